@@ -1,0 +1,39 @@
+PYTHON ?= python3
+RUN := .venv/bin/python
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/demo.stamp  ## search for a network that reads digits
+	@$(RUN) examples/digits.py
+
+test: .venv/test.stamp  ## all tests
+	@$(RUN) -m pytest
+
+lint: .venv/lint.stamp  ## style, types, and which layer imports which
+	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports
+
+bench: .venv/bench.stamp  ## the figures of the README; add PEER="--peer ray" to compare
+	@$(RUN) benchmarks/throughput.py $(PEER)
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+
+.venv/pip.stamp:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Overtone needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
+	@echo "making .venv" && $(PYTHON) -m venv .venv && $(RUN) -m pip install -q -U "pip>=25.1"
+	@touch $@
+
+.venv/demo.stamp: .venv/pip.stamp pyproject.toml
+	@echo "installing overtone and scikit-learn into .venv" && $(RUN) -m pip install -q -e ".[demo]"
+	@touch $@
+
+.venv/test.stamp: .venv/pip.stamp pyproject.toml
+	@echo "installing what the tests need into .venv" && $(RUN) -m pip install -q -e . --group test
+	@touch $@
+
+.venv/lint.stamp: .venv/test.stamp pyproject.toml
+	@echo "installing the linters into .venv" && $(RUN) -m pip install -q --group lint
+	@touch $@
+
+.venv/bench.stamp: .venv/test.stamp
+	@touch $@

@@ -1,0 +1,34 @@
+"""Overtone: distributed model selection and training.
+
+`from overtone import tune` is where to start. `import overtone as ray` serves scripts that
+were written for a cluster: init, put, get, shutdown and the like, on one machine.
+"""
+
+from __future__ import annotations
+
+from overtone.lazy import attach
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "overtone.machine": "available_resources cluster_resources init is_initialized nodes shutdown wait",
+    "overtone.worker.objects": "get put",
+}
+_MODULES = ("air", "train", "tune")
+
+TYPE_CHECKING = False  # see overtone.lazy
+if TYPE_CHECKING:
+    from overtone import air as air
+    from overtone import train as train
+    from overtone import tune as tune
+    from overtone.machine import available_resources as available_resources
+    from overtone.machine import cluster_resources as cluster_resources
+    from overtone.machine import init as init
+    from overtone.machine import is_initialized as is_initialized
+    from overtone.machine import nodes as nodes
+    from overtone.machine import shutdown as shutdown
+    from overtone.machine import wait as wait
+    from overtone.worker.objects import get as get
+    from overtone.worker.objects import put as put
+else:
+    __getattr__, __dir__ = attach(__name__, _NAMES, _MODULES)

@@ -1,0 +1,78 @@
+"""Results as pandas frames; pandas is imported when the first one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from overtone.errors import MissingPackageError
+
+
+def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """`result` with nested mappings spelled out: {"config": {"lr": 1}} is {"config/lr": 1}.
+
+    An empty mapping stays as it is, so that no key is lost.
+    """
+    flat: dict[str, Any] = {}
+    for key, value in result.items():
+        if isinstance(value, Mapping) and value:
+            flat.update(flatten(value, f"{prefix}{key}/"))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
+    """A DataFrame with a row for each flat mapping, and every key that occurs as a column.
+
+    Args:
+        rows: Flat mappings; a key that one lacks is NaN there.
+        index: The key that becomes the index.
+
+    Raises:
+        MissingPackageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingPackageError("pandas", "pandas", "a frame of results") from None
+    listed = list(rows)
+    columns = list(dict.fromkeys(key for row in listed for key in row))
+    if index is not None and index not in columns:
+        columns.insert(0, index)
+    made = pd.DataFrame({name: [row.get(name) for row in listed] for name in columns}, columns=columns)
+    return made if index is None else made.set_index(index)
+
+
+class TrialFrames(Mapping[str, Any]):
+    """Each trial's frame of all its results, by folder; made when it is first looked at.
+
+    A trial id is taken as a key, too.
+
+    Args:
+        ids: Each folder's trial id.
+        make: The frame of a trial id.
+    """
+
+    def __init__(self, ids: Mapping[str, str], make: Callable[[str], Any]) -> None:
+        self._ids = dict(ids)
+        self._known = frozenset(self._ids.values())
+        self._make = make
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        trial_id = self._ids.get(key, key)
+        if trial_id not in self._made:
+            if trial_id not in self._known:
+                raise KeyError(key)
+            self._made[trial_id] = self._make(trial_id)
+        return self._made[trial_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __repr__(self) -> str:
+        return f"TrialFrames({len(self)} trials, by folder)"

@@ -1,0 +1,174 @@
+"""An experiment's journal as an index: every trial's state, and where its results lie in the file.
+
+The results themselves stay on the disk, all but the last one of each trial, until somebody
+asks for them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
+from overtone.core.table import Row, TrialTable, constant_facts
+from overtone.core.types import Checkpoint, Config, Metrics
+from overtone.errors import StorageError
+from overtone.journal.codec import PLAIN_REPORT, Codec, unsealed
+from overtone.journal.header import header
+from overtone.journal.reader import Lines
+from overtone.journal.text import LazyMetrics
+
+_SEAL_BYTES = 19  # what Lines takes off a line: its checksum and its newline
+
+
+class Past:
+    """What `Row` does not keep of a trial.
+
+    Attributes:
+        offsets: Where the line of each result begins, oldest first.
+        checkpoints: Those that it saved and nobody deleted, by uri, oldest first.
+        failures: How often its process failed.
+        traceback: The last one.
+    """
+
+    __slots__ = ("_configs", "_facts", "_since", "checkpoints", "failures", "offsets", "traceback")
+
+    def __init__(self) -> None:
+        self.offsets = array("Q")
+        self.checkpoints: dict[str, Checkpoint] = {}
+        self.failures = 0
+        self.traceback = ""
+        self._since: list[int] = []
+        self._facts: list[dict[str, Any]] = []
+        self._configs: list[Config] = []
+
+    def on_start(self, row: Row) -> None:
+        """A process began: the results from now on come from it, and were made with this config."""
+        self._since.append(len(self.offsets))
+        self._facts.append(constant_facts(row))
+        self._configs.append(row.config)
+
+    def complete(self, row: Row, number: int, metrics: Metrics) -> dict[str, Any]:
+        """Result `number` of the trial as users know it, with its constant facts and config."""
+        at = bisect_right(self._since, number) - 1
+        facts, config = (self._facts[at], self._configs[at]) if at >= 0 else (constant_facts(row), row.config)
+        is_last = row.is_final and number == len(self.offsets) - 1
+        result = {"timesteps_total": None, **metrics, **facts, "config": config}
+        if is_last:
+            result["done"] = True
+        return result
+
+
+class History:
+    """A journal, indexed up to where it was read.
+
+    Args:
+        journal: The file.
+        codec: Needed where configs should get back what is not data.
+
+    Attributes:
+        folder: The experiment's folder, where it lies now.
+        header: The journal's first record.
+        table: The state of all trials.
+        is_indexed: Whether anything but the header was read.
+    """
+
+    def __init__(self, journal: Path, codec: Codec | None = None) -> None:
+        self.folder = journal.parent
+        self.header = header(journal)
+        self.table = TrialTable()
+        self.is_indexed = False
+        self._journal = journal
+        self._codec = codec or Codec()
+        self._pasts: dict[str, Past] = {}
+        self._savers: dict[str, Past] = {}
+        self._offset = 0
+        self._n = 0
+
+    def refresh(self) -> int:
+        """Read what was recorded since the last time.
+
+        Returns:
+            How many records that were.
+
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        self.is_indexed = True
+        if self._journal.exists() and self._journal.stat().st_size < self._offset:
+            # a failed append was taken back, or another experiment is there now
+            self.table, self._pasts, self._savers, self._offset, self._n = TrialTable(), {}, {}, 0, 0
+        lines = Lines(self._journal, self._offset, self._n)
+        decode, table, pasts, plain = self._codec.decode, self.table, self._pasts, PLAIN_REPORT.match
+        try:
+            for body in lines:
+                found = plain(body)
+                if found is not None:  # most lines: no record is made of them
+                    n, time, name, _, t = found.groups()
+                    trial_id = name.decode()
+                    table.show(int(n), float(time), trial_id, int(t), LazyMetrics(body[found.end() :]))
+                    pasts[trial_id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
+                    continue
+                record = decode(body, True)
+                if record is None:
+                    continue
+                row = table.apply(record)
+                if row is not None:
+                    pasts[row.id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
+                self._note(record)
+        finally:
+            count = lines.n - self._n
+            self._offset, self._n = lines.offset, lines.n
+        return count
+
+    def past(self, trial_id: str) -> Past:
+        """What there is of a trial besides its row."""
+        return self._pasts[trial_id]
+
+    def results(self, trial_id: str, newest_first: bool = False) -> Iterator[dict[str, Any]]:
+        """A trial's results from the file, complete, one at a time."""
+        row, past = self.table.rows[trial_id], self._pasts[trial_id]
+        numbers = range(len(past.offsets))
+        with self._journal.open("rb", buffering=4096) as file:
+            for number in reversed(numbers) if newest_first else numbers:
+                file.seek(past.offsets[number])
+                body = unsealed(file.readline()[:-1])
+                record = None if body is None else self._codec.decode(body)
+                if record is None or type(record.event) is not Reported or record.event.trial_id != trial_id:
+                    raise StorageError(f"{self._journal} was changed after it was read: call refresh()")
+                yield past.complete(row, number, record.event.metrics)
+
+    def last_result(self, trial_id: str) -> dict[str, Any]:
+        """A trial's last result, complete; empty before the first."""
+        row, past = self.table.rows[trial_id], self._pasts[trial_id]
+        return past.complete(row, len(past.offsets) - 1, row.metrics) if past.offsets else {}
+
+    def _note(self, record: Record) -> None:
+        """Take note of what is not in the table."""
+        event = record.event
+        for choice in record.choices:
+            if type(choice) is Added:
+                self._pasts[choice.trial_id] = Past()
+        match event:
+            case Started():
+                self._pasts[event.trial_id].on_start(self.table.rows[event.trial_id])
+            case Reported() | Saved():
+                if event.checkpoint is not None:
+                    saver = self._pasts[event.checkpoint.trial_id]
+                    saver.checkpoints.pop(event.checkpoint.uri, None)  # saved again: it is the newest now
+                    saver.checkpoints[event.checkpoint.uri] = event.checkpoint
+                    self._savers[event.checkpoint.uri] = saver
+            case Discarded():
+                if event.uri in self._savers:
+                    del self._savers.pop(event.uri).checkpoints[event.uri]
+            case Ended():
+                past = self._pasts[event.trial_id]
+                if event.cause in ("raised", "killed", "limit"):
+                    past.failures += 1
+                if event.traceback:
+                    past.traceback = event.traceback
+            case _:  # the others say nothing of one trial's past
+                pass

@@ -1,0 +1,67 @@
+"""Where an experiment lies, from what a user names: its folder or its journal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from overtone.errors import StorageError
+
+JOURNAL = "journal.jsonl"
+_MOST_LISTED = 8
+_START = b'{"n":1,"e":"header"'
+
+
+def located(path: str | os.PathLike[str]) -> Path:
+    """The journal of the experiment at `path`, which is its folder or the journal itself.
+
+    Raises:
+        StorageError: There is no experiment; the message says what lies there instead.
+    """
+    given = Path(path).expanduser().absolute()
+    if given.is_file():
+        _check_kind(given)
+        return given
+    journal = given / JOURNAL
+    if journal.is_file():
+        return journal
+    if not given.exists():
+        parent = next(one for one in given.parents if one.is_dir())
+        raise StorageError(f"there is no experiment at {str(path)!r}: {parent} holds {_listed(parent)}")
+    if (given.parent / JOURNAL).is_file():
+        raise StorageError(
+            f"{str(path)!r} is the folder of one trial, or belongs to one: "
+            f"the experiment is {str(given.parent)!r}"
+        )
+    experiments = sorted(found.parent.name for found in given.glob(f"*/{JOURNAL}"))
+    if experiments:
+        raise StorageError(
+            f"{str(path)!r} holds {len(experiments)} experiments: name one of them, such as "
+            f"{str(given / experiments[-1])!r}; there are {_shortened(experiments)}"
+        )
+    raise StorageError(f"{str(path)!r} is no experiment, it has no {JOURNAL}: it holds {_listed(given)}")
+
+
+def _check_kind(file: Path) -> None:
+    """Refuse a file that is no journal; one that holds nothing yet may become one."""
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(len(_START))
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}") from error
+    if not _START.startswith(start):
+        raise StorageError(
+            f"{file} is no journal of an experiment: it begins with {start!r}; name the folder instead"
+        )
+
+
+def _listed(folder: Path) -> str:
+    try:
+        return _shortened(sorted(os.listdir(folder))) or "nothing"
+    except OSError as error:
+        return f"what cannot be listed ({error.strerror})"
+
+
+def _shortened(names: list[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,102 @@
+"""What `Tuner.fit` returns: the outcome of every trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, overload
+
+from overtone.analysis.experiment_analysis import ExperimentAnalysis
+from overtone.analysis.recorded_trial import RecordedTrial
+from overtone.analysis.result import Result
+from overtone.errors import GoalError
+
+
+class ResultGrid:
+    """The outcomes of an experiment's trials, in the order of creation.
+
+    Args:
+        experiment_analysis: What they are read from.
+    """
+
+    def __init__(self, experiment_analysis: ExperimentAnalysis) -> None:
+        self._analysis = experiment_analysis
+
+    def get_best_result(
+        self,
+        metric: str | None = None,
+        mode: str | None = None,
+        scope: str = "last",
+        filter_nan_and_inf: bool = True,
+    ) -> Result:
+        """The outcome of the best trial; of the only one, whatever it reported.
+
+        Args:
+            metric, mode, scope, filter_nan_and_inf: As in
+                `ExperimentAnalysis.get_best_trial`.
+
+        Raises:
+            GoalError: There is no best trial, or it cannot be told which metric is meant.
+        """
+        trials = self._analysis.trials
+        if len(trials) == 1 and metric is None and self._analysis.default_metric is None:
+            return self._result(trials[0])
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # it is an error here
+            best = self._analysis.get_best_trial(metric, mode, scope, filter_nan_and_inf)
+        if best is None:
+            asked = metric or self._analysis.default_metric
+            raise GoalError(
+                f"there is no best result among {len(trials)} trials by metric {asked!r}: "
+                f"{self.num_errors} failed, and none reported it as a finite number; see `errors`, "
+                "or pass filter_nan_and_inf=False"
+            )
+        return self._result(best)
+
+    def get_dataframe(self, filter_metric: str | None = None, filter_mode: str | None = None) -> Any:
+        """A frame with the last result of each trial, or its best by `filter_metric` and `filter_mode`."""
+        return self._analysis.dataframe(filter_metric, filter_mode)
+
+    @property
+    def experiment_path(self) -> str:
+        """The experiment's folder, where it lies now."""
+        return self._analysis.experiment_path
+
+    @property
+    def errors(self) -> list[Exception]:
+        """Why trials failed, one for each that did."""
+        return [error for result in self if (error := result.error) is not None]
+
+    @property
+    def num_errors(self) -> int:
+        """How many trials failed."""
+        return self._count("ERROR")
+
+    @property
+    def num_terminated(self) -> int:
+        """How many trials ended well."""
+        return self._count("TERMINATED")
+
+    def __len__(self) -> int:
+        return len(self._analysis.trials)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Result]: ...
+    def __getitem__(self, index: int | slice) -> Result | list[Result]:
+        found = self._analysis.trials[index]
+        return [self._result(one) for one in found] if isinstance(found, list) else self._result(found)
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self._result(one) for one in self._analysis.trials)
+
+    def __repr__(self) -> str:
+        return f"ResultGrid({len(self)} trials, {self.num_errors} failed, path={self.experiment_path!r})"
+
+    def _result(self, trial: RecordedTrial) -> Result:
+        return Result(trial, self._analysis.default_metric, self._analysis.default_mode)
+
+    def _count(self, status: str) -> int:
+        return sum(one.status == status for one in self._analysis.trials)

@@ -1,0 +1,46 @@
+"""What became of one metric over a trial's results, in six numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from overtone.core.goal import lookup
+
+SCOPES = ("last", "avg", "last-5-avg", "last-10-avg", "all")
+"""How a trial's many values of a metric become the one that it is ranked by."""
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` can be ranked; True and False cannot."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def values_of(results: Iterable[Mapping[str, Any]], metric: str) -> list[float]:
+    """The metric's numbers, oldest first; results without it are passed over."""
+    return [value for value in (lookup(result, metric) for result in results) if is_number(value)]
+
+
+def summarize(values: Sequence[float]) -> dict[str, float]:
+    """`{"max", "min", "avg", "last", "last-5-avg", "last-10-avg"}` of a metric's values.
+
+    NaN is neither the max nor the min of a metric that had other values; an average over
+    a NaN is NaN.
+
+    Args:
+        values: At least one, oldest first.
+    """
+    known = [value for value in values if value == value] or [math.nan]
+    return {
+        "max": max(known),
+        "min": min(known),
+        "avg": _mean(values),
+        "last": values[-1],
+        "last-5-avg": _mean(values[-5:]),
+        "last-10-avg": _mean(values[-10:]),
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

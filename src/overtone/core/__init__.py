@@ -1,0 +1,1 @@
+"""The pure part of Overtone: no clock, no I/O, no threads, no hidden randomness."""

@@ -1,0 +1,494 @@
+"""The pure controller: an event in, choices and commands out.
+
+No clock, no I/O, no threads, and randomness by key alone: the same events make the same
+choices on every engine, and again in a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from overtone.core import messages as m
+from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
+from overtone.core.fairness import Fairness
+from overtone.core.goal import Goal
+from overtone.core.ledger import infeasible
+from overtone.core.limits import Limits
+from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.randomness import key
+from overtone.core.resources import Resources
+from overtone.core.retention import Retention
+from overtone.core.roster import Live, Roster, slim
+from overtone.core.supply import Supply
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Checkpoint, Config, Result, Why
+from overtone.core.view import View
+
+
+class Outcome(NamedTuple):
+    """What came of an event.
+
+    Attributes:
+        choices: What was decided, for the journal; what is implied is left out.
+        commands: What is to be done now, in this order.
+        is_stale: The event was late or a duplicate, and is not for the journal.
+    """
+
+    choices: tuple[m.Choice, ...]
+    commands: list[m.Command]
+    is_stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """How a config becomes a trial.
+
+    Attributes:
+        resources: A config's demand.
+        tag: The experiment_tag of (index, config).
+        priority: A config's priority; higher ones start first.
+    """
+
+    resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})
+    tag: Callable[[int, Config], str] = lambda index, _: str(index)
+    priority: Callable[[Config], float] = lambda _: 0.0
+
+
+class Controller:
+    """Runs one experiment's logic.
+
+    Args:
+        scheduler: Rules on trials.
+        goal: Turns metrics into scores.
+        stoppers: May overrule the scheduler with a Stop.
+        limits: What bounds the experiment.
+        template: How a config becomes a trial.
+        retention: Which checkpoints are kept.
+        checkpoint_worth: A result's worth as a checkpoint; the newest is worth most if None.
+        seed: All keyed randomness derives from it.
+        observes: Whether the searcher wants to hear of results.
+        earlier: Gives schedulers the results of another experiment, by path.
+
+    Attributes:
+        trials: Every trial by id, in the order of creation.
+        is_done: Whether nothing is left to do.
+        view: What schedulers see.
+    """
+
+    def __init__(
+        self,
+        scheduler: TrialScheduler,
+        goal: Goal,
+        *,
+        stoppers: Sequence[Stopper] = (),
+        limits: Limits | None = None,
+        template: Template | None = None,
+        retention: Retention | None = None,
+        checkpoint_worth: Callable[[Result], float] | None = None,
+        seed: int = 0,
+        observes: bool = False,
+        earlier: Callable[[str], Any] | None = None,
+    ) -> None:
+        self.goal = goal
+        self.is_done = False
+        self._scheduler = scheduler
+        self._stoppers = tuple(stoppers)
+        self._limits = limits or Limits()
+        self._template = template or Template()
+        self._worth = checkpoint_worth or (lambda result: float(result.t))
+        self._observes = observes
+        self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
+        self.trials = self._roster.trials
+        self._ledger = self._roster.ledger
+        self._queue = self._roster.queue
+        self._fairness = Fairness(self._queue, self._ledger)
+        self._supply = Supply(self._limits.total, self._limits.lookahead)
+        self._closing: Why | None = None
+        self._keeps = False  # closing in order to be resumed: what has not ended stays unended
+        self._has_wake = False
+        self._time = 0.0
+        self.view = View(
+            self.trials, goal, seed, self._queue, lambda: (self._ledger.free(), self._ledger.total()), earlier
+        )
+        self._handlers: dict[type, Callable[[Any], bool | None]] = {
+            m.CapacityChanged: self._on_capacity_changed,
+            m.Suggested: self._on_suggested,
+            m.Started: self._on_started,
+            m.Reported: self._on_reported,
+            m.Saved: self._on_saved,
+            m.SaveFailed: self._on_save_failed,
+            m.Discarded: lambda _: None,
+            m.Noticed: self._on_noticed,
+            m.Ended: self._on_ended,
+            m.Requested: self._on_requested,
+            m.Tick: self._on_tick,
+            m.Interrupted: self._on_interrupted,
+        }
+        scheduler.on_start(self.view)
+
+    def handle(self, event: m.Event) -> Outcome:
+        """Take note of an event and decide what follows.
+
+        Raises:
+            OvertoneError: The experiment cannot go on, and why.
+            Exception: What a scheduler or stopper raised.
+        """
+        self._roster.choices, self._roster.commands = [], []
+        self._time = event.time
+        if self._handlers[type(event)](event) is False:
+            return Outcome((), [], is_stale=True)
+        return Outcome(tuple(self._roster.choices), self._roster.commands)
+
+    # --- events: each returns False for one that came too late -------------------------
+
+    def _on_capacity_changed(self, event: m.CapacityChanged) -> None:
+        self._ledger.set_capacity(event.nodes)
+        if self._limits.time_budget_s is not None and not self._has_wake:
+            self._has_wake = True
+            self._roster.commands.append(m.Wake(self._limits.time_budget_s))
+        self._advance()
+
+    def _on_suggested(self, event: m.Suggested) -> None:
+        self._supply.on_answer(event.config is not None)
+        if event.config is not None and self._closing is None:
+            self._create(event.config, None)
+        self._advance()
+
+    def _on_started(self, event: m.Started) -> bool | None:
+        trial = self._roster.current(event)
+        if trial is None or trial.status not in (Status.STARTING, Status.HALTING):
+            return False
+        if trial.status is Status.STARTING:
+            self._roster.move(trial, Status.RUNNING)
+        return None
+
+    def _on_reported(self, event: m.Reported) -> bool | None:
+        trial = self._roster.current(event)
+        if trial is None or trial.status is Status.PARKED:
+            return False
+        is_new = event.t > trial.ruled_t
+        if is_new:
+            self._take(trial, event)
+        if event.checkpoint is not None:
+            self._keep(trial, event.checkpoint)
+        if not is_new:
+            self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
+        if trial.status is Status.HALTING:  # it reported before it heard: on record, ruled by nobody
+            return None
+        if not is_new or trial.last is None:
+            self._proceed(trial, event.t)
+            return None
+        result = trial.last
+        decision: Decision = CONTINUE
+        if result.is_ruled:
+            ruled = self._scheduler.on_result(trial, result)
+            decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
+        for stopper in self._stoppers:
+            reason = stopper(trial, result)
+            if reason is not None:
+                decision = Stop(Why("stop", t=result.t, note=reason))
+                break
+        self._rule(trial, decision, event.t)
+        for stopper in self._stoppers:
+            ask = getattr(stopper, "stop_all", None)
+            reason = ask() if ask else None
+            if reason:
+                self._close(Why("stop_all", note=str(reason)), keeps=False)
+                self._advance()
+        return None
+
+    def _on_saved(self, event: m.Saved) -> bool | None:
+        trial = self._roster.current(event)
+        if trial is None:
+            return False
+        self._keep(trial, event.checkpoint)
+        return None
+
+    def _on_save_failed(self, event: m.SaveFailed) -> bool | None:
+        """A trial that should pause cannot save: its process waits, or it redoes its work."""
+        trial = self._roster.current(event)
+        if trial is None:
+            return False
+        if trial.status is not Status.HALTING:
+            return None
+        intent = self._roster.live[trial.id].intent
+        has_gpu = any(name == "gpu" for one in trial.resources.bundles for name, _ in one)
+        full = len(self._roster.parked) >= self._limits.max_parked
+        if not isinstance(intent, Pause) or self._closing is not None or has_gpu or full:
+            self._roster.commands.append(m.Halt(trial.id, trial.attempt))
+            return None
+        self._roster.park(trial, intent.why)
+        self._review()
+        self._advance()
+        return None
+
+    def _on_noticed(self, event: m.Noticed) -> bool | None:
+        trial = self._roster.current(event)
+        if trial is None or trial.status is not Status.RUNNING:
+            return False
+        until_t = self._roster.live[trial.id].until_t
+        self._roster.commands.append(m.Proceed(trial.id, trial.attempt, until_t, save=True))
+        return None
+
+    def _on_ended(self, event: m.Ended) -> bool | None:
+        trial = self._roster.current(event)
+        if trial is None:
+            return False
+        live = self._roster.end_process(trial)
+        self._fairness.on_length(self._time - live.started)
+        self._settle(trial, live, event)
+        if live.restart_from is not None:
+            self._roster.unpin(live.restart_from)
+        if not trial.status.is_final:
+            self._queue.add(trial)
+        self._review()
+        self._advance()
+        return None
+
+    def _on_requested(self, event: m.Requested) -> bool | None:
+        why = Why(event.what, note=event.why)
+        if event.what == "stop":
+            self._close(why, keeps=False)
+        else:
+            trial = self.trials.get(event.trial_id)
+            if trial is None or trial.status.is_final:
+                return False
+            self._stop(trial, why)
+        self._advance()
+        return None
+
+    def _on_tick(self, event: m.Tick) -> None:
+        budget = self._limits.time_budget_s
+        if budget is not None and event.time >= budget:
+            self._close(Why("time_budget_s", note=f"the time budget of {budget:g} s is spent"), keeps=False)
+        self._advance()
+
+    def _on_interrupted(self, event: m.Interrupted) -> None:
+        self._close(Why("interrupted", note="interrupted"), keeps=True)
+        self._advance()
+
+    # --- results and rulings -----------------------------------------------------------
+
+    def _take(self, trial: Trial, event: m.Reported) -> None:
+        """Enter a new result in the books."""
+        note = self.goal.infer(event.metrics)
+        if note:
+            self._roster.choices.append(m.Noted(note))
+        result = self.goal.result(event.metrics)
+        trial.ruled_t = event.t
+        trial.n_results += 1
+        trial.last = result
+        if result.is_ruled and (trial.best is None or result.score > trial.best.score):
+            trial.best = result
+        if self._observes:
+            self._roster.commands.append(m.Observe(trial, result))
+
+    def _keep(self, trial: Trial, checkpoint: Checkpoint) -> None:
+        self._roster.keep(trial, checkpoint, self._worth(trial.last) if trial.last is not None else 0.0)
+
+    def _rule(self, trial: Trial, decision: Decision, t: int) -> None:
+        """Carry out a decision on a running trial."""
+        self._scheduler.on_decision(trial, decision)
+        if decision is CONTINUE:
+            self._proceed(trial, t)
+            return
+        choices = self._roster.choices
+        match decision:
+            case Continue():
+                self._proceed(trial, t)
+            case Save():
+                choices.append(m.Ruled(trial.id, t, "save"))
+                self._proceed(trial, t, save=True)
+            case Pause(why):
+                choices.append(m.Ruled(trial.id, t, "pause", why))
+                self._roster.halt(trial, decision, save=True, park=True)
+            case Stop(why):
+                choices.append(m.Ruled(trial.id, t, "stop", why))
+                self._roster.halt(trial, decision)
+            case Restart(config, source, why):
+                checkpoint = self._roster.checkpoint_of(source or trial.id, f"trial {trial.id}")
+                choices.append(m.Ruled(trial.id, t, "restart", why, config, source))
+                self._roster.pin(checkpoint)
+                self._roster.live[trial.id].restart_from = checkpoint
+                self._roster.halt(trial, decision)
+            case Add():
+                raise TypeError("Add is for review(): on_result rules on the trial that reported")
+            case _:
+                raise TypeError(f"{decision!r} is not a Decision")
+
+    def _review(self) -> None:
+        """Ask the scheduler for rulings on trials that did not just report."""
+        for trial_id, decision in list(self._scheduler.review(self.view)):
+            if isinstance(decision, Add):
+                if self._closing is None:
+                    self._create(decision.config, decision)
+                continue
+            trial = self.trials[trial_id]
+            if trial.status.is_final:
+                continue
+            if isinstance(decision, Stop):
+                self._scheduler.on_decision(trial, decision)
+                self._roster.choices.append(m.Ruled(trial.id, trial.ruled_t, "stop", decision.why))
+                self._stop(trial, decision.why)
+            elif trial.status is Status.RUNNING:
+                self._rule(trial, decision, trial.ruled_t)
+
+    def _proceed(self, trial: Trial, t: int, save: bool = False) -> None:
+        """Let report() return, unless the trial runs ahead already."""
+        live = self._roster.live[trial.id]
+        if t < live.until_t and not save:
+            return
+        live.until_t = self._next_decision(trial)
+        self._roster.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save))
+
+    def _next_decision(self, trial: Trial) -> float:
+        """Up to where the trial may run ahead: no decision can fall at a smaller t."""
+        if self.goal.is_needed and not self.goal.metrics:
+            return 0.0
+        until = self._scheduler.next_decision(trial)
+        for stopper in self._stoppers:
+            ask = getattr(stopper, "next_decision", None)
+            until = min(until, ask(trial) if ask else 0.0)
+        return until if until == m.NEVER or self.goal.time_attr == "training_iteration" else 0.0
+
+    # --- endings -----------------------------------------------------------------------
+
+    def _settle(self, trial: Trial, live: Live, event: m.Ended) -> None:
+        """Give a trial whose process ended its next status."""
+        intent = live.intent
+        if isinstance(intent, Stop):  # it halted, or it had to be killed, or raised on its way out
+            self._finish(trial, Status.TERMINATED, intent.why, event.error)
+        elif self._keeps and event.cause in ("halted", "killed", "lost"):
+            self._roster.move(trial, Status.PAUSED, self._closing)
+        elif event.cause == "halted" and isinstance(intent, Pause):
+            self._roster.move(trial, Status.PAUSED, intent.why)
+        elif event.cause == "halted" and isinstance(intent, Restart):
+            self._restart(trial, intent, live.restart_from)
+        elif event.cause in ("halted", "returned"):
+            problem = self._lacks(trial) if intent is None else ""
+            if problem:
+                self._fail(trial, Why("no metric", note=problem), problem, may_retry=False)
+            else:
+                self._finish(trial, Status.TERMINATED, Why(event.cause))
+        elif event.cause == "lost":
+            self._roster.move(trial, Status.PENDING, Why("lost", note=event.error))
+        else:
+            trial.failures += 1
+            self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry=True)
+
+    def _lacks(self, trial: Trial) -> str:
+        """What is wrong with a trial that returned without what was needed, or nothing."""
+        if trial.last is None:
+            return (
+                "the trainable ended without a result: call tune.report({...}) in it, or return the metrics"
+            )
+        return self.goal.missing(trial.last.metrics) if trial.best is None and self.goal.metrics else ""
+
+    def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:
+        allowed = self._limits.max_failures
+        trial.error = error
+        if may_retry and self._closing is None and (allowed < 0 or trial.failures <= allowed):
+            self._roster.move(trial, Status.PENDING, why, error)
+            return
+        self._finish(trial, Status.ERROR, why, error)
+        if self._limits.fail_fast:
+            self._close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False)
+
+    def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
+        """A trial ends for good."""
+        self._roster.move(trial, status, why, error)
+        if trial.checkpoint is not None:
+            self._roster.unpin(trial.checkpoint)
+        self._supply.on_end()
+        self._scheduler.on_trial_end(trial)
+        if self._observes:
+            self._roster.commands.append(m.Observe(trial, None))
+        names = (*self.goal.metrics, "training_iteration", "time_total_s")
+        trial.last = trial.last and slim(trial.last, names)
+        trial.best = trial.best and slim(trial.best, names)
+
+    def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None) -> None:
+        trial.config = intent.config
+        trial.resources = self._template.resources(intent.config)
+        if source is not None:
+            self._roster.go_on_from(trial, source)
+        trial.ruled_t = source.t if source else 0
+        self._roster.move(trial, Status.PENDING, intent.why)
+
+    def _stop(self, trial: Trial, why: Why, save: bool = False) -> None:
+        """End a trial for good, whatever it does now."""
+        if trial.id in self._roster.live:
+            self._roster.halt(trial, Stop(why), save)
+        else:
+            self._roster.withdraw(trial)
+            self._finish(trial, Status.TERMINATED, why)
+
+    def _close(self, why: Why, keeps: bool) -> None:
+        """End the search: running trials save and halt, the others do not start."""
+        if self._closing is not None:
+            return
+        self._closing, self._keeps = why, keeps
+        self._roster.choices.append(m.Noted(why.note or why.rule))
+        for trial in list(self.view.live()):
+            if not keeps:
+                self._stop(trial, why, save=True)
+            elif trial.id in self._roster.live:
+                self._roster.halt(trial, self._roster.live[trial.id].intent, save=True)
+
+    # --- beginnings --------------------------------------------------------------------
+
+    def _create(self, config: Config, add: Add | None) -> None:
+        resources = self._template.resources(config)
+        tag = self._template.tag(len(self.trials), config)
+        origin = (add.source, add.why) if add else None
+        trial = self._roster.create(config, resources, tag, self._template.priority(config), origin)
+        if add is not None and add.source is not None:
+            self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
+            trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0
+        self._scheduler.on_trial_add(trial)
+        if self._ledger.is_feasible(resources):
+            self._queue.add(trial)
+        else:
+            error = infeasible(resources, self._ledger.total())
+            self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
+
+    def _advance(self) -> None:
+        """Start what can start, ask for more, and see whether all is done."""
+        if self._closing is None:
+            self._fill()
+            indices = self._supply.ask(self._queue.n_pending, self._room())
+            self._roster.commands.extend(map(m.Suggest, indices))
+        if self._roster.n_active or self._supply.outstanding:
+            return
+        if self._closing is None and not self.view.search_is_over:
+            if self._supply.is_over:
+                self.view.search_is_over = True
+                self._review()
+                self._advance()
+            return
+        if self._closing is None and len(self._queue):
+            if self.view.first_runnable() is not None:
+                note = "the scheduler chose no trial to go on with"
+                self._close(Why("not chosen", note=note), keeps=False)
+                self._advance()
+            return
+        self.is_done = True
+
+    def _fill(self) -> None:
+        cap = self._limits.max_concurrent or m.NEVER
+        while len(self._queue) and len(self._ledger) < cap:
+            trial = self._scheduler.choose_trial_to_run(self.view)
+            placement = self._ledger.place(trial.id, trial.resources) if trial is not None else None
+            if trial is None or placement is None:
+                break
+            self._roster.start(trial, placement, self._time, self._next_decision(trial))
+            self._fairness.on_start(self._time)
+
+    def _room(self) -> int:
+        """How many more trials could start, had the searcher some."""
+        shape = next(reversed(self.trials.values())).resources if self.trials else None
+        free = self._ledger.room(shape) if shape else int(bool(self._ledger.total()))
+        cap = self._limits.max_concurrent
+        return min(free, cap - len(self._ledger)) if cap else free

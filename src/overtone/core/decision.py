@@ -1,0 +1,75 @@
+"""What a scheduler may rule on a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overtone.core.types import Config, Why
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Save a checkpoint, then go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Save, give the resources back, and wait to be chosen again."""
+
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End for good."""
+
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Go on with another config, from the checkpoint of `source` (or one's own)."""
+
+    config: Config
+    source: str | None
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A new trial, from the checkpoint of `source` where one is given; from `review` only."""
+
+    config: Config
+    source: str | None
+    why: Why
+
+
+Decision = Continue | Save | Pause | Stop | Restart | Add
+
+CONTINUE = Continue()
+SAVE = Save()
+
+
+def as_decision(value: object, rule: str) -> Decision:
+    """A decision from what a scheduler returned: one of ours, or today's string flags.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if isinstance(value, (Continue, Save, Pause, Stop, Restart, Add)):
+        return value
+    if value in ("CONTINUE", "NOOP"):
+        return CONTINUE
+    if value == "PAUSE":
+        return Pause(Why(rule))
+    if value == "STOP":
+        return Stop(Why(rule))
+    raise TypeError(
+        f"{rule}.on_result returned {value!r}: return Continue(), Save(), Pause(why), Stop(why), "
+        'Restart(config, source, why), or one of "CONTINUE", "PAUSE", "STOP"'
+    )

@@ -1,0 +1,173 @@
+"""What is optimised: metric, mode, signs, missing keys and NaN, once for all algorithms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from overtone.core.types import WORST, Metrics, Result
+from overtone.errors import GoalError
+
+OWN_FIELDS = frozenset({
+    "training_iteration", "time_this_iter_s", "time_total_s", "timesteps_total", "timesteps_this_iter",
+    "episodes_total", "timestamp", "date", "pid", "hostname", "node_ip", "trial_id", "experiment_tag",
+    "experiment_id", "iterations_since_restore", "time_since_restore", "timesteps_since_restore", "done",
+    "config", "should_checkpoint",
+})  # fmt: skip
+"""The fields that a session adds: never a goal that is inferred."""
+
+_UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE)
+_DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
+
+
+class Goal:
+    """Turns reports into `Result`s; the only place that knows metric and mode.
+
+    Attributes:
+        metrics: The objectives' names; empty until they are named or inferred.
+        modes: "max" or "min" of each.
+        time_attr: The metric that serves as the schedulers' clock.
+        constraints: Metrics that must be <= 0.
+        is_needed: Whether an algorithm rules by it.
+    """
+
+    def __init__(
+        self,
+        metric: str | Sequence[str] | None = None,
+        mode: str | Sequence[str] | None = None,
+        time_attr: str = "training_iteration",
+        constraints: Sequence[str] = (),
+        is_needed: bool = False,
+    ) -> None:
+        self.metrics = _names(metric)
+        given = _names(mode)
+        for one in given:
+            if one not in ("max", "min"):
+                raise GoalError(f'mode={one!r}: choose "max" or "min"')
+        if given and len(given) not in (1, max(1, len(self.metrics))):
+            raise GoalError(f"{len(self.metrics)} metrics {self.metrics} but {len(given)} modes {given}")
+        self._given_mode = given[0] if len(given) == 1 else None
+        if len(given) == 1:
+            given = given * len(self.metrics)
+        self.modes = given or tuple(_direction(name) or "max" for name in self.metrics)
+        self.time_attr = time_attr
+        self.constraints = tuple(constraints)
+        self.is_needed = is_needed
+        self._signs = tuple(1.0 if one == "max" else -1.0 for one in self.modes)
+
+    @classmethod
+    def collect(
+        cls,
+        sources: Iterable[tuple[str, Any, Any]],
+        time_attr: str = "training_iteration",
+        is_needed: bool = False,
+    ) -> Goal:
+        """The one goal of several (who, metric, mode) that may name it.
+
+        Raises:
+            GoalError: Two of them disagree.
+        """
+        metric: tuple[str, Any] | None = None
+        mode: tuple[str, Any] | None = None
+        for who, its_metric, its_mode in sources:
+            for kind, value, known in (("metric", its_metric, metric), ("mode", its_mode, mode)):
+                if value and known and _names(known[1]) != _names(value):
+                    raise GoalError(
+                        f"{kind}={known[1]!r} in {known[0]} but {kind}={value!r} in {who}: "
+                        "name it once, or the same everywhere"
+                    )
+            metric = metric or ((who, its_metric) if its_metric else None)
+            mode = mode or ((who, its_mode) if its_mode else None)
+        return cls(metric and metric[1], mode and mode[1], time_attr, is_needed=is_needed)
+
+    @property
+    def metric(self) -> str | None:
+        """The first objective."""
+        return self.metrics[0] if self.metrics else None
+
+    @property
+    def mode(self) -> str | None:
+        """The first objective's direction; before it is inferred, what the user gave."""
+        return self.modes[0] if self.modes else self._given_mode
+
+    def infer(self, metrics: Metrics) -> str | None:
+        """Take the goal from the first result where nobody named one.
+
+        Returns:
+            A line that says so; None where the goal is known, or is neither clear nor needed.
+
+        Raises:
+            GoalError: It is needed and cannot be told from what was reported.
+        """
+        if self.metrics:
+            return None
+        reported = [name for name, value in metrics.items() if name not in OWN_FIELDS and _is_number(value)]
+        known = [name for name in reported if _direction(name)]
+        name = reported[0] if len(reported) == 1 else known[0] if len(known) == 1 else None
+        mode = self._given_mode or (name and _direction(name))
+        if name is None or mode is None:
+            if not self.is_needed:
+                return None
+            what = "which metric to optimise" if name is None else f"whether {name!r} should grow or fall"
+            raise GoalError(
+                f"cannot tell {what}: the trial reported {', '.join(map(repr, reported)) or 'no number'}; "
+                f'say it with metric={name or (reported or ["..."])[0]!r}, mode="max" or "min"'
+            )
+        self.metrics, self.modes = (name,), (mode,)
+        self._signs = (1.0 if mode == "max" else -1.0,)
+        return f'metric and mode were not named: taking metric={name!r}, mode="{mode}"'
+
+    def result(self, metrics: Metrics) -> Result:
+        """The normalised form of one report."""
+        t = lookup(metrics, self.time_attr)
+        clock = t if _is_number(t) else metrics.get("training_iteration", 0)
+        if not self.metrics:
+            return Result(clock, WORST, (), (), metrics)
+        scores = []
+        for name, sign in zip(self.metrics, self._signs, strict=True):
+            value = lookup(metrics, name)
+            if not _is_number(value):
+                return Result(clock, WORST, (), (), metrics)
+            score = sign * value
+            scores.append(score if score == score else WORST)
+        violations = tuple(float(metrics.get(name, 0.0)) for name in self.constraints)
+        return Result(clock, scores[0], tuple(scores), violations, metrics)
+
+    def value(self, score: float) -> float:
+        """A score as the user's metric: the sign put back."""
+        return score * self._signs[0] if self._signs else score
+
+    def missing(self, metrics: Iterable[str]) -> str:
+        """What to tell the user whose trial ended without reporting the metric."""
+        names = [name for name in metrics if name not in OWN_FIELDS]
+        lacking = self.metric or "?"
+        near = get_close_matches(lacking, names, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        listed = ", ".join(map(repr, names)) or "nothing"
+        return f"the trial ended without reporting a number as {lacking!r}: it reported {listed}{hint}"
+
+
+def lookup(metrics: Metrics, name: str) -> Any:
+    """`metrics[name]`, or with "a/b" the nested value; None where there is none."""
+    value = metrics.get(name)
+    if value is None and "/" in name:
+        inner: Any = metrics
+        for part in name.split("/"):
+            inner = inner.get(part) if isinstance(inner, Mapping) else None
+        return inner
+    return value
+
+
+def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    return () if not value else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _direction(name: str) -> str | None:
+    """Which way a well-known metric goes; a loss named "score_loss" falls."""
+    return "min" if _DOWN.search(name) else "max" if _UP.search(name) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,336 @@
+"""Events in, commands out, and the record of what happened.
+
+Times are seconds that the experiment has run. Every message about a trial names its
+`(trial_id, attempt)`; the controller ignores a stale pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from overtone.core.resources import Placement, Resources
+from overtone.core.trial import Trial
+from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
+
+NEVER = math.inf
+"""An `until_t` that no report reaches."""
+
+Cause = Literal["returned", "raised", "killed", "limit", "lost", "halted"]
+
+
+# --- events: what happened ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityChanged:
+    """The nodes that there are now, each with its amounts by resource name."""
+
+    time: float
+    nodes: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """The searcher's answer for trial `index`; None means that it has none now."""
+
+    time: float
+    index: int
+    config: Config | None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A trial's process runs; `restored` is the checkpoint that it goes on from."""
+
+    time: float
+    trial_id: str
+    attempt: int
+    node: str
+    pid: int
+    hostname: str = ""
+    restored: Checkpoint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A result. `t` is training_iteration.
+
+    Attributes:
+        metrics: What was reported and the session's own fields; plain data.
+        checkpoint: What was saved with this report.
+        raw: `metrics` as the JSON text that the worker sent, so that nobody needs to
+            encode it again; empty when there is none. NaN and inf are tagged in it.
+    """
+
+    time: float
+    trial_id: str
+    attempt: int
+    t: int
+    metrics: Metrics
+    checkpoint: Checkpoint | None = None
+    raw: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A checkpoint is in the store."""
+
+    time: float
+    trial_id: str
+    attempt: int
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFailed:
+    """A save that was asked for did not happen; the trial waits in report()."""
+
+    time: float
+    trial_id: str
+    attempt: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """The store has deleted a checkpoint."""
+
+    time: float
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """The machine will take the trial's process away in `grace_s` seconds."""
+
+    time: float
+    trial_id: str
+    attempt: int
+    grace_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A trial's process is done with it.
+
+    Attributes:
+        cause: How: `returned` by itself, `raised`, `killed` by a signal or exit, past a
+            `limit`, `lost` with its node, or `halted` as it was told.
+        error: One line for people, where something went wrong.
+        traceback: The user's own traceback, complete.
+    """
+
+    time: float
+    trial_id: str
+    attempt: int
+    cause: Cause
+    error: str = ""
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A person or a program asks: `stop` the experiment, or `stop_trial`."""
+
+    time: float
+    what: Literal["stop", "stop_trial"]
+    trial_id: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """The time that a Wake asked for has come."""
+
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """Ctrl-C, or SIGTERM to the driver."""
+
+    time: float
+
+
+Event = (
+    CapacityChanged
+    | Suggested
+    | Started
+    | Reported
+    | Saved
+    | SaveFailed
+    | Discarded
+    | Noticed
+    | Ended
+    | Requested
+    | Tick
+    | Interrupted
+)
+
+
+# --- commands: what to do -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Suggest:
+    """Ask the searcher for trial `index`."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Tell the searcher of a trial's result, or of its end where `result` is None."""
+
+    trial: Trial
+    result: Result | None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Run a trial.
+
+    Attributes:
+        checkpoint: Go on from here; training_iteration continues from its `t`.
+        until_t: Reports with t < until_t do not wait for a Proceed.
+        tag: Its experiment_tag.
+    """
+
+    trial_id: str
+    attempt: int
+    index: int
+    config: Config
+    resources: Resources
+    placement: Placement
+    checkpoint: Checkpoint | None = None
+    until_t: float = 0.0
+    tag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proceed:
+    """Let report() return, and later ones too while their t < until_t.
+
+    Attributes:
+        save: Save a checkpoint first (or, for cooperative trials, soon).
+        config: New values for `params`, where they changed.
+    """
+
+    trial_id: str
+    attempt: int
+    until_t: float
+    save: bool = False
+    config: Config | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """End the trial at its (next) report, saving first where `save`.
+
+    Attributes:
+        park: It will be wanted again: where it cannot save, answer SaveFailed and wait.
+    """
+
+    trial_id: str
+    attempt: int
+    save: bool = False
+    park: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Delete a checkpoint."""
+
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """`count` trials of this shape wait for capacity that is not there."""
+
+    shape: Resources
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Send a Tick at this time."""
+
+    time: float
+
+
+Command = Suggest | Observe | Start | Proceed | Halt | Discard | Want | Wake
+
+
+# --- choices: what the algorithms and the controller made of an event -----------------
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A trial was created."""
+
+    trial_id: str
+    index: int
+    config: Config
+    resources: Resources
+    tag: str
+    priority: float = 0.0
+    source: str | None = None
+    why: Why | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A decision other than Continue took effect: `what` is its name in lower case.
+
+    Attributes:
+        redone: The report repeats a t that was ruled on before; nobody saw it.
+    """
+
+    trial_id: str
+    t: float
+    what: Literal["save", "pause", "stop", "restart", "redone"]
+    why: Why | None = None
+    config: Config | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A trial's status changed.
+
+    Attributes:
+        attempt: Its incarnation from now on.
+        placement: Where it is placed, when it starts.
+        error: The last line of what went wrong, when something did.
+    """
+
+    trial_id: str
+    status: str
+    attempt: int
+    why: Why | None = None
+    placement: Placement | None = None
+    checkpoint: Checkpoint | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A line that people should read once, such as which metric was taken."""
+
+    text: str
+
+
+Choice = Added | Ruled | Moved | Noted
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of the journal: an event and the choices that it led to."""
+
+    n: int
+    event: Event
+    choices: tuple[Choice, ...] = ()

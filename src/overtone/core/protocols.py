@@ -1,0 +1,206 @@
+"""The seams: what a searcher, a scheduler, an engine, an observer and a store are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from overtone.core.decision import CONTINUE, Decision
+from overtone.core.messages import Command, Event, Record
+from overtone.core.trial import Trial
+from overtone.core.types import Config, Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from overtone.core.job import Job
+    from overtone.core.view import View
+
+
+class Part(ABC):
+    """Remembers the arguments that it was made with, so that a journal can name it as data."""
+
+    arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        self = super().__new__(cls)
+        self.arguments = (args, kwargs)
+        return self
+
+
+class Searcher(Part):
+    """Proposes configurations.
+
+    Attributes:
+        total: How many suggestions there are in all, where that is known: the search is
+            over after so many.
+        lookahead: How many suggestions may be drawn before there is a free slot for
+            them. Model-based searchers keep 0; those that do not learn allow more.
+        metric, mode: The goal, where the user named it here.
+        replay: "keyed" (depends on told trials and (seed, index) alone) or "asked".
+    """
+
+    total: int | None = None
+    lookahead: int = 0
+    metric: str | None = None
+    mode: str | None = None
+    replay: str = "keyed"
+
+    @abstractmethod
+    def suggest(self, index: int) -> Config | None:
+        """The config of trial `index`; None when there is none now.
+
+        A None while nothing runs ends the search.
+        """
+
+    def on_start(self, space: Any, seed: int) -> None:
+        """Called once, before anything else: the user's space and the experiment's seed."""
+
+    def on_result(self, trial: Trial, result: Result) -> None:
+        """A trial reported."""
+
+    def on_trial_end(self, trial: Trial) -> None:
+        """A trial ended: `trial.status` and `trial.best` tell how."""
+
+
+class TrialScheduler(Part):
+    """Rules on running trials and chooses the next: two methods, the rest optional.
+
+    Attributes:
+        needs_metric: Whether it rules by the goal, so that there must be one.
+        metric, mode: The goal, where the user named it here.
+        time_attr: The metric that serves as this scheduler's clock.
+        replayable: False for one that uses outside information.
+    """
+
+    metric: str | None = None
+    mode: str | None = None
+    time_attr: str = "training_iteration"
+    needs_metric: bool = True
+    replayable: bool = True
+
+    @abstractmethod
+    def on_result(self, trial: Trial, result: Result) -> Decision:
+        """What becomes of `trial`, which just reported `result`."""
+
+    def choose_trial_to_run(self, trials: View) -> Trial | None:
+        """The trial to start now, among `trials.runnable()`; None to start none."""
+        return trials.first_runnable()
+
+    def review(self, trials: View) -> Iterable[tuple[str, Decision]]:
+        """Rulings (trial id, decision) on trials that did not just report.
+
+        Called when a trial ended or paused, and when the search closed.
+        """
+        return ()
+
+    def on_start(self, view: View) -> None:
+        """Called once, before anything else; `view` stays valid for the whole run."""
+
+    def on_trial_add(self, trial: Trial) -> None:
+        """A trial was created."""
+
+    def on_decision(self, trial: Trial, decision: Decision) -> None:
+        """The decision that took effect, which stoppers and limits may have overruled."""
+
+    def on_trial_end(self, trial: Trial) -> None:
+        """A trial ended for good."""
+
+    def next_decision(self, trial: Trial) -> float:
+        """The smallest t at which this scheduler may rule anything but Continue.
+
+        Reports before it do not wait for an answer. By default the next report.
+        """
+        return 0.0
+
+    def describe(self) -> str:
+        """One line for the status block."""
+        return f"Using {type(self).__name__}"
+
+
+class Stopper(Protocol):
+    """Ends trials: returns a reason, or None to go on.
+
+    It may also have `next_decision(trial) -> float`, as schedulers do, and
+    `stop_all() -> str | None`, which is asked after each result.
+    """
+
+    def __call__(self, trial: Trial, result: Result) -> str | None: ...
+
+
+class Engine(ABC):
+    """Runs trials: commands in, events out.
+
+    Calls come from one thread. Events of one trial come in the order in which they
+    happened.
+    """
+
+    @abstractmethod
+    def open(self, job: Job) -> None:
+        """Prepare to run `job`; the first poll returns CapacityChanged."""
+
+    @abstractmethod
+    def now(self) -> float:
+        """Seconds that the experiment has run, on this engine's clock."""
+
+    @abstractmethod
+    def submit(self, commands: Sequence[Command]) -> None:
+        """Carry out; never waits for a trial, never raises for a trial's fault."""
+
+    @abstractmethod
+    def poll(self, timeout_s: float | None) -> Sequence[Event]:
+        """The next events; empty when `timeout_s` passed or `wake` was called."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End everything that still runs. Twice is safe; from a signal is safe."""
+
+    def wake(self) -> None:
+        """Let a poll that waits return; callable from any thread and from a signal."""
+
+    def describe(self) -> str:
+        """What runs the trials, and what it has: for the first line of a run."""
+        return type(self).__name__
+
+
+class Observer(ABC):
+    """Follows an experiment: sees each record after it is in the journal."""
+
+    @abstractmethod
+    def on_record(self, record: Record) -> None:
+        """One record, in order."""
+
+    def flush(self) -> None:
+        """A batch of records has ended."""
+
+    def close(self) -> None:
+        """The run has ended; write what is left."""
+
+
+class Store(ABC):
+    """Keeps checkpoints and artifacts, each a directory under a key."""
+
+    @abstractmethod
+    def put(self, source: Path, key: str) -> str:
+        """Keep a copy of the directory `source` under `key`, whole or not at all.
+
+        Returns:
+            Its uri.
+        """
+
+    @abstractmethod
+    def get(self, uri: str) -> Path:
+        """A local directory with the contents; not to be written to."""
+
+    @abstractmethod
+    def delete(self, uri: str) -> None:
+        """Forget it. What is not there is no error."""
+
+    @abstractmethod
+    def list(self, prefix: str = "") -> list[str]:
+        """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
+
+
+__all__ = ["CONTINUE", "Engine", "Observer", "Searcher", "Stopper", "Store", "TrialScheduler"]

@@ -1,0 +1,80 @@
+"""The trials that wait, in the order in which they should start."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping
+
+from overtone.core.ledger import Ledger
+from overtone.core.resources import Resources
+from overtone.core.trial import Status, Trial
+
+_Key = tuple[int, float, int, str]
+
+
+class Queue:
+    """Pending trials, then paused ones; each by priority, then oldest first.
+
+    Trials of one shape fit or do not fit together, so there is a sorted list a shape, and
+    finding the first that fits costs as much as there are shapes.
+    """
+
+    def __init__(self, trials: Mapping[str, Trial], ledger: Ledger) -> None:
+        self._trials = trials
+        self._ledger = ledger
+        self._waiting: dict[Resources, list[_Key]] = {}
+        self.n_pending = 0
+
+    def add(self, trial: Trial) -> None:
+        """`trial` waits from now on; its status tells whether as pending or as paused."""
+        insort(self._waiting.setdefault(trial.resources, []), _key(trial))
+        self.n_pending += trial.status is Status.PENDING
+
+    def remove(self, trial: Trial) -> None:
+        """`trial`, still with the status that it was added with, no longer waits."""
+        keys = self._waiting[trial.resources]
+        at = bisect_left(keys, _key(trial))
+        if at == len(keys) or keys[at][3] != trial.id:
+            raise KeyError(trial.id)
+        del keys[at]
+        if not keys:
+            del self._waiting[trial.resources]
+        self.n_pending -= trial.status is Status.PENDING
+
+    def runnable(self) -> Iterator[Trial]:
+        """Those that fit now, in order."""
+        owner = self._ledger.reserved_for
+        if owner is not None and (first := self._trials.get(owner)) is not None and self.fits(first):
+            yield first
+        fitting = [keys for shape, keys in self._waiting.items() if self._ledger.fits(shape)]
+        merged = fitting[0] if len(fitting) == 1 else heapq.merge(*fitting)
+        for *_, trial_id in merged:
+            if trial_id != owner:
+                yield self._trials[trial_id]
+
+    def fits(self, trial: Trial) -> bool:
+        """Whether `trial` could start now."""
+        return self._ledger.fits(trial.resources, trial.id)
+
+    def head(self) -> Trial | None:
+        """The first of the pending trials, whether it fits or not."""
+        firsts = [keys[0] for keys in self._waiting.values() if keys[0][0] == 0]
+        return self._trials[min(firsts)[3]] if firsts else None
+
+    def paused(self) -> list[Trial]:
+        """The paused trials, oldest first."""
+        found = [key for keys in self._waiting.values() for key in keys[bisect_left(keys, (1,)) :]]
+        return [self._trials[key[3]] for key in sorted(found, key=lambda key: key[2])]
+
+    def pending(self) -> list[Trial]:
+        """The pending trials, in order."""
+        found = [key for keys in self._waiting.values() for key in keys[: bisect_left(keys, (1,))]]
+        return [self._trials[key[3]] for key in sorted(found)]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+
+def _key(trial: Trial) -> _Key:
+    return (0 if trial.status is Status.PENDING else 1, -trial.priority, trial.index, trial.id)

@@ -1,0 +1,117 @@
+"""What a trial asks of a machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overtone.errors import ResourceError
+
+Bundle = tuple[tuple[str, float], ...]
+"""One reservation on one node: sorted (name, amount) pairs; memory in bytes."""
+
+STRATEGIES = ("PACK", "SPREAD", "STRICT_PACK", "STRICT_SPREAD")
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
+_LOWER = {"CPU": "cpu", "GPU": "gpu"}
+
+
+def parse_bytes(value: float | str) -> float:
+    """Bytes in `value`: a number, or text such as "2GB", "512MiB", "1.5g"."""
+    if not isinstance(value, str):
+        return float(value)
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise ResourceError(f'a size must look like "2GB", "512MiB" or 1000000, not {value!r}')
+    return float(match[1]) * _UNITS[(match[2] or "").lower()]
+
+
+def bundle(amounts: Mapping[str, Any]) -> Bundle:
+    """The canonical form of one bundle, with zero amounts left out.
+
+    Raises:
+        ResourceError: An amount is negative, not finite, or not a number.
+    """
+    canonical: dict[str, float] = {}
+    for name, value in amounts.items():
+        key = _LOWER.get(name, name)
+        if value is None:
+            continue
+        try:
+            amount = parse_bytes(value) if key == "memory" else float(value)
+        except (TypeError, ValueError) as error:
+            raise ResourceError(f"{name}={value!r} is not an amount of a resource") from error
+        if not 0 <= amount < float("inf"):
+            raise ResourceError(f"{name}={value!r}: an amount must be 0 or more, and finite")
+        if key == "gpu" and amount > 1 and amount != int(amount):
+            raise ResourceError(f"{name}={value!r}: above one GPU, only whole ones can be given")
+        if amount:
+            canonical[key] = canonical.get(key, 0.0) + amount
+    return tuple(sorted(canonical.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """A trial's demand: bundle 0 is its own process, the others are for what it starts.
+
+    Attributes:
+        bundles: At least one; the first may be empty.
+        strategy: How bundles lie on nodes: PACK, SPREAD, STRICT_PACK or STRICT_SPREAD.
+    """
+
+    bundles: tuple[Bundle, ...]
+    strategy: str = "PACK"
+
+    @classmethod
+    def of(
+        cls, amounts: Mapping[str, Any] | Sequence[Mapping[str, Any]], strategy: str = "PACK"
+    ) -> Resources:
+        """`Resources.of({"cpu": 1, "gpu": 0.5})`, or one mapping a bundle.
+
+        A single mapping may hold `extra_cpu`, `extra_gpu`: added to the one bundle.
+        """
+        if strategy not in STRATEGIES:
+            raise ResourceError(f"strategy={strategy!r}: choose one of {', '.join(STRATEGIES)}")
+        many = [amounts] if isinstance(amounts, Mapping) else list(amounts)
+        if not many or not all(isinstance(one, Mapping) for one in many):
+            raise ResourceError(f'resources must look like {{"cpu": 1, "gpu": 0.5}}, not {amounts!r}')
+        return cls(tuple(bundle(one) for one in many), strategy)
+
+    def total(self) -> dict[str, float]:
+        """The sum over all bundles, by name."""
+        sums: dict[str, float] = {}
+        for one in self.bundles:
+            for name, amount in one:
+                sums[name] = sums.get(name, 0.0) + amount
+        return sums
+
+    def __str__(self) -> str:
+        shown = [
+            ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in one) or "nothing"
+            for one in self.bundles
+        ]
+        return " + ".join(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a demand was placed.
+
+    Attributes:
+        nodes: The node of each bundle.
+        gpus: For each bundle, (index, fraction) of the GPUs that it was given.
+    """
+
+    nodes: tuple[str, ...]
+    gpus: tuple[tuple[tuple[int, float], ...], ...]
+
+
+def format_amount(name: str, amount: float) -> str:
+    """The amount as people write it: "2", "0.5", "2.0 GiB"."""
+    if name == "memory":
+        return f"{amount / 2**30:.2f} GiB"
+    return f"{amount:g}"

@@ -1,0 +1,217 @@
+"""Every trial of an experiment: the one place that changes their state and keeps its books."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from overtone.core import messages as m
+from overtone.core.decision import Pause, Restart, Stop
+from overtone.core.ledger import Ledger
+from overtone.core.queue import Queue
+from overtone.core.resources import Placement, Resources
+from overtone.core.retention import Retention
+from overtone.core.trial import TRANSITIONS, Status, Trial
+from overtone.core.types import Checkpoint, Config, Result, Why
+from overtone.errors import OvertoneError
+
+
+@dataclass(slots=True)
+class Live:
+    """What is kept of a trial only while it has a process.
+
+    Attributes:
+        started: When its process was asked for.
+        until_t: Up to where it may run ahead.
+        intent: Why it was told to halt.
+        restart_from: The pinned checkpoint that a Restart goes on from.
+    """
+
+    started: float = 0.0
+    until_t: float = 0.0
+    intent: Pause | Stop | Restart | None = None
+    restart_from: Checkpoint | None = None
+
+
+class Roster:
+    """Holds the trials; each change of one is noted in `choices`, each order in `commands`.
+
+    Attributes:
+        trials: Every trial by id, in the order of creation.
+        queue: Those that wait, pending or paused.
+        ledger: What those that run hold.
+        live: By id, what is known of those that have a process.
+        parked: The ids of those whose process waits, paused, in report().
+        choices, commands: What came of the current event so far.
+    """
+
+    def __init__(self, prefix: str, retention: Retention) -> None:
+        self.trials: dict[str, Trial] = {}
+        self.ledger = Ledger()
+        self.queue = Queue(self.trials, self.ledger)
+        self.live: dict[str, Live] = {}
+        self.parked: set[str] = set()
+        self.choices: list[m.Choice] = []
+        self.commands: list[m.Command] = []
+        self._prefix = prefix
+        self._retention = retention
+
+    @property
+    def n_active(self) -> int:
+        """How many trials have a process that does not just wait to be chosen."""
+        return len(self.live) - len(self.parked)
+
+    def create(
+        self,
+        config: Config,
+        resources: Resources,
+        tag: str,
+        priority: float,
+        origin: tuple[str | None, Why] | None,
+    ) -> Trial:
+        """A new trial; it is in no queue yet."""
+        index = len(self.trials)
+        trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
+        self.trials[trial.id] = trial
+        source, why = origin or (None, None)
+        self.choices.append(m.Added(trial.id, index, config, resources, tag, priority, source, why))
+        return trial
+
+    def move(
+        self,
+        trial: Trial,
+        status: Status,
+        why: Why | None = None,
+        error: str = "",
+        placement: Placement | None = None,
+    ) -> None:
+        """Change a trial's status: nothing else does.
+
+        Raises:
+            AssertionError: `TRANSITIONS` has no such change.
+        """
+        if status not in TRANSITIONS[trial.status]:
+            raise AssertionError(f"trial {trial.id} cannot go from {trial.status.value} to {status.value}")
+        trial.status = status
+        if why is not None:
+            trial.why = why
+        start = trial.checkpoint if status is Status.STARTING else None
+        self.choices.append(m.Moved(trial.id, status.value, trial.attempt, why, placement, start, error))
+
+    def current(self, event: Any) -> Trial | None:
+        """The trial that a message is about; None when the message is late."""
+        trial = self.trials.get(event.trial_id)
+        if trial is None or trial.attempt != event.attempt or trial.id not in self.live:
+            return None
+        return trial
+
+    # --- processes ---------------------------------------------------------------------
+
+    def start(self, trial: Trial, placement: Placement, time: float, until_t: float) -> None:
+        """Give a waiting trial its process, or let its parked one go on."""
+        self.queue.remove(trial)
+        live = self.live.setdefault(trial.id, Live())
+        live.started, live.until_t = time, until_t
+        if trial.status is Status.PARKED:
+            self.parked.discard(trial.id)
+            self.move(trial, Status.RUNNING, placement=placement)
+            self.commands.append(m.Proceed(trial.id, trial.attempt, until_t))
+            return
+        self.move(trial, Status.STARTING, placement=placement)
+        self.commands.append(
+            m.Start(
+                trial.id,
+                trial.attempt,
+                trial.index,
+                trial.config,
+                trial.resources,
+                placement,
+                trial.checkpoint,
+                until_t,
+                trial.tag,
+            )
+        )
+
+    def halt(
+        self, trial: Trial, intent: Pause | Stop | Restart | None, save: bool = False, park: bool = False
+    ) -> None:
+        """Tell a trial to end its process; one that is told already only learns a new reason."""
+        self.live[trial.id].intent = intent
+        if trial.status is Status.HALTING:
+            return
+        if trial.status is Status.PARKED:
+            self.queue.remove(trial)
+            self.parked.discard(trial.id)
+        self.move(trial, Status.HALTING)
+        self.commands.append(m.Halt(trial.id, trial.attempt, save, park))
+
+    def park(self, trial: Trial, why: Why) -> None:
+        """Let a trial's process wait, without resources, until it is chosen again."""
+        self.live[trial.id].intent = None
+        self.parked.add(trial.id)
+        self.ledger.release(trial.id)
+        self.move(trial, Status.PARKED, why)
+        self.queue.add(trial)
+
+    def end_process(self, trial: Trial) -> Live:
+        """A trial has no process any more; what was known of it."""
+        if trial.status is Status.PARKED:
+            self.queue.remove(trial)
+            self.parked.discard(trial.id)
+        self.ledger.release(trial.id)
+        trial.attempt += 1
+        return self.live.pop(trial.id)
+
+    def withdraw(self, trial: Trial) -> None:
+        """A waiting trial no longer waits."""
+        self.queue.remove(trial)
+        self.ledger.unreserve(trial.id)
+
+    # --- checkpoints -------------------------------------------------------------------
+
+    def keep(self, trial: Trial, checkpoint: Checkpoint, worth: float) -> None:
+        """Note what a trial saved, and let go of what its retention no longer wants."""
+        self.go_on_from(trial, checkpoint)
+        self._discard(self._retention.add(checkpoint, worth))
+
+    def go_on_from(self, trial: Trial, checkpoint: Checkpoint) -> None:
+        """Make it the one that the trial goes on from; it is pinned as long as it is that."""
+        self.pin(checkpoint)
+        if trial.checkpoint is not None:
+            self.unpin(trial.checkpoint)
+        trial.checkpoint = checkpoint
+
+    def pin(self, checkpoint: Checkpoint) -> None:
+        """Somebody needs it."""
+        self._retention.pin(checkpoint)
+
+    def unpin(self, checkpoint: Checkpoint) -> None:
+        """Somebody no longer needs it; it is deleted if it was only waiting for that."""
+        self._discard(self._retention.unpin(checkpoint))
+
+    def _discard(self, uris: Sequence[str]) -> None:
+        self.commands.extend(m.Discard(uri) for uri in uris)
+
+    def checkpoint_of(self, source: str, asking: str) -> Checkpoint:
+        """The newest checkpoint of the trial `source`.
+
+        Raises:
+            OvertoneError: There is no such trial, or it has none.
+        """
+        trial = self.trials.get(source)
+        if trial is None:
+            raise OvertoneError(f"trial {source!r} does not exist; there are {len(self.trials)} trials")
+        if trial.checkpoint is None:
+            raise OvertoneError(
+                f"{asking} should go on from a checkpoint of {source}, which has none. Save one with each report:\n"
+                "    tune.report({...}, checkpoint=Checkpoint.from_directory(path))\n"
+                "or, in a class, define save_checkpoint(self, path) and load_checkpoint(self, path)"
+            )
+        return trial.checkpoint
+
+
+def slim(result: Result, names: Sequence[str]) -> Result:
+    """The result with these metrics alone: the journal has the others."""
+    kept = {name: result.metrics[name] for name in names if name in result.metrics}
+    return Result(result.t, result.score, result.scores, result.violations, kept)

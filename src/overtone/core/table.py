@@ -1,0 +1,278 @@
+"""The state of an experiment, folded from its records: what every display and reader shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from overtone.core.messages import (
+    Added,
+    CapacityChanged,
+    Choice,
+    Ended,
+    Event,
+    Moved,
+    Noted,
+    Record,
+    Reported,
+    Ruled,
+    Saved,
+    Started,
+)
+from overtone.core.resources import Resources
+from overtone.core.trial import Status
+from overtone.core.types import Checkpoint, Config, Metrics, Why
+
+_IS_PLACED = {status.value: status.is_placed for status in Status}
+_IS_FINAL = {status.value: status.is_final for status in Status}
+_IP = re.compile(r"\d+(\.\d+){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+")
+_NO_METRICS: Metrics = {}
+
+
+class Row:
+    """One trial, as its records tell.
+
+    Attributes:
+        id: Such as "358bb_00006".
+        index: Its place in the order of creation.
+        config: Its hyperparameters now; a restart may change them.
+        resources: Its demand.
+        tag: Its experiment_tag.
+        status: A value of `Status`.
+        attempt: Which incarnation of its process this is.
+        n_results: How many results were shown (redone ones not counted).
+        metrics: Its last result; once it has ended, what the table was told to keep of it.
+        t: The training_iteration of its last result.
+        checkpoint: The newest one.
+        pid, hostname, node: Where its newest process runs or ran; empty before it started.
+        error: One line, where something went wrong.
+        why: The reason of the last decision on it.
+        priority: Higher ones are chosen first.
+        source: The trial whose checkpoint it began with, if any.
+        started: When its first process started.
+        ended: When it ended for good, or None.
+    """
+
+    __slots__ = (
+        "attempt", "checkpoint", "config", "ended", "error", "hostname", "id", "index", "metrics",
+        "n_results", "next_config", "node", "pid", "priority", "resources", "source", "started", "status",
+        "t", "tag", "why",
+    )  # fmt: skip
+
+    def __init__(self, added: Added) -> None:
+        self.id: str = added.trial_id
+        self.index: int = added.index
+        self.config: Config = added.config
+        self.resources: Resources = added.resources
+        self.tag: str = added.tag
+        self.priority: float = added.priority
+        self.source: str | None = added.source
+        self.why: Why | None = added.why
+        self.status: str = Status.PENDING.value
+        self.attempt: int = 0
+        self.n_results: int = 0
+        self.metrics: Metrics = _NO_METRICS
+        self.t: int = 0
+        self.checkpoint: Checkpoint | None = None
+        self.pid: int = 0
+        self.hostname: str = ""
+        self.node: str = ""
+        self.error: str = ""
+        self.started: float | None = None
+        self.ended: float | None = None
+        self.next_config: Config | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it has ended for good."""
+        return _IS_FINAL[self.status]
+
+    @property
+    def node_ip(self) -> str:
+        """The address of its node; the loopback where the node's name is not an address."""
+        return self.node if _IP.fullmatch(self.node) else "127.0.0.1"
+
+    def __repr__(self) -> str:
+        return f"<Row {self.id} {self.status}, {self.n_results} results>"
+
+
+class TrialTable:
+    """Folds records into trials, counts and resources; each record costs the same, however many trials.
+
+    Args:
+        keep_metrics: "all", or "live": a trial that ended keeps only `columns` of its
+            last result.
+        columns: The metrics that are kept.
+
+    Attributes:
+        rows: Every trial by id, in the order of creation.
+        counts: The number of trials by status; no zeros.
+        nodes: What each node has, by resource name.
+        used: What the trials with a process hold, summed over nodes.
+        notes: The lines that people should read once.
+        n: The number of the last record.
+        time: When it happened, in seconds that the experiment has run.
+    """
+
+    def __init__(self, keep_metrics: Literal["live", "all"] = "all", columns: Sequence[str] = ()) -> None:
+        self.rows: dict[str, Row] = {}
+        self.counts: dict[str, int] = {}
+        self.nodes: Mapping[str, Mapping[str, float]] = {}
+        self.used: dict[str, float] = {}
+        self.notes: list[str] = []
+        self.n = 0
+        self.time = 0.0
+        self._slims = keep_metrics == "live"
+        self._columns = tuple(columns)
+        self._shown: Row | None = None
+
+    def apply(self, record: Record) -> Row | None:
+        """Take note of a record; one that the table has already changes nothing.
+
+        So several readers may share a table: each applies every record that it gets.
+
+        Returns:
+            The trial whose result this record shows; None where it shows none, because
+            it is no report, or one that repeats a result that was there before.
+        """
+        if record.n <= self.n:
+            return self._shown if record.n == self.n else None
+        event = record.event
+        if not record.choices and type(event) is Reported:
+            return self.show(record.n, event.time, event.trial_id, event.t, event.metrics, event.checkpoint)
+        self.n = record.n
+        self.time = event.time
+        self._shown = None
+        self._apply_event(event)
+        if type(event) is Reported and not any(
+            type(choice) is Ruled and choice.what == "redone" for choice in record.choices
+        ):
+            self.show(record.n, event.time, event.trial_id, event.t, event.metrics)
+        for choice in record.choices:
+            self._apply_choice(choice, event)
+        return self._shown
+
+    def show(
+        self,
+        n: int,
+        time: float,
+        trial_id: str,
+        t: int,
+        metrics: Metrics,
+        checkpoint: Checkpoint | None = None,
+    ) -> Row:
+        """Take note of a report that led to nothing: what `apply` does with most records."""
+        self.n = n
+        self.time = time
+        self._shown = row = self.rows[trial_id]
+        row.n_results += 1
+        row.metrics = metrics
+        row.t = t
+        if checkpoint is not None:
+            row.checkpoint = checkpoint
+        return row
+
+    @property
+    def capacity(self) -> dict[str, float]:
+        """What there is, summed over nodes."""
+        sums: dict[str, float] = {}
+        for amounts in self.nodes.values():
+            for name, amount in amounts.items():
+                sums[name] = sums.get(name, 0.0) + amount
+        return sums
+
+    def _apply_event(self, event: Event) -> None:
+        match event:
+            case Reported():
+                if event.checkpoint is not None:
+                    self.rows[event.trial_id].checkpoint = event.checkpoint
+            case Started():
+                row = self.rows[event.trial_id]
+                row.pid, row.hostname, row.node = event.pid, event.hostname, event.node
+                if row.started is None:
+                    row.started = event.time
+            case Saved():
+                self.rows[event.trial_id].checkpoint = event.checkpoint
+            case Ended():
+                if event.error:
+                    self.rows[event.trial_id].error = event.error
+            case CapacityChanged():
+                self.nodes = event.nodes
+            case _:  # the others change nothing by themselves: what they led to is in the choices
+                pass
+
+    def _apply_choice(self, choice: Choice, event: Event) -> None:
+        match choice:
+            case Moved():
+                self._move(self.rows[choice.trial_id], choice, event)
+            case Added():
+                self.rows[choice.trial_id] = Row(choice)
+                self._count(Status.PENDING.value, 1)
+            case Ruled():
+                row = self.rows[choice.trial_id]
+                if choice.why is not None:
+                    row.why = choice.why
+                row.next_config = choice.config
+            case Noted():
+                self.notes.append(choice.text)
+
+    def _move(self, row: Row, moved: Moved, event: Event) -> None:
+        before, after = row.status, moved.status
+        self._count(before, -1)
+        self._count(after, 1)
+        row.status = after
+        row.attempt = moved.attempt
+        if moved.why is not None:
+            row.why = moved.why
+        if moved.error or after == "TERMINATED":  # one that failed first and then ended well has no error
+            row.error = moved.error
+        if moved.checkpoint is not None:
+            row.checkpoint = moved.checkpoint
+        if _IS_PLACED[before] is not _IS_PLACED[after]:
+            self._hold(row.resources, 1 if _IS_PLACED[after] else -1)
+        if not _IS_PLACED[after] and row.next_config is not None:
+            # a restart happens only where the trial halted for it: one that was killed, or
+            # that was stopped meanwhile, keeps the config that it had
+            if after == "PENDING" and type(event) is Ended and event.cause == "halted":
+                row.config = row.next_config
+            row.next_config = None
+        if _IS_FINAL[after]:
+            row.ended = event.time
+            if self._slims:
+                metrics = row.metrics
+                row.metrics = {name: metrics[name] for name in self._columns if name in metrics}
+        else:
+            row.ended = None
+
+    def _count(self, status: str, change: int) -> None:
+        count = self.counts.get(status, 0) + change
+        if count:
+            self.counts[status] = count
+        else:
+            self.counts.pop(status, None)
+
+    def _hold(self, resources: Resources, sign: int) -> None:
+        for name, amount in resources.total().items():
+            # rounded, so that a million additions of 0.1 leave no trace
+            left = round(self.used.get(name, 0.0) + sign * amount, 9)
+            if left:
+                self.used[name] = left
+            else:
+                self.used.pop(name, None)
+
+
+def constant_facts(row: Row) -> dict[str, Any]:
+    """What is the same in every result of a trial's attempt, and so is not reported again."""
+    return {
+        "trial_id": row.id,
+        "experiment_tag": row.tag,
+        "pid": row.pid,
+        "hostname": row.hostname,
+        "node_ip": row.node_ip,
+    }
+
+
+def full_result(row: Row, metrics: Metrics) -> dict[str, Any]:
+    """A result as users know it: what was reported, the constant facts and the config."""
+    return {"timesteps_total": None, **metrics, **constant_facts(row), "config": row.config}

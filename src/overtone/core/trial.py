@@ -1,0 +1,112 @@
+"""A trial and the states that it goes through; only the controller writes one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from overtone.core.resources import Resources
+from overtone.core.types import Checkpoint, Config, Result, Why
+
+
+class Status(str, Enum):
+    """Where a trial is. `shown` is the word that users see."""
+
+    PENDING = "PENDING"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    HALTING = "HALTING"
+    PAUSED = "PAUSED"
+    PARKED = "PARKED"
+    TERMINATED = "TERMINATED"
+    ERROR = "ERROR"
+
+    @property
+    def shown(self) -> str:
+        return _SHOWN.get(self, self.value)
+
+    @property
+    def is_final(self) -> bool:
+        return self in (Status.TERMINATED, Status.ERROR)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the trial holds resources."""
+        return self in (Status.STARTING, Status.RUNNING, Status.HALTING)
+
+
+_SHOWN = {
+    Status.STARTING: "RUNNING",
+    Status.HALTING: "RUNNING",
+    Status.PARKED: "PAUSED",
+}
+
+TRANSITIONS: dict[Status, frozenset[Status]] = {
+    # waiting for resources: started, or given up before it ran
+    Status.PENDING: frozenset({Status.STARTING, Status.TERMINATED, Status.ERROR}),
+    # its process is being made; it may die, or be told to halt, before its first word
+    Status.STARTING: frozenset(
+        {Status.RUNNING, Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}
+    ),
+    Status.RUNNING: frozenset({Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
+    # told to halt: how it ends depends on why it was told, and on what it does first
+    Status.HALTING: frozenset(
+        {Status.PAUSED, Status.PARKED, Status.PENDING, Status.TERMINATED, Status.ERROR}
+    ),
+    # without a process, to be started again from its checkpoint
+    Status.PAUSED: frozenset({Status.STARTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
+    # paused without a checkpoint: its process waits inside report()
+    Status.PARKED: frozenset(
+        {Status.RUNNING, Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}
+    ),
+    Status.TERMINATED: frozenset({Status.PENDING}),
+    Status.ERROR: frozenset({Status.PENDING}),
+}
+"""Which status may follow which: the controller's `_move` refuses any other."""
+
+
+@dataclass(slots=True, eq=False)
+class Trial:
+    """One training run with one config.
+
+    Attributes:
+        id: Such as "358bb_00006".
+        index: Its place in the order of creation, from 0.
+        config: Its hyperparameters.
+        resources: What it needs to run.
+        status: Where it is.
+        tag: Its experiment_tag, such as "6_lr=0.01".
+        n_results: How many results it reported (redone ones not counted).
+        last: Its last result that was ruled on or shown to stoppers.
+        best: Its best result by score.
+        checkpoint: The newest one, from which it would go on.
+        attempt: Which incarnation of its process this is, from 0.
+        failures: How often it failed.
+        priority: Higher ones are chosen first.
+        why: The reason of its last decision.
+        error: One line on what went wrong, if something did.
+        ruled_t: The training_iteration up to which its reports were taken; one that
+            comes again after a restore is redone work and is shown to nobody.
+    """
+
+    id: str
+    index: int
+    config: Config
+    resources: Resources
+    status: Status = Status.PENDING
+    tag: str = ""
+    n_results: int = 0
+    last: Result | None = None
+    best: Result | None = None
+    checkpoint: Checkpoint | None = None
+    attempt: int = 0
+    failures: int = 0
+    priority: float = 0.0
+    why: Why | None = None
+    error: str = field(default="", repr=False)
+    ruled_t: int = 0
+
+    @property
+    def trial_id(self) -> str:
+        """The id, under the name that users of other tools know."""
+        return self.id

@@ -1,0 +1,89 @@
+"""What schedulers may see: trials, resources, the goal and keyed randomness; read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from overtone.core.randomness import Random, keyed
+from overtone.core.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from overtone.core.goal import Goal
+    from overtone.core.queue import Queue
+
+
+class View:
+    """A read-only window on a running experiment.
+
+    Attributes:
+        trials: Every trial by id, in the order of creation.
+        goal: What is optimised.
+        seed: The experiment's seed.
+        search_is_over: Whether no further trial will be suggested.
+    """
+
+    def __init__(
+        self,
+        trials: Mapping[str, Trial],
+        goal: Goal,
+        seed: int,
+        queue: Queue,
+        amounts: Callable[[], tuple[dict[str, float], dict[str, float]]],
+        earlier: Callable[[str], Any] | None = None,
+    ) -> None:
+        self.trials = trials
+        self.goal = goal
+        self.seed = seed
+        self.search_is_over = False
+        self._queue = queue
+        self._amounts = amounts
+        self._earlier = earlier
+
+    @property
+    def free(self) -> dict[str, float]:
+        """The resources that nobody holds, summed over nodes."""
+        return self._amounts()[0]
+
+    @property
+    def total(self) -> dict[str, float]:
+        """The resources that there are, summed over nodes."""
+        return self._amounts()[1]
+
+    def runnable(self) -> Iterator[Trial]:
+        """Pending trials, then paused ones, that fit now; by priority, then oldest first."""
+        return self._queue.runnable()
+
+    def first_runnable(self) -> Trial | None:
+        """The first of `runnable()`, or None."""
+        return next(self.runnable(), None)
+
+    def fits(self, trial: Trial) -> bool:
+        """Whether `trial` could start now."""
+        return self._queue.fits(trial)
+
+    def paused(self) -> list[Trial]:
+        """The trials that wait to be chosen again, oldest first."""
+        return self._queue.paused()
+
+    def live(self) -> Iterator[Trial]:
+        """The trials that have not ended."""
+        return (trial for trial in self.trials.values() if not trial.status.is_final)
+
+    def running(self) -> Iterator[Trial]:
+        """The trials that have a process."""
+        return (trial for trial in self.trials.values() if trial.status in (Status.STARTING, Status.RUNNING))
+
+    def random(self, purpose: str, trial: str = "", t: float = 0) -> Random:
+        """A generator that depends on the seed and these three alone."""
+        return keyed(self.seed, purpose, trial, t)
+
+    def earlier(self, path: str) -> Any:
+        """The results of another experiment, from its folder.
+
+        Raises:
+            LookupError: This run has no way to read other experiments.
+        """
+        if self._earlier is None:
+            raise LookupError(f"{path}: earlier experiments cannot be read here")
+        return self._earlier(path)

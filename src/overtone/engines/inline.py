@@ -1,0 +1,243 @@
+"""Trials as plain calls in this process, one after the other: `pdb` and `print` just work.
+
+A trial runs inside `poll`. When it reports, the engine hands its events to the pump that
+`run` attached, which has them handled and submits the commands before it returns; that is
+how the trial gets its answer. Nothing outlives a crash of the trial here: `os._exit`, a
+signal or a segmentation fault end the whole program, and a trial that ignores its Halt is
+waited for.
+"""
+
+from __future__ import annotations
+
+import copy
+import heapq
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Event as Flag
+
+from overtone.core import messages as m
+from overtone.core.job import Job
+from overtone.core.protocols import Engine
+from overtone.core.types import Config
+from overtone.worker.wire import NOTHING, Message, Nothing, Order, event
+
+NODE = "local"
+PUMP_EVERY_S = 0.05
+
+Pump = Callable[[Sequence[m.Event]], None]
+"""Handles events, and submits the commands that follow, before it returns."""
+
+
+class Inline(Engine):
+    """Runs trials in this process.
+
+    Args:
+        cpus: How many CPUs there are to place trials on; by default those of this machine.
+            They run one after the other all the same.
+        gpus: How many GPUs.
+        resources: Further resources by name.
+    """
+
+    def __init__(
+        self, cpus: float | None = None, gpus: float = 0, resources: Mapping[str, float] | None = None
+    ) -> None:
+        amounts = {"cpu": float(os.cpu_count() or 1 if cpus is None else cpus), "gpu": float(gpus)}
+        amounts["memory"] = float(_memory_bytes())
+        amounts.update(resources or {})
+        self._amounts = {name: amount for name, amount in amounts.items() if amount}
+        self._began = time.monotonic()
+        self._job: Job | None = None
+        self._pump: Pump | None = None
+        self._starts: deque[m.Start] = deque()
+        self._events: deque[m.Event] = deque()
+        self._wakes: list[float] = []
+        self._line: _Line | None = None
+        self._failure: BaseException | None = None
+        self._flag = Flag()
+
+    def attach(self, pump: Pump) -> None:
+        """Let a trial that waits in report() have its events handled."""
+        self._pump = pump
+
+    def open(self, job: Job) -> None:
+        self._job = job
+        self._events.append(m.CapacityChanged(self.now(), {NODE: self._amounts}))
+
+    def now(self) -> float:
+        return time.monotonic() - self._began
+
+    def submit(self, commands: Sequence[m.Command]) -> None:
+        for command in commands:
+            if isinstance(command, m.Start):
+                self._starts.append(command)
+            elif isinstance(command, (m.Proceed, m.Halt)):
+                self._hand_over(command)
+            elif isinstance(command, m.Discard):
+                self._discard(command)
+            elif isinstance(command, m.Wake):
+                heapq.heappush(self._wakes, command.time)
+
+    def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
+        if not self._events and not self._is_due() and self._starts:
+            self._run(self._starts.popleft())
+        if not self._events and not self._is_due() and not self._flag.is_set():
+            self._wait(timeout_s)
+        self._flag.clear()
+        return self._take()
+
+    def close(self) -> None:
+        self._starts.clear()
+        self._wakes.clear()
+        if self._line is not None:
+            self._line.orders.append(None)
+
+    def wake(self) -> None:
+        self._flag.set()
+
+    def describe(self) -> str:
+        return "inline: trials run in this process, one after the other"
+
+    # --- one trial -----------------------------------------------------------------------
+
+    def _run(self, start: m.Start) -> None:
+        from bdb import BdbQuit
+
+        from overtone.worker.body import run_trial
+
+        assert self._job is not None
+        start = replace(start, config=_own(start.config))
+        self._line = _Line(self, start)
+        try:
+            with _output_to_files(self._job, start.trial_id):
+                run_trial(self._line, self._job, start, passing=(KeyboardInterrupt, BdbQuit))
+        except (KeyboardInterrupt, BdbQuit) as stop:
+            # a person means the whole program; the trial has unwound, and run says what follows
+            self._events.append(m.Ended(self.now(), start.trial_id, start.attempt, "halted"))
+            raise KeyboardInterrupt from stop
+        finally:
+            self._line = None
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+
+    def pump(self) -> None:
+        """Have what happened so far handled; the orders that follow are in the line then."""
+        if self._pump is None:
+            raise RuntimeError("Inline needs attach(pump) before a trial can wait for its answer")
+        try:
+            self._pump(self._take())
+        except BaseException as failure:
+            # not the trial's fault: it must not see it, nor be able to catch it
+            self._failure = failure
+            self.close()
+
+    def note(self, message: Message) -> None:
+        """A trial says something."""
+        self._events.append(event(message, self.now(), NODE))
+
+    def wait_for_news(self) -> None:
+        """Wait until a Wake is due or somebody calls `wake`."""
+        if not self._is_due():
+            self._wait(None)
+        self._flag.clear()
+
+    def _hand_over(self, order: m.Proceed | m.Halt) -> None:
+        if isinstance(order, m.Halt):
+            # this process cannot be left waiting in report(): the trial redoes its work instead
+            order = replace(order, park=False)
+            for start in self._starts:
+                if start.trial_id == order.trial_id and start.attempt == order.attempt:
+                    self._starts.remove(start)
+                    self._events.append(m.Ended(self.now(), order.trial_id, order.attempt, "halted"))
+                    return
+        if self._line is not None:
+            self._line.orders.append(order)
+
+    def _discard(self, command: m.Discard) -> None:
+        assert self._job is not None
+        if self._job.store is not None:
+            self._job.store.delete(command.uri)
+        self._events.append(m.Discarded(self.now(), command.uri))
+
+    # --- time ----------------------------------------------------------------------------
+
+    def _is_due(self) -> bool:
+        return bool(self._wakes) and self._wakes[0] <= self.now()
+
+    def _wait(self, timeout_s: float | None) -> None:
+        until = [timeout_s] if timeout_s is not None else []
+        if self._wakes:
+            until.append(max(0.0, self._wakes[0] - self.now()))
+        self._flag.wait(min(until) if until else None)
+
+    def _take(self) -> list[m.Event]:
+        while self._is_due():
+            heapq.heappop(self._wakes)
+            self._events.append(m.Tick(self.now()))
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+
+class _Line:
+    """The channel between the trial that runs and the engine around it."""
+
+    def __init__(self, engine: Inline, start: m.Start) -> None:
+        self.orders: deque[Order] = deque()
+        self._engine = engine
+        self._start = start
+        self._pump_at = 0.0
+
+    def send(self, message: Message) -> None:
+        self._engine.note(message)
+
+    def receive(self, wait: bool) -> Order | Nothing:
+        if wait:
+            self._engine.pump()
+            while not self.orders:
+                self._engine.wait_for_news()
+                self._engine.pump()
+        elif not self.orders and time.monotonic() >= self._pump_at:
+            # a trial that runs ahead is not asked for long, and its results should be seen
+            self._pump_at = time.monotonic() + PUMP_EVERY_S
+            self._engine.pump()
+        return self.orders.popleft() if self.orders else NOTHING
+
+
+def _own(config: Config) -> Config:
+    """A copy that the trial may change as it likes."""
+    try:
+        return copy.deepcopy(config)
+    except Exception:
+        return dict(config)  # something in it cannot be copied; then it is shared
+
+
+def _memory_bytes() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+@contextmanager
+def _output_to_files(job: Job, trial_id: str) -> Iterator[None]:
+    """Send what the block prints to the trial's files, where the job says so."""
+    if job.log_to_file is None:
+        yield
+        return
+    from contextlib import redirect_stderr, redirect_stdout
+
+    folder = job.folder / trial_id
+    folder.mkdir(parents=True, exist_ok=True)
+    out, err = (folder / name for name in job.log_to_file)
+    with (
+        out.open("a", encoding="utf-8") as stdout,
+        err.open("a", encoding="utf-8") as stderr,
+        redirect_stdout(stdout),
+        redirect_stderr(stderr),
+    ):
+        yield

@@ -1,0 +1,121 @@
+"""What this machine has for trials: CPUs and memory, as far as this process may use them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from overtone.core.resources import bundle, format_amount, parse_bytes
+from overtone.errors import ResourceError
+from overtone.worker import gpus as gpu_ids
+
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+class Capacity:
+    """What trials may use of this machine: as declared, or else as found.
+
+    Raises:
+        ResourceError: An amount is not one.
+    """
+
+    def __init__(
+        self,
+        cpus: float | None,
+        gpus: int | None,
+        memory: float | str | None,
+        resources: Mapping[str, float] | None,
+    ) -> None:
+        if cpus is not None and not 0 < cpus < math.inf:
+            raise ResourceError(f"cpus={cpus!r}: trials need a positive number of CPUs")
+        if gpus is not None and (gpus < 0 or gpus != int(gpus)):
+            raise ResourceError(f"gpus={gpus!r}: say how many whole GPUs there are")
+        self._cpus = float(count_cpus() if cpus is None else cpus)
+        self._declared_gpus = gpus
+        self._memory = float(memory_bytes() if memory is None else parse_bytes(memory))
+        self._custom = dict(bundle(resources or {}))
+
+    @cached_property
+    def gpu_ids(self) -> tuple[str, ...]:
+        """What CUDA_VISIBLE_DEVICES calls each GPU; looked for when it is first asked for."""
+        if self._declared_gpus is None:
+            return gpu_ids.detect()
+        return gpu_ids.declared_ids(int(self._declared_gpus))
+
+    def amounts(self) -> dict[str, float]:
+        """By the names that bundles use."""
+        found = {"cpu": self._cpus, "gpu": float(len(self.gpu_ids)), "memory": self._memory}
+        return found | self._custom
+
+    def __str__(self) -> str:
+        shown = [
+            _count(self._cpus, "CPU"),
+            _count(len(self.gpu_ids), "GPU"),
+            f"{self._memory / 2**30:.1f} GiB memory",
+            *(f"{format_amount(name, amount)} {name}" for name, amount in sorted(self._custom.items())),
+        ]
+        return ", ".join(shown)
+
+
+def _count(amount: float, name: str) -> str:
+    return f"{amount:g} {name}" if amount == 1 else f"{amount:g} {name}s"
+
+
+def count_cpus(cgroups: Path = _CGROUPS) -> int:
+    """CPUs that this process may run on: its affinity, and its control group's quota."""
+    try:
+        count = len(os.sched_getaffinity(0))
+    except AttributeError:
+        count = os.cpu_count() or 1
+    for group in _own_groups(cgroups, "cpu"):
+        quota, period = _words(group / "cpu.max", 2) or (
+            *(_words(group / "cpu.cfs_quota_us", 1) or ("max",)),
+            *(_words(group / "cpu.cfs_period_us", 1) or ("0",)),
+        )
+        if quota not in ("max", "-1") and int(period) > 0:
+            count = min(count, max(1, int(quota) // int(period)))
+    return count
+
+
+def memory_bytes(cgroups: Path = _CGROUPS) -> int:
+    """Physical memory, or the limit of this process's control group where that is lower."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for group in _own_groups(cgroups, "memory"):
+        for name in ("memory.max", "memory.limit_in_bytes"):
+            for limit in _words(group / name, 1):
+                if limit != "max":
+                    total = min(total, int(limit))
+    return total
+
+
+def _own_groups(root: Path, controller: str, own: Path = Path("/proc/self/cgroup")) -> Iterator[Path]:
+    """This process's control group and those above it, in version 2 and in version 1."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            top = root
+        elif controller in controllers.split(","):
+            top = root / controller
+        else:
+            continue
+        group = top / path.strip("/")
+        yield group
+        while group != top:
+            group = group.parent
+            yield group
+
+
+def _words(file: Path, count: int) -> tuple[str, ...]:
+    """The first words of a file; () where it is not there or has fewer."""
+    try:
+        words = tuple(file.read_text().split()[:count])
+    except OSError:
+        return ()
+    return words if len(words) == count else ()

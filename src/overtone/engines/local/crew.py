@@ -1,0 +1,337 @@
+"""The processes of an experiment: made by the server, waiting for a trial, in one, ending."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+from collections.abc import Callable
+from functools import partial
+
+from overtone.core.job import Job
+from overtone.engines.local.process import Shape, Stream, TrialProcess
+from overtone.engines.local.warm import WarmServer, end_text
+from overtone.worker import requests
+from overtone.worker.wire import Message, Order
+
+SPARES = 2
+"""Processes that are forked ahead, for the next trials."""
+
+MAX_RESTARTS = 3
+"""Of a server that dies although it had started well."""
+
+_FDS_A_PROCESS = 4  # its line, its prints, and room for what is being handed over
+_FDS_OF_OTHERS = 100
+
+
+class Crew:
+    """Makes processes and tells of their ends; knows nothing of trials' messages.
+
+    Args:
+        job: What they run.
+        server: Their server, just started; becomes the crew's, as the payload does.
+        payload: The descriptor of the Job.
+        max_processes: At most so many at once; None for what the limit of open files allows.
+        selector: Where lines and pipes are waited for, each with a callable to call.
+        on_messages: Called with a process that has said something.
+        on_lines: Called with what one has printed: process, stream's name, lines.
+        on_exit: Called with one that is gone, and how it ended, for people.
+        on_ready: Called when the server is ready, or broken: then `broken` says how.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        server: WarmServer,
+        payload: int,
+        max_processes: int | None,
+        selector: selectors.BaseSelector,
+        on_messages: Callable[[TrialProcess, list[Message]], None],
+        on_lines: Callable[[TrialProcess, str, list[str]], None],
+        on_exit: Callable[[TrialProcess, str], None],
+        on_ready: Callable[[str], None],
+    ) -> None:
+        self.broken: tuple[str, str] | None = None
+        self.is_warm = False
+        self._job = job
+        self._payload = payload
+        self._selector = selector
+        self._on_messages = on_messages
+        self._on_lines = on_lines
+        self._on_exit = on_exit
+        self._on_ready = on_ready
+        self._null = os.open(os.devnull, os.O_WRONLY)
+        self._processes: dict[int, TrialProcess] = {}
+        self._waiting: list[TrialProcess] = []  # without a trial, oldest first
+        self._room = _room() if max_processes is None else max_processes
+        self._made = 0
+        self._restarts = 0
+        self._server = server
+        self._brief(server)
+
+    # --- the server -----------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        return self._server.is_ready
+
+    def _brief(self, server: WarmServer) -> None:
+        """Give a server its Job, and listen to it."""
+        self._selector.register(server.line, selectors.EVENT_READ, self._on_server)
+        self._selector.register(server.prints, selectors.EVENT_READ, self._on_server_prints)
+        server.ask(requests.JOB, 0, [os.dup(self._payload)])
+
+    def _on_server(self, mask: int) -> None:
+        server = self._server
+        if mask & selectors.EVENT_WRITE:
+            server.flush()
+        answers = server.hear() if mask & selectors.EVENT_READ else []
+        for answer in answers or ():
+            self._on_answer(answer)
+        if answers is None:
+            self._on_server_end()
+            return
+        self._watch_server()
+
+    def _watch_server(self) -> None:
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._server.has_backlog else 0)
+        if self._selector.get_key(self._server.line).events != wanted:
+            self._selector.modify(self._server.line, wanted, self._on_server)
+
+    def _on_server_prints(self, mask: int) -> None:
+        if not self._server.read_prints():
+            self._selector.unregister(self._server.prints)
+
+    def _on_answer(self, answer: Message) -> None:
+        kind = answer[0]
+        if kind == "forked":
+            process = self._processes.get(answer[1])
+            if process is not None:
+                process.pid = answer[2]
+        elif kind == "exited":
+            self._bury(answer[1], end_text(answer[2]))
+        elif kind == "failed":
+            self._bury(answer[1], f"could not be started: {answer[2]}")
+        elif kind == "ready":
+            self._server.is_ready = True
+            self.is_warm = answer[1]
+            self._on_ready(answer[2])
+        elif kind == "broken":
+            self.broken = (answer[1], answer[2])
+        else:
+            raise ValueError(f"the server said {answer!r}, which is none of its answers")
+
+    def _on_server_end(self) -> None:
+        """The server is gone: so are its processes; a new one is made, unless this one never worked."""
+        server = self._server
+        for descriptor in (server.line, server.prints):
+            if descriptor in self._selector.get_map():
+                self._selector.unregister(descriptor)
+        obituary = server.obituary()
+        server.forget()
+        self._restarts += 1
+        if self.broken is None and (not server.is_ready or self._restarts > MAX_RESTARTS):
+            doing = "made trial processes" if server.is_ready else "imported the trainable's modules"
+            self.broken = (f"the process that {doing} {obituary}", "")
+        lost = list(self._processes.values())
+        if self.broken is None:
+            self._server = WarmServer()
+            self._brief(self._server)
+        for process in lost:
+            if process.pid:
+                _kill_group(process.pid)
+            self._bury(process.number, f"lost with the server of all processes, which {obituary}")
+        if self.broken is not None:
+            self._on_ready("")
+
+    # --- processes ------------------------------------------------------------------
+
+    def take(self, shape: Shape) -> TrialProcess | None:
+        """A process for a trial of this shape: one that waits, or a new one; None without room.
+
+        Raises:
+            OSError: This process cannot open more files.
+        """
+        for process in self._waiting:
+            if process.shape in (None, shape):
+                self._waiting.remove(process)
+                return process
+        # one that waits in another shape holds memory, and perhaps a GPU's, for nothing
+        mine = set(shape[0].split(",")) - {""}
+        idle = [one for one in self._waiting if one.shape is not None]
+        for index, process in enumerate(idle):
+            if index == 0 or (process.shape and mine & set(process.shape[0].split(","))):
+                self.dismiss(process)
+        if not self.has_room:
+            return None
+        process = self._make()
+        process.was_waiting = False
+        return process
+
+    def put_back(self, process: TrialProcess) -> None:
+        """Let a process wait for its next trial."""
+        process.forget_trial()
+        self._waiting.append(process)
+
+    def make_spares(self) -> None:
+        """Fork ahead: a spare starts its trial at once."""
+        while self.is_warm and self.is_ready and len(self._waiting) < SPARES and self.has_room:
+            self._waiting.append(self._make())
+
+    def dismiss(self, process: TrialProcess) -> None:
+        """Let a process that waits end."""
+        self._waiting.remove(process)
+        self.send(process, None)
+
+    def abandon(self, process: TrialProcess) -> None:
+        """Forget a process that the server has not made yet."""
+        self.signal(process, requests.KILL)
+        self._bury(process.number, "")
+
+    def send(self, process: TrialProcess, order: Order) -> None:
+        """Send an order, now or when the process takes it.
+
+        Raises:
+            Exception: The order holds a value that cannot be pickled.
+        """
+        process.send(order)
+        self._watch_line(process)
+
+    def signal(self, process: TrialProcess, what: bytes) -> None:
+        """`requests.TERMINATE` or `requests.KILL` a process and what it started."""
+        self._server.ask(what, process.number)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more process, with its descriptors, can be made."""
+        return len(self._processes) < self._room
+
+    def _make(self) -> TrialProcess:
+        self._made += 1
+        mine, theirs = socket.socketpair()
+        mine.setblocking(False)
+        streams: list[Stream] = []
+        if self._job.log_to_file is not None:
+            outs = [os.dup(self._null), os.dup(self._null)]  # until its files are known
+        elif not self._job.captures_output:
+            outs = [_dup_or(1, self._null), _dup_or(2, self._null)]
+        else:
+            outs = []
+            for name in ("stdout", "stderr"):
+                read, write = os.pipe()
+                os.set_blocking(read, False)
+                streams.append(Stream(name, read))
+                outs.append(write)
+        process = TrialProcess(self._made, mine, streams)
+        self._processes[process.number] = process
+        self._selector.register(mine, selectors.EVENT_READ, partial(self._on_line, process))
+        for stream in streams:
+            self._selector.register(
+                stream.descriptor, selectors.EVENT_READ, partial(self._on_prints, process, stream)
+            )
+        self._server.ask(requests.NEW, process.number, [theirs.detach(), *outs])
+        self._watch_server()
+        return process
+
+    def _watch_line(self, process: TrialProcess) -> None:
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if process.unsent else 0)
+        if process.is_open and wanted != process.watched:
+            process.watched = wanted
+            self._selector.modify(process.sock, wanted, partial(self._on_line, process))
+
+    def _on_line(self, process: TrialProcess, mask: int) -> None:
+        if process.number not in self._processes or not process.is_open:
+            return  # it was seen to a moment ago
+        if mask & selectors.EVENT_WRITE:
+            process.flush()
+            self._watch_line(process)
+        if mask & selectors.EVENT_READ:
+            messages = process.read()
+            if not process.is_open:
+                self._selector.unregister(process.sock)
+            if messages:
+                self._on_messages(process, messages)
+
+    def _on_prints(self, process: TrialProcess, stream: Stream, mask: int) -> None:
+        if process.number not in self._processes:
+            return
+        if not process.pid:
+            self._on_line(process, selectors.EVENT_READ)  # what it said before it printed: its pid
+        lines = stream.read()
+        if lines is None:
+            self._selector.unregister(stream.descriptor)
+        elif lines:
+            self._on_lines(process, stream.name, lines)
+
+    def drain(self, process: TrialProcess) -> None:
+        """Show what a process has printed until now."""
+        for stream in process.streams:
+            lines = stream.drain()
+            if lines:
+                self._on_lines(process, stream.name, lines)
+
+    def _bury(self, number: int, text: str) -> None:
+        """See to what a process that is gone has left to be read, and forget it."""
+        process = self._processes.get(number)
+        if process is None:
+            return
+        if text:
+            messages = process.read_rest()
+            if messages:
+                self._on_messages(process, messages)
+            self.drain(process)
+        self._close(process)
+        if text:
+            self._on_exit(process, text)
+
+    def _close(self, process: TrialProcess) -> None:
+        del self._processes[process.number]
+        if process in self._waiting:
+            self._waiting.remove(process)
+        if process.is_open:
+            self._selector.unregister(process.sock)
+        process.sock.close()
+        watched = self._selector.get_map()
+        for stream in process.streams:
+            if stream.descriptor in watched:
+                self._selector.unregister(stream.descriptor)
+            os.close(stream.descriptor)
+
+    def close(self, patience_s: float) -> None:
+        """Kill all processes, with what they started, and the server."""
+        self._server.end(patience_s)
+        for process in list(self._processes.values()):
+            if process.pid:
+                _kill_group(process.pid)  # for a server that did not get that far
+            self.drain(process)
+            process.sock.close()
+            for stream in process.streams:
+                os.close(stream.descriptor)
+        self._processes.clear()
+        self._waiting.clear()
+        os.close(self._null)
+        os.close(self._payload)
+
+
+def _room() -> int:
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        limit = 1 << 16
+    return max(4, (limit - _FDS_OF_OTHERS) // _FDS_A_PROCESS)
+
+
+def _dup_or(descriptor: int, otherwise: int) -> int:
+    try:
+        return os.dup(descriptor)
+    except OSError:
+        return os.dup(otherwise)  # a driver without a stdout
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # it is gone already

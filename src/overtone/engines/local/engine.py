@@ -1,0 +1,362 @@
+"""`Local`: runs each trial in a process of its own, from one single-threaded loop."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from overtone.core.job import Job
+from overtone.core.messages import (
+    CapacityChanged,
+    Cause,
+    Command,
+    Discard,
+    Discarded,
+    Ended,
+    Event,
+    Halt,
+    Observe,
+    Proceed,
+    Start,
+    Suggest,
+    Tick,
+    Wake,
+    Want,
+)
+from overtone.core.protocols import Engine
+from overtone.engines.local.capacity import Capacity
+from overtone.engines.local.crew import Crew
+from overtone.engines.local.discards import Discards
+from overtone.engines.local.loop import Loop
+from overtone.engines.local.payload import write_payload
+from overtone.engines.local.process import Shape, TrialProcess
+from overtone.engines.local.warm import WarmServer
+from overtone.worker import gpus, requests
+from overtone.worker.trial_channel import cpu_threads
+from overtone.worker.wire import Message, event
+
+NODE = "local"
+
+LAST_GRACE_S = 2.0
+"""From SIGTERM to SIGKILL, at most."""
+
+CLOSE_WITHIN_S = 4.0
+
+StartMethod = Literal["warm", "spawn"]
+
+
+class Local(Engine):
+    """Runs trials on this machine, each in an operating system process of its own.
+
+    Processes are forked from a server that has imported the trainable's modules already
+    ("warm"), or started anew ("spawn"). What a trial prints comes out with its name in front.
+
+    Args:
+        cpus: CPUs for trials; by default all that this process may use.
+        gpus: GPUs for trials; by default those that pynvml finds and CUDA_VISIBLE_DEVICES shows.
+        memory: Memory for trials, such as "16GB"; by default all.
+        resources: Amounts of other resources, by name.
+        start_method: "warm" or "spawn"; by default "warm" on Linux and "spawn" elsewhere.
+        grace_s: From a Halt to SIGTERM; by default the Job's.
+        max_processes: At most so many processes at once; by default what the limit of open
+            files allows.
+
+    Attributes:
+        on_output: Called with (trial_id, "stdout" or "stderr", text): whole lines, each with the
+            trial's name and pid in front and a newline at the end. By default they are
+            written to `sys.stdout` and `sys.stderr`. Lines of the engine's own have no trial_id.
+
+    Raises:
+        ResourceError: An amount is not one.
+    """
+
+    def __init__(
+        self,
+        cpus: float | None = None,
+        gpus: int | None = None,
+        memory: float | str | None = None,
+        resources: Mapping[str, float] | None = None,
+        start_method: StartMethod | None = None,
+        grace_s: float | None = None,
+        max_processes: int | None = None,
+    ) -> None:
+        if start_method not in (None, "warm", "spawn"):
+            raise ValueError(f'start_method={start_method!r}: choose "warm" or "spawn"')
+        if max_processes is not None and max_processes < 1:
+            raise ValueError(f"max_processes={max_processes!r}: at least one is needed")
+        self.on_output: Callable[[str, str, str], None] = write_output
+        self._is_warm = start_method == "warm" or (start_method is None and sys.platform == "linux")
+        self._asked_grace_s = grace_s
+        self._max_processes = max_processes
+        self._capacity = Capacity(cpus, gpus, memory, resources)
+        self._loop = Loop()
+        self._events: list[Event] = []
+        self._queue: deque[Start] = deque()
+        self._running: dict[str, TrialProcess] = {}
+        self._crew: Crew | None = None
+
+    # --- the Engine ------------------------------------------------------------------
+
+    def open(self, job: Job) -> None:
+        """Start the server, which gets ready while the driver goes on.
+
+        Raises:
+            TrainableError: The Job cannot be sent to another process.
+        """
+        self._loop.restart_clock()
+        self._job = job
+        self._grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
+        self._discards = Discards(job.store, self.wake)
+        server = WarmServer()  # first, so that it gets ready while the Job is being pickled
+        try:
+            payload = write_payload(job, self._capacity.gpu_ids, self._is_warm)
+        except BaseException:
+            server.end(CLOSE_WITHIN_S)
+            raise
+        self._crew = Crew(
+            job,
+            server,
+            payload,
+            self._max_processes,
+            self._loop.selector,
+            on_messages=self._on_messages,
+            on_lines=self._on_lines,
+            on_exit=self._on_exit,
+            on_ready=self._on_ready,
+        )
+        self._events.append(CapacityChanged(self.now(), {NODE: self._capacity.amounts()}))
+
+    def now(self) -> float:
+        return self._loop.now()
+
+    def describe(self) -> str:
+        return f"local engine: {self._capacity}"
+
+    def submit(self, commands: Sequence[Command]) -> None:
+        if self._loop.is_closed:
+            return
+        for command in commands:
+            if isinstance(command, Start):
+                self._queue.append(command)
+                self._start_what_fits()
+            elif isinstance(command, (Proceed, Halt)):
+                self._pass_on(command)
+            elif isinstance(command, Discard):
+                self._discards.put(command.uri)
+            elif isinstance(command, Wake):
+                self._loop.at(command.time, lambda: self._events.append(Tick(self.now())))
+            elif isinstance(command, (Suggest, Observe, Want)):
+                pass  # the searcher's host, and elastic engines
+            else:
+                raise TypeError(f"{command!r} is no command")
+
+    def poll(self, timeout_s: float | None) -> Sequence[Event]:
+        loop = self._loop
+        until = None if timeout_s is None else loop.now() + timeout_s
+        loop.is_woken = False
+        while True:
+            loop.wait(0.0 if self._events else until)
+            if self._crew is not None:
+                self._events += [Discarded(loop.now(), uri) for uri in self._discards.done()]
+            if self._events or loop.is_woken or loop.is_closed:
+                break
+            if until is not None and loop.now() >= until:
+                break
+        events, self._events = self._events, []
+        return events
+
+    def wake(self) -> None:
+        self._loop.wake()
+
+    def close(self) -> None:
+        if self._loop.is_closed:
+            return
+        self._loop.is_closed = True
+        try:
+            if self._crew is not None:
+                self._crew.close(CLOSE_WITHIN_S)
+                self._discards.close(CLOSE_WITHIN_S)
+        finally:
+            self._loop.close()
+
+    # --- starting --------------------------------------------------------------------
+
+    def _start_what_fits(self) -> None:
+        crew = self._crew
+        if crew is None:
+            raise RuntimeError("open() comes before submit()")
+        while self._queue:
+            start = self._queue[0]
+            if crew.broken is not None:
+                self._queue.popleft()
+                self._end(start, "raised", *crew.broken)
+                continue
+            shape: Shape = (gpus.visible_to(start.placement, self._capacity.gpu_ids), cpu_threads(start))
+            try:
+                process = crew.take(shape)
+            except OSError as error:
+                self._queue.popleft()
+                self._end(start, "killed", f"could not be started: {error}")
+                continue
+            if process is None:
+                return
+            self._queue.popleft()
+            self._hand_over(start, shape, process)
+        if not self._job.reuse:
+            crew.make_spares()
+
+    def _hand_over(self, start: Start, shape: Shape, process: TrialProcess) -> None:
+        assert self._crew is not None
+        try:
+            self._crew.send(process, start)
+        except Exception as error:
+            self._crew.put_back(process)
+            text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
+            self._end(start, "raised", text)
+            return
+        process.start = start
+        process.shape = shape
+        self._running[start.trial_id] = process
+
+    def _on_ready(self, note: str) -> None:
+        if note:
+            text = (
+                f"overtone: trials of {self._job.name} start as new processes, which takes longer: {note}\n"
+            )
+            self.on_output("", "stderr", text)
+        self._start_what_fits()
+
+    # --- orders ----------------------------------------------------------------------
+
+    def _pass_on(self, order: Proceed | Halt) -> None:
+        process = self._running.get(order.trial_id)
+        if process is None:
+            self._halt_queued(order)
+            return
+        start = process.start
+        if start is None or start.attempt != order.attempt or process.ended is not None:
+            return  # it ended meanwhile
+        assert self._crew is not None
+        try:
+            self._crew.send(process, order)
+        except Exception as error:
+            text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
+            process.ended = ("ended", start.trial_id, start.attempt, "raised", text, "")
+            self._crew.signal(process, requests.KILL)
+            return
+        if isinstance(order, Proceed):
+            self._set_deadline(process, None)
+        elif not process.pid and not self._crew.is_ready:
+            self._crew.abandon(process)
+            del self._running[start.trial_id]
+            self._end(start, "halted")
+        else:
+            process.halted = True
+            self._set_deadline(process, self._grace_s)
+
+    def _halt_queued(self, order: Proceed | Halt) -> None:
+        for start in self._queue:
+            if (start.trial_id, start.attempt) == (order.trial_id, order.attempt) and isinstance(order, Halt):
+                self._queue.remove(start)
+                self._end(start, "halted")
+                return
+
+    def _set_deadline(self, process: TrialProcess, in_s: float | None) -> None:
+        """End a process's patience in so many seconds; None for never."""
+        process.deadline = None if in_s is None else self.now() + in_s
+        deadline = process.deadline
+        if deadline is not None:
+            self._loop.at(deadline, lambda: self._on_deadline(process, deadline))
+
+    def _on_deadline(self, process: TrialProcess, deadline: float) -> None:
+        if process.deadline != deadline:
+            return  # it was called off
+        assert self._crew is not None
+        if process.is_terminated or process.ended is not None:
+            self._crew.signal(process, requests.KILL)
+        else:
+            process.is_terminated = True
+            self._crew.signal(process, requests.TERMINATE)
+            self._set_deadline(process, min(self._grace_s, LAST_GRACE_S))
+
+    # --- what processes say ------------------------------------------------------------
+
+    def _on_messages(self, process: TrialProcess, messages: list[Message]) -> None:
+        now = self.now()
+        for message in messages:
+            start = process.start
+            if start is None or process.ended is not None or message[1:3] != (start.trial_id, start.attempt):
+                continue  # after its end
+            process.has_spoken = True
+            if message[0] == "started":
+                process.pid = message[3]
+            if message[0] == "ended":
+                self._on_ended(process, message)
+                continue
+            if message[0] == "save_failed":
+                self._set_deadline(process, None)  # it waits to be told, parked
+            self._events.append(event(message, now, NODE))
+
+    def _on_ended(self, process: TrialProcess, message: Message) -> None:
+        process.ended = message
+        if not self._job.reuse:
+            # its end is told when it is gone, with what it leaves behind
+            self._set_deadline(process, self._grace_s)
+            return
+        assert self._crew is not None
+        self._crew.drain(process)
+        self._forget(process)
+        self._crew.put_back(process)
+        self._start_what_fits()
+
+    def _forget(self, process: TrialProcess) -> None:
+        """Tell the end of the trial in a process as the process told it."""
+        assert process.start is not None
+        assert process.ended is not None
+        del self._running[process.start.trial_id]
+        self._events.append(event(process.ended, self.now(), NODE))
+
+    def _on_exit(self, process: TrialProcess, text: str) -> None:
+        start = process.start
+        if start is not None:
+            self._on_trial_exit(process, start, text)
+        if not self._loop.is_closed:
+            self._start_what_fits()
+
+    def _on_trial_exit(self, process: TrialProcess, start: Start, text: str) -> None:
+        assert self._crew is not None
+        if process.ended is not None:
+            self._forget(process)
+            return
+        del self._running[start.trial_id]
+        if self._crew.broken is not None and not process.has_spoken:
+            self._end(start, "raised", *self._crew.broken)
+        elif process.was_waiting and not process.has_spoken and not process.halted:
+            self._queue.appendleft(start)  # it died while it waited; the trial never ran
+        elif process.is_terminated:
+            self._end(start, "killed", f"did not halt within {self._grace_s:g} s: {text}")
+        else:
+            if "SIGKILL" in text:
+                text += "; out of memory?"
+            self._end(start, "killed", text)
+
+    def _end(self, start: Start, cause: Cause, error: str = "", traceback: str = "") -> None:
+        self._events.append(Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback))
+
+    def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
+        start = process.start
+        if start is None:
+            return  # printed between two trials
+        prefix = f"({self._job.name}_{start.trial_id} pid={process.pid}) "
+        text = "".join(f"{prefix}{line}\n" for line in lines)
+        self.on_output(start.trial_id, stream, text)
+
+
+def write_output(trial_id: str, stream: str, text: str) -> None:
+    """Write what a trial printed to this process's stdout or stderr."""
+    target: Any = sys.stderr if stream == "stderr" else sys.stdout
+    if target is not None:
+        target.write(text)
+        target.flush()

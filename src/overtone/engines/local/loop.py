@@ -1,0 +1,80 @@
+"""Waits for descriptors, for timers and for `wake`, in one thread."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import selectors
+import time
+from collections.abc import Callable
+
+
+class Loop:
+    """A selector whose keys' data are callables of the event mask, with timers.
+
+    Attributes:
+        selector: Where others register what they wait for.
+        is_woken: Whether `wake` was called since this was last set to False.
+        is_closed: Whether `close` was called; a wait then returns at once.
+    """
+
+    def __init__(self) -> None:
+        self.selector = selectors.DefaultSelector()
+        self.is_woken = False
+        self.is_closed = False
+        self._opened_at = time.monotonic()
+        self._timers: list[tuple[float, int, Callable[[], None]]] = []
+        self._timers_made = 0
+        self._wake_read, self._wake_write = os.pipe()
+        for end in (self._wake_read, self._wake_write):
+            os.set_blocking(end, False)
+        self.selector.register(self._wake_read, selectors.EVENT_READ, self._on_wake)
+
+    def now(self) -> float:
+        """Seconds since `restart_clock`."""
+        return time.monotonic() - self._opened_at
+
+    def restart_clock(self) -> None:
+        """Begin to count `now` from 0."""
+        self._opened_at = time.monotonic()
+
+    def at(self, time: float, call: Callable[[], None]) -> None:
+        """Call `call` in a `wait` at this time."""
+        self._timers_made += 1
+        heapq.heappush(self._timers, (time, self._timers_made, call))
+
+    def wake(self) -> None:
+        """Let a wait return; callable from any thread and from a signal."""
+        try:
+            os.write(self._wake_write, b"\0")
+        except OSError:
+            pass  # so many wakes wait already that the pipe is full, or the loop is closed
+
+    def wait(self, until: float | None) -> None:
+        """Wait until something happens, at most until this time, and make its calls."""
+        try:
+            self._wait(until)
+        except (OSError, ValueError, KeyError):
+            if not self.is_closed:  # else it was closed from a signal, under our feet
+                raise
+
+    def _wait(self, until: float | None) -> None:
+        times = [at for at in (until, self._timers[0][0] if self._timers else None) if at is not None]
+        wait_s = max(0.0, min(times) - self.now()) if times else None
+        for key, mask in self.selector.select(wait_s):
+            if self.is_closed:
+                return
+            key.data(mask)
+        while self._timers and self._timers[0][0] <= self.now():
+            heapq.heappop(self._timers)[2]()
+
+    def _on_wake(self, mask: int) -> None:
+        os.read(self._wake_read, 4096)
+        self.is_woken = True
+
+    def close(self) -> None:
+        """Close what the loop itself has opened; once."""
+        self.selector.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+        self._wake_write = -1

@@ -1,0 +1,122 @@
+"""What the driver hands to the server of its trials: the Job, pickled, with its surroundings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import IO, Any
+
+from overtone.core.job import Job
+from overtone.engines.local.blame import blame, unwrap
+from overtone.errors import TrainableError
+from overtone.worker import threads
+from overtone.worker.surroundings import Surroundings, write_header
+
+
+def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
+    """A descriptor of a nameless file with the Job.
+
+    Functions and classes of the user's script go by value, and so do those of modules that
+    another process could not import.
+
+    Raises:
+        TrainableError: The Job cannot be pickled; it names the variable that is at fault.
+    """
+    import cloudpickle
+
+    surroundings = Surroundings(
+        argv=tuple(sys.argv),
+        preload=tuple(_imported_inside(job.trainable)),
+        gpu_ids=gpu_ids,
+        thread_variables=threads.unset_variables(os.environ),
+        folder=str(job.folder),
+        log_to_file=job.log_to_file,
+        is_warm=is_warm,
+    )
+    with _nameless_file() as file:
+        write_header(file, surroundings)
+        with _by_value(_unimportable_module(job.trainable)):
+            try:
+                cloudpickle.dump(job, file, protocol=5)
+            except Exception as error:
+                raise TrainableError(blame(job, error)) from error
+        file.flush()
+        return os.dup(file.fileno())
+
+
+def _nameless_file() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("overtone-job"), "w+b")
+    import tempfile
+
+    return tempfile.TemporaryFile()
+
+
+# --- modules ----------------------------------------------------------------------------
+
+
+def _unimportable_module(trainable: Any) -> ModuleType | None:
+    """The trainable's module, where a new process would not find it by its name."""
+    inner = unwrap(trainable)
+    name = getattr(inner, "__module__", None) or type(inner).__module__
+    module = sys.modules.get(name)
+    if module is None or name == "__main__" or name in sys.builtin_module_names:
+        return None
+    return None if _can_be_found(module) else module
+
+
+def _can_be_found(module: ModuleType) -> bool:
+    """Whether a new Python with this sys.path would load the same file under that name."""
+    from importlib.machinery import PathFinder
+
+    # editable installs have finders of their own, which a new Python has as well
+    editable: list[Any] = [
+        one for one in sys.meta_path if getattr(one, "__module__", "").startswith("__editable__")
+    ]
+    path, name, spec = None, "", None
+    for part in module.__name__.split("."):
+        name = f"{name}.{part}" if name else part
+        try:
+            found = (finder.find_spec(name, path) for finder in [PathFinder, *editable])
+            spec = next((one for one in found if one is not None), None)
+        except (ImportError, KeyError):
+            return False  # a namespace package that was never imported
+        if spec is None:
+            return False
+        path = spec.submodule_search_locations
+    return spec is not None and spec.origin == getattr(module, "__file__", None)
+
+
+@contextmanager
+def _by_value(module: ModuleType | None) -> Iterator[None]:
+    if module is None:
+        yield
+        return
+    import cloudpickle
+
+    registered = module.__name__ in cloudpickle.list_registry_pickle_by_value()
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        yield
+    finally:
+        if not registered:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _imported_inside(trainable: Any) -> list[str]:
+    """Modules that the trainable's own code imports when it runs, and this process has already."""
+    import dis
+
+    inner = unwrap(trainable)
+    members = [inner, *vars(inner if isinstance(inner, type) else type(inner)).values()]
+    names: dict[str, None] = {}
+    for member in members:
+        code = getattr(member, "__code__", None)
+        if code is not None:
+            for instruction in dis.get_instructions(code):
+                if instruction.opname == "IMPORT_NAME" and instruction.argval in sys.modules:
+                    names[instruction.argval] = None
+    return list(names)

@@ -1,0 +1,137 @@
+"""The driver's end of one trial process: its line, its prints, and the trial in it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from selectors import EVENT_READ
+
+from overtone.core.messages import Start
+from overtone.worker.output import Lines
+from overtone.worker.wire import FrameReader, Message, Order, frame
+
+READ_BYTES = 1 << 18
+PRINT_BYTES = 1 << 16
+"""Read of a trial's prints at a time: what it floods beyond that waits in its pipe."""
+
+Shape = tuple[str, int]
+"""What a process was set up for: CUDA_VISIBLE_DEVICES and threads."""
+
+
+class Stream:
+    """A trial's stdout or stderr, as it arrives."""
+
+    __slots__ = ("descriptor", "lines", "name")
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        self.name = name
+        self.descriptor = descriptor
+        self.lines = Lines()
+
+    def read(self) -> list[str] | None:
+        """The next whole lines; None when all writers are gone."""
+        try:
+            data = os.read(self.descriptor, PRINT_BYTES)
+        except BlockingIOError:
+            return []
+        return self.lines.feed(data) if data else None
+
+    def drain(self, budget_bytes: int = 1 << 20) -> list[str]:
+        """What is there now, up to a budget, with the line that was only begun."""
+        lines: list[str] = []
+        while budget_bytes > 0:
+            try:
+                data = os.read(self.descriptor, PRINT_BYTES)
+            except BlockingIOError:
+                break
+            if not data:
+                break
+            budget_bytes -= len(data)
+            lines += self.lines.feed(data)
+        return lines + self.lines.end()
+
+
+class TrialProcess:
+    """One process, in which one trial runs, or with `reuse` one after the other.
+
+    Attributes:
+        number: Its name between the driver and the server.
+        pid: Its process id; 0 until the server has said so.
+        start: The trial in it; None while it waits for one.
+        shape: What it was set up for by its first Start.
+        has_spoken: Whether it has said a word about `start`.
+        was_waiting: Whether it was there before `start` was handed to it.
+        ended: What it said about the end of `start`.
+        halted: Whether `start` was told to halt.
+        deadline: When its patience ends, on the engine's clock; None for no limit.
+        is_terminated: Whether it was sent a SIGTERM, for not halting.
+        is_open: Whether its line can still be read.
+        watched: The selector's events that its line is registered for.
+    """
+
+    __slots__ = (
+        "deadline", "ended", "halted", "has_spoken", "is_open", "is_terminated", "number", "pid", "reader",
+        "shape", "sock", "start", "streams", "unsent", "was_waiting", "watched",
+    )  # fmt: skip
+
+    def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
+        self.number = number
+        self.sock = sock
+        self.streams = streams
+        self.reader = FrameReader()
+        self.pid = 0
+        self.shape: Shape | None = None
+        self.unsent = bytearray()
+        self.is_open = True
+        self.watched = EVENT_READ
+        self.is_terminated = False
+        self.forget_trial()
+
+    def forget_trial(self) -> None:
+        """Wait for a trial."""
+        self.start: Start | None = None
+        self.has_spoken = False
+        self.was_waiting = True
+        self.ended: Message | None = None
+        self.halted = False
+        self.deadline: float | None = None
+
+    def send(self, order: Order) -> None:
+        """Send an order, as far as the line takes it; the rest with `flush`.
+
+        Raises:
+            Exception: The order holds a value that cannot be pickled.
+        """
+        self.unsent += frame(order)
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what is left over."""
+        try:
+            del self.unsent[: self.sock.send(self.unsent)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.unsent.clear()  # it has ended; the server will say how
+
+    def read(self) -> list[Message]:
+        """What it says now; empty, and not `is_open`, when it has hung up."""
+        try:
+            data = self.sock.recv(READ_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.is_open = False
+        return self.reader.feed(data)
+
+    def read_rest(self) -> list[Message]:
+        """What it had said before it ended."""
+        messages: list[Message] = []
+        try:
+            while self.is_open and (data := self.sock.recv(READ_BYTES)):
+                messages += self.reader.feed(data)
+        except OSError:
+            pass  # all is read; a descendant that got away still holds the other end
+        return messages

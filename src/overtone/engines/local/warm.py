@@ -1,0 +1,174 @@
+"""The driver's side of the warm server: it starts it, asks it for processes, hears of ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from overtone.errors import OvertoneError
+from overtone.worker import threads
+from overtone.worker.requests import BOOT_SERVER, REQUEST
+from overtone.worker.surroundings import new_python
+from overtone.worker.wire import CHUNK_BYTES, FrameReader, Message
+
+_TAIL_BYTES = 8192
+
+
+class WarmServer:
+    """One server process, which starts while the driver goes on.
+
+    Attributes:
+        line: The socket to the server, to be selected for reading.
+        prints: What the server prints, to be selected for reading.
+        is_ready: Whether it has said so.
+        has_backlog: Whether requests wait until `line` can be written to.
+    """
+
+    def __init__(self) -> None:
+        if not sys.executable or not hasattr(socket, "send_fds"):
+            raise OvertoneError(
+                'the local engine needs a Unix system and a Python that can start itself; use engine="inline"'
+            )
+        self.line, theirs = socket.socketpair()
+        self.prints, their_prints = os.pipe()
+        self.is_ready = False
+        self._reader = FrameReader()
+        self._requests: deque[tuple[bytes, Sequence[int]]] = deque()
+        self._tail = b""
+        self._pid = _start(theirs.fileno(), their_prints)
+        theirs.close()
+        os.close(their_prints)
+        self.line.setblocking(False)
+        os.set_blocking(self.prints, False)
+
+    @property
+    def has_backlog(self) -> bool:
+        return bool(self._requests)
+
+    def ask(self, what: bytes, number: int = 0, descriptors: Sequence[int] = ()) -> None:
+        """Send a request now, or when `flush` can; takes the descriptors over."""
+        self._requests.append((REQUEST.pack(what, number), descriptors))
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what waits, as far as the line takes it."""
+        while self._requests:
+            request, descriptors = self._requests[0]
+            try:
+                socket.send_fds(self.line, [request], descriptors)
+            except BlockingIOError:
+                return
+            except OSError:
+                pass  # the server is gone; reading from the line will say so
+            self._requests.popleft()
+            for one in descriptors:
+                os.close(one)
+
+    def hear(self) -> list[Message] | None:
+        """What the server says now; None when it has gone."""
+        try:
+            data = self.line.recv(CHUNK_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError:
+            return None
+        return self._reader.feed(data) if data else None
+
+    def read_prints(self) -> bool:
+        """Keep the end of what the server printed; False once it has stopped for good."""
+        try:
+            data = os.read(self.prints, CHUNK_BYTES)
+        except BlockingIOError:
+            return True
+        self._tail = (self._tail + data)[-_TAIL_BYTES:]
+        return bool(data)
+
+    def obituary(self) -> str:
+        """How the server ended ("exited ...", "was killed ..."), with the last of what it printed."""
+        status = self._wait(1.0)
+        if self.prints >= 0:
+            self.read_prints()
+        tail = self._tail.decode("utf-8", "replace").strip()
+        how = end_text(status)
+        return ("was " if how.startswith("killed") else "") + how + (f"; it printed:\n{tail}" if tail else "")
+
+    def end(self, patience_s: float) -> None:
+        """Have the server kill all that is below it and exit; then kill it. Twice is safe."""
+        try:
+            self.line.shutdown(socket.SHUT_WR)
+            self.line.setblocking(True)
+            self.line.settimeout(patience_s)
+            while self.line.recv(CHUNK_BYTES):
+                pass
+        except OSError:
+            pass  # it is gone, or it does not answer
+        if self._wait(patience_s) is None and self._pid:
+            _kill(self._pid)
+            self._wait(patience_s)
+        self.forget()
+
+    def forget(self) -> None:
+        """Close what this process holds of it."""
+        self.line.close()
+        if self.prints >= 0:
+            os.close(self.prints)
+            self.prints = -1
+        for _, descriptors in self._requests:
+            for one in descriptors:
+                os.close(one)
+        self._requests.clear()
+
+    def _wait(self, patience_s: float) -> int | None:
+        """The server's exit status, as from waitpid; None while it runs, or where unknown."""
+        give_up_at = time.monotonic() + patience_s
+        while self._pid:
+            try:
+                pid, status = os.waitpid(self._pid, os.WNOHANG)
+            except ChildProcessError:
+                self._pid = 0  # somebody else waits for this process's children
+                return None
+            if pid:
+                self._pid = 0
+                return status
+            if time.monotonic() > give_up_at:
+                return None
+            time.sleep(0.001)
+        return None
+
+
+def end_text(status: int | None) -> str:
+    """How a process with this `waitpid` status ended, for people."""
+    if status is None:
+        return "ended, nobody knows how"
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def _start(line: int, prints: int) -> int:
+    environment = dict(os.environ)
+    environment.update(dict.fromkeys(threads.unset_variables(environment), "1"))
+    moves = [
+        (os.POSIX_SPAWN_DUP2, line, 0),
+        (os.POSIX_SPAWN_DUP2, prints, 1),
+        (os.POSIX_SPAWN_DUP2, prints, 2),
+    ]
+    command = new_python(BOOT_SERVER, "-1")
+    # a Ctrl-C that comes before the server ignores it must not end it
+    return os.posix_spawn(command[0], command, environment, file_actions=moves, setsigmask=[signal.SIGINT])
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass

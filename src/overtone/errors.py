@@ -1,0 +1,52 @@
+"""The exceptions that Overtone raises on purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class OvertoneError(Exception):
+    """Anything that Overtone raises on purpose; the message says what to do."""
+
+
+class SpaceError(OvertoneError, ValueError):
+    """A search space or a configuration cannot be used as it was written."""
+
+
+class GoalError(OvertoneError, ValueError):
+    """The metric or its mode is missing, contradictory or unknown."""
+
+
+class ResourceError(OvertoneError, ValueError):
+    """A demand can never be met, or is not a demand at all."""
+
+
+class TrainableError(OvertoneError, ValueError):
+    """A trainable cannot be run as it was given."""
+
+
+class StorageError(OvertoneError, OSError):
+    """Results, checkpoints or the journal cannot be written or read."""
+
+
+class MissingPackageError(OvertoneError, ImportError):
+    """An optional package is needed and is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f'{purpose} needs {package}: pip install "overtone[{extra}]"')
+
+
+class TrialError(OvertoneError):
+    """A trial's own exception: its text is the traceback from the trial's process."""
+
+
+class TuneError(OvertoneError):
+    """An experiment ended with failed trials; `analysis` holds all that was found.
+
+    Attributes:
+        analysis: What `tune.run` would have returned, or None if nothing ran.
+    """
+
+    def __init__(self, message: str, analysis: Any = None) -> None:
+        super().__init__(message)
+        self.analysis = analysis

@@ -1,0 +1,268 @@
+"""A record <-> one line of JSON that ends with its checksum.
+
+    {"n":7,"e":"reported","time":1.5,"trial_id":"358bb_00006","attempt":0,"t":3,"metrics":{...},"crc":"8b2f0c11"}
+
+`n` counts lines from 1, `e` names the event, its fields follow; "choices" has what it led
+to. Fields that equal their default are left out, and fields that a reader does not know are
+passed over: so a message may grow by fields with defaults, and old journals still open. In
+"reported", `metrics` comes last, so that it can be cut out without being decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, fields
+from functools import lru_cache
+from json.encoder import encode_basestring_ascii
+from math import isfinite
+from typing import Any
+from zlib import crc32
+
+from overtone.core import messages as m
+from overtone.core.resources import Placement, Resources
+from overtone.core.types import Checkpoint, Config, Metrics, Why
+from overtone.errors import StorageError
+from overtone.journal.text import LazyMetrics, dumps, loads
+
+FORMAT = 1
+"""The newest format that this version reads, and the one that it writes."""
+
+_EVENTS: dict[str, type] = {
+    "capacity_changed": m.CapacityChanged,
+    "suggested": m.Suggested,
+    "started": m.Started,
+    "reported": m.Reported,
+    "saved": m.Saved,
+    "save_failed": m.SaveFailed,
+    "discarded": m.Discarded,
+    "noticed": m.Noticed,
+    "ended": m.Ended,
+    "requested": m.Requested,
+    "tick": m.Tick,
+    "interrupted": m.Interrupted,
+}
+_CHOICES: dict[str, type] = {"added": m.Added, "ruled": m.Ruled, "moved": m.Moved, "noted": m.Noted}
+_NOT_EVENTS = ("header", "driver")
+_LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
+
+_NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
+_FIELDS: dict[type, tuple[tuple[str, str, Any], ...]] = {
+    kind: tuple(
+        (one.name, f',"{one.name}":', one.default) for one in fields(kind) if one.name not in _LEFT_OUT
+    )
+    for kind in _NAMES
+}
+PLAIN_REPORT = re.compile(
+    rb'\{"n":(\d+),"e":"reported","time":([-+.e\d]+),"trial_id":"([^"\\]*)","attempt":(\d+),"t":(\d+),"metrics":'
+)
+"""A report without choices and checkpoint, up to its metrics: n, time, trial_id, attempt, t."""
+
+_METRICS = b',"metrics":'
+_quoted = lru_cache(4096)(encode_basestring_ascii)
+_float = float.__repr__
+_cached = lru_cache(4096)(dumps)  # of demands, placements and reasons few differ
+_TEXT: dict[type, Callable[[Any], str]] = {
+    str: _quoted,
+    int: int.__repr__,
+    float: lambda value: _float(value) if isfinite(value) else dumps(value),
+    Resources: _cached,
+    Placement: _cached,
+    Why: _cached,
+}
+
+
+def sealed(body: bytes) -> bytes:
+    """A line from JSON text that lacks its closing brace."""
+    return b'%b,"crc":"%08x"}\n' % (body, crc32(body))
+
+
+def unsealed(line: bytes) -> bytes | None:
+    """What `sealed` was given, from a line without its newline; None if it was damaged."""
+    body = line[:-18]
+    return body if line[-18:] == b',"crc":"%08x"}' % crc32(body) else None
+
+
+class Codec:
+    """Turns records into lines and back.
+
+    Args:
+        encode_config: Replaces what is not data in a config by its place in the space.
+        decode_config: The reverse.
+    """
+
+    def __init__(
+        self,
+        encode_config: Callable[[Config], Any] | None = None,
+        decode_config: Callable[[Any], Config] | None = None,
+    ) -> None:
+        self._encode_config = encode_config
+        self._decode_config = decode_config
+        self._last: tuple[Config | None, str] = (None, "null")
+
+    # --- writing -----------------------------------------------------------------------
+
+    def encode(self, record: m.Record) -> bytes:
+        """The record's line, with its newline."""
+        event = record.event
+        if type(event) is m.Reported:
+            raw = event.raw
+            if not raw or "\n" in raw:
+                raw = dumps(event.metrics)
+            if event.checkpoint is None and not record.choices:
+                try:
+                    time = _float(event.time)
+                except TypeError:
+                    time = _float(float(event.time))
+                text = (
+                    f'{{"n":{record.n},"e":"reported","time":{time},"trial_id":{_quoted(event.trial_id)},'
+                    f'"attempt":{event.attempt},"t":{event.t},"metrics":{raw}'
+                )
+            else:
+                text = f'{self._head(record)},"metrics":{raw}'
+        else:
+            text = self._head(record)
+        try:
+            body = text.encode()
+        except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 has no place for
+            body = text.encode("ascii", "backslashreplace")
+        return sealed(body)
+
+    def encode_fact(self, n: int, kind: str, facts: Mapping[str, Any]) -> bytes:
+        """The line of something that is no event: "header", or "driver" at each start."""
+        return sealed(dumps({"n": n, "e": kind, **facts})[:-1].encode())
+
+    def encode_choices(self, choices: Sequence[m.Choice]) -> str:
+        """The choices as text: equal texts are equal choices."""
+        return ",".join([f'{{"c":"{_NAMES[type(one)]}"{self._fields(one)}}}' for one in choices])
+
+    def _head(self, record: m.Record) -> str:
+        event = record.event
+        self._last = (None, "null")  # one record may name a config twice; between records it may change
+        head = f'{{"n":{record.n},"e":"{_NAMES[type(event)]}"{self._fields(event)}'
+        return f'{head},"choices":[{self.encode_choices(record.choices)}]' if record.choices else head
+
+    def _fields(self, message: Any) -> str:
+        """The fields of a message, each with a comma before it."""
+        text = ""
+        for name, start, default in _FIELDS[type(message)]:
+            value = getattr(message, name)
+            if value is default or (default is not MISSING and value == default):
+                continue
+            encoded = self._config(value) if name == "config" else _TEXT.get(type(value), dumps)(value)
+            text += start + encoded
+        return text
+
+    def _config(self, config: Config | None) -> str:
+        if config is not self._last[0]:
+            data = config if config is None or self._encode_config is None else self._encode_config(config)
+            self._last = (config, dumps(data))
+        return self._last[1]
+
+    # --- reading -----------------------------------------------------------------------
+
+    def decode(self, body: bytes, lazy: bool = False) -> m.Record | None:
+        """The record in an unsealed line; None for one that holds no event.
+
+        Args:
+            lazy: Leave metrics undecoded until somebody looks at them, and `raw` empty.
+
+        Raises:
+            StorageError: It holds something that this version does not know.
+        """
+        found = PLAIN_REPORT.match(body)
+        if found is not None:
+            n, time, trial_id, attempt, t = found.groups()
+            metrics, raw = _metrics(body[found.end() :], lazy)
+            return m.Record(
+                int(n), m.Reported(float(time), trial_id.decode(), int(attempt), int(t), metrics, None, raw)
+            )
+        tail = b""
+        if b'"e":"reported"' in body[:40]:
+            body, tail = _split_metrics(body)
+        document = loads(body.decode() + "}")
+        kind = document.pop("e")
+        if kind in _NOT_EVENTS:
+            return None
+        if kind not in _EVENTS:
+            raise StorageError(
+                f"record {document['n']} is a {kind!r}, which this version of Overtone does not know: "
+                f"pip install -U overtone"
+            )
+        if kind == "reported":
+            document["metrics"], document["raw"] = _metrics(tail, lazy)
+        n, ruled = document.pop("n"), document.pop("choices", ())
+        choices = tuple([self._message(_CHOICES[one.pop("c")], one) for one in ruled])
+        return m.Record(n, self._message(_EVENTS[kind], document), choices)
+
+    def _message(self, kind: type, document: dict[str, Any]) -> Any:
+        for name in _PARTS_OF[kind]:
+            value = document.get(name)
+            if value is not None:
+                document[name] = _PARTS[name](value)
+        if self._decode_config is not None and document.get("config") is not None:
+            document["config"] = self._decode_config(document["config"])
+        return _made(kind, document)
+
+
+def _metrics(text: bytes, lazy: bool) -> tuple[Metrics, str]:
+    if lazy:
+        return LazyMetrics(text), ""
+    raw = text.decode()
+    return loads(raw), raw
+
+
+def _split_metrics(body: bytes) -> tuple[bytes, bytes]:
+    """What comes before the metrics of a report, and they."""
+    at = body.find(_METRICS)
+    while at >= 0:
+        # a config may have a key of that name: the right place is the one where all is closed before
+        try:
+            loads(body[:at].decode() + "}")
+        except ValueError:
+            at = body.find(_METRICS, at + 1)
+        else:
+            return body[:at], body[at + len(_METRICS) :]
+    raise StorageError(f"a report without metrics: {body[:100]!r}")
+
+
+def _made(kind: type, document: dict[str, Any]) -> Any:
+    """A `kind` from its fields in `document`; others are passed over."""
+    try:
+        return kind(**document)
+    except TypeError:
+        known = {one.name for one in fields(kind)}
+        return kind(**{name: value for name, value in document.items() if name in known})
+
+
+def _checkpoint(document: dict[str, Any]) -> Checkpoint:
+    made: Checkpoint = _made(Checkpoint, document)
+    return made
+
+
+def _why(document: dict[str, Any]) -> Why:
+    if "against" in document:
+        document["against"] = tuple(document["against"])
+    made: Why = _made(Why, document)
+    return made
+
+
+def _placement(document: dict[str, Any]) -> Placement:
+    gpus = tuple([tuple(map(tuple, bundle)) for bundle in document["gpus"]])
+    return Placement(tuple(document["nodes"]), gpus)
+
+
+def _resources(document: dict[str, Any]) -> Resources:
+    bundles = tuple([tuple(map(tuple, bundle)) for bundle in document["bundles"]])
+    return _shared(bundles, document.get("strategy", "PACK"))
+
+
+_shared = lru_cache(1024)(Resources)  # 10,000 trials have few different demands
+_PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "checkpoint": _checkpoint,
+    "restored": _checkpoint,
+    "why": _why,
+    "placement": _placement,
+    "resources": _resources,
+}
+_PARTS_OF = {kind: tuple(one.name for one in fields(kind) if one.name in _PARTS) for kind in _NAMES}

@@ -1,0 +1,123 @@
+"""What the first record of a journal says: how the experiment was made, as data."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overtone import __version__
+from overtone.errors import StorageError
+from overtone.journal.codec import FORMAT, unsealed
+from overtone.journal.text import loads
+
+_DEEPEST = 10
+_DATA = (str, bool, int, float, type(None))
+
+
+def new_header(seed: int, parts: Mapping[str, Any], command: Sequence[str] | None = None) -> dict[str, Any]:
+    """The header of an experiment that begins now.
+
+    Args:
+        seed: What all its randomness derives from.
+        parts: The space, scheduler, searcher, stoppers and options, each through
+            `described` (or as the space encodes itself).
+        command: The command line; that of this process where not given.
+    """
+    return {"format": FORMAT, **driver_facts(command), "seed": seed, "parts": dict(parts)}
+
+
+def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
+    """What a driver notes of itself, at the start and at each resume; `wall` is seconds since 1970."""
+    import platform
+
+    return {
+        "wall": time.time(),
+        "command": list(command) if command is not None else [sys.executable, *sys.argv],
+        "directory": os.getcwd(),
+        "pid": os.getpid(),
+        "hostname": platform.node(),
+        "overtone": __version__,
+        "python": platform.python_version(),
+        "platform": f"{sys.platform}-{platform.machine()}",
+    }
+
+
+def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
+    """A scheduler, searcher, stopper or option as data: its import path and its arguments.
+
+    Args:
+        arguments: What it was made with. Where not given, each parameter of its
+            constructor is looked up as an attribute, with or without a leading
+            underscore; one that is not found is left out.
+    """
+    if isinstance(part, _DATA):
+        return part
+    if depth >= _DEEPEST:
+        return {"__repr__": repr(part)[:500]}
+    if isinstance(part, Mapping):
+        return {str(name): described(one, None, depth + 1) for name, one in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [described(one, None, depth + 1) for one in part]
+    if callable(part) and hasattr(part, "__qualname__"):
+        return {"path": f"{part.__module__}.{part.__qualname__}"}
+    kind = type(part)
+    given = arguments if arguments is not None else _arguments(part)
+    return {
+        "path": f"{kind.__module__}.{kind.__qualname__}",
+        "arguments": {name: described(one, None, depth + 1) for name, one in given.items()},
+    }
+
+
+def _arguments(part: Any) -> dict[str, Any]:
+    import inspect
+
+    try:
+        names = list(inspect.signature(type(part)).parameters)
+    except (TypeError, ValueError):
+        return {}
+    found: dict[str, Any] = {}
+    for name in names:
+        for attribute in (name, f"_{name}"):
+            if hasattr(part, attribute):
+                found[name] = getattr(part, attribute)
+                break
+    return found
+
+
+def checked_header(path: Path, body: bytes) -> dict[str, Any]:
+    """The header in the first line of `path`.
+
+    Raises:
+        StorageError: It is no header, or one of a newer format.
+    """
+    header: dict[str, Any] = loads(body.decode() + "}")
+    if header.get("e") != "header":
+        raise StorageError(f"{path} begins with {body[:60]!r}: it is no journal of Overtone")
+    if header["format"] > FORMAT:
+        raise StorageError(
+            f"{path} was written by Overtone {header.get('overtone')} in format {header['format']}; this "
+            f"version, {__version__}, reads up to format {FORMAT}: pip install -U overtone"
+        )
+    return header
+
+
+def header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What the first record of the journal at `path` says.
+
+    Raises:
+        StorageError: There is no journal, or nothing in it.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            line = file.readline()
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+    body = unsealed(line[:-1]) if line.endswith(b"\n") else None
+    if body is None:
+        raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
+    return checked_header(path, body)

@@ -1,0 +1,108 @@
+"""Data as JSON text in one line; NaN and the infinities are tagged, so that any reader takes it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+LONGEST_REPR = 500
+_TAGS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def dumps(value: Any) -> str:
+    """`value` as compact JSON; what is not data becomes {"__repr__": its repr, cut}."""
+    try:
+        return _encode(value)
+    except (ValueError, TypeError):  # NaN, or a key that is not a text: rare, so only then walked
+        return _encode(_plain(value))
+
+
+def loads(text: str) -> Any:
+    """The value in JSON text that `dumps` wrote; no blanks before it.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    return (_tagged if '"__float__"' in text else _untagged)(text)[0]
+
+
+def _untag(found: dict[str, Any]) -> Any:
+    if len(found) == 1 and found.get("__float__") in _TAGS:
+        return _TAGS[found["__float__"]]
+    return found
+
+
+# raw_decode, and not decode, which would search for blanks at both ends
+_untagged = json.JSONDecoder().raw_decode
+_tagged = json.JSONDecoder(object_hook=_untag).raw_decode
+
+
+@lru_cache
+def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+    return tuple((one.name, one.default) for one in fields(kind))
+
+
+def as_data(value: Any) -> Any:
+    """What stands for a value that JSON does not know."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            name: item
+            for name, default in _fields(type(value))
+            if (item := getattr(value, name)) is not default and (default is MISSING or item != default)
+        }
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=repr)
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a scalar of NumPy or torch
+        return value.item()
+    return {"__repr__": repr(value)[:LONGEST_REPR]}
+
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=as_data).encode
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return {"__float__": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return _plain(as_data(value))
+
+
+class LazyMetrics(Mapping[str, Any]):
+    """Metrics that are decoded when somebody looks at them."""
+
+    __slots__ = ("_data", "_text")
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._data: dict[str, Any] | None = None
+
+    def _decoded(self) -> dict[str, Any]:
+        if self._data is None:
+            self._data = loads(self._text.decode())
+            self._text = b""
+        return self._data
+
+    def __getitem__(self, key: str) -> Any:
+        return self._decoded()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._decoded())
+
+    def __len__(self) -> int:
+        return len(self._decoded())
+
+    def __repr__(self) -> str:
+        return repr(self._decoded())

@@ -1,0 +1,230 @@
+"""Appends records to a journal: a batch is in the file whole, or an error says that it is not."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from overtone.core.messages import Record
+from overtone.errors import StorageError
+from overtone.journal.codec import Codec, unsealed
+from overtone.journal.lock import WriterLock
+from overtone.journal.reader import Reader
+
+Durability = Literal["interval", "sync"]
+"""When an append is safe from a power cut: after a second, or at once."""
+
+_SYNC_EVERY_S = 1.0
+
+
+class JournalWriter:
+    """The one writer of a new journal, which begins with `header`.
+
+    Args:
+        path: Such as ".../journal.jsonl"; its folder is there already.
+        header: See `new_header`.
+        durability: "interval" (fsync once a second, in a thread) or "sync" (at each append).
+        codec: Needed where configs hold what is not data.
+
+    Attributes:
+        next_n: The number of the next record.
+        last_time: The time of the last event, in seconds that the experiment has run.
+        dropped_bytes: What a crash had left at the end and was cut off on opening.
+
+    Raises:
+        StorageError: It cannot be written, exists already, or has another writer.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        header: Mapping[str, Any],
+        durability: Durability = "interval",
+        codec: Codec | None = None,
+    ) -> None:
+        self._prepare(path, durability, codec)
+        try:
+            if _holds_anything(self._path):
+                raise StorageError(
+                    f"{self._path} exists already: resume that experiment, or choose another name"
+                )
+            self._open(keep_bytes=0)
+            self._write(self._codec.encode_fact(1, "header", header), 1)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def open_for_append(
+        cls,
+        path: str | os.PathLike[str],
+        driver: Mapping[str, Any],
+        durability: Durability = "interval",
+        codec: Codec | None = None,
+    ) -> JournalWriter:
+        """Go on with a journal: cut what a crash left torn, and note the new `driver`.
+
+        Args:
+            driver: See `driver_facts`.
+
+        Raises:
+            StorageError: It cannot be read or written, is damaged, or has another writer.
+        """
+        writer = cls.__new__(cls)
+        writer._prepare(path, durability, codec)
+        try:
+            reader = Reader(path, lazy=True, codec=codec)
+            for record in reader:
+                writer.last_time = record.event.time
+            if reader.lines.n == 0:
+                raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
+            writer.next_n = reader.lines.n + 1
+            writer.dropped_bytes = reader.lines.dropped_bytes
+            writer._open(keep_bytes=reader.lines.offset)
+            writer._write(writer._codec.encode_fact(writer.next_n, "driver", driver), 1)
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+    def _prepare(self, path: str | os.PathLike[str], durability: Durability, codec: Codec | None) -> None:
+        if durability not in ("interval", "sync"):
+            raise ValueError(f'durability={durability!r}: choose "interval" or "sync"')
+        self.next_n = 1
+        self.last_time = 0.0
+        self.dropped_bytes = 0
+        self._path = Path(path)
+        self._codec = codec or Codec()
+        self._syncs_always = durability == "sync"
+        self._fd = -1
+        self._good_bytes = 0
+        self._is_dirty = False
+        self._is_torn = False
+        self._sync_error: OSError | None = None
+        self._syncer: threading.Thread | None = None
+        self._is_closing = threading.Event()
+        self._lock: WriterLock | None = None
+        try:
+            self._lock = WriterLock(self._path.with_name(self._path.name + ".lock"))
+        except StorageError:  # which is an OSError too, and says more
+            raise
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _open(self, keep_bytes: int) -> None:
+        try:
+            self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            os.ftruncate(self._fd, keep_bytes)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self._good_bytes = keep_bytes
+
+    # --- appending ---------------------------------------------------------------------
+
+    def append(self, records: Sequence[Record]) -> None:
+        """Write the records, all or none.
+
+        Raises:
+            StorageError: They could not be written, and nothing of them is in the file: the
+                caller may try again.
+        """
+        if not records:
+            return
+        if records[0].n != self.next_n:
+            raise ValueError(f"record {records[0].n} cannot follow record {self.next_n - 1}")
+        encode = self._codec.encode
+        data = encode(records[0]) if len(records) == 1 else b"".join([encode(record) for record in records])
+        self._write(data, len(records))
+        self.last_time = records[-1].event.time
+
+    def _write(self, data: bytes, count: int) -> None:
+        if self._fd < 0:
+            raise StorageError(f"{self._path} is closed")
+        error, self._sync_error = self._sync_error, None
+        try:
+            if error is not None:
+                raise error
+            if self._is_torn:
+                os.ftruncate(self._fd, self._good_bytes)
+                self._is_torn = False
+            left = data
+            while left:
+                left = left[os.write(self._fd, left) :]
+            if self._syncs_always:
+                os.fsync(self._fd)
+        except BaseException as error:
+            self._take_back()
+            if isinstance(error, OSError):
+                raise self._unwritable(error) from error
+            raise
+        self._good_bytes += len(data)
+        self.next_n += count
+        self._is_dirty = True
+        if self._syncer is None and not self._syncs_always:
+            run = self._sync_now_and_then
+            self._syncer = threading.Thread(target=run, name="overtone-journal", daemon=True)
+            self._syncer.start()
+
+    def _take_back(self) -> None:
+        try:
+            os.ftruncate(self._fd, self._good_bytes)
+        except OSError:
+            self._is_torn = True  # readers drop a torn end; the next append must cut it first
+
+    def _unwritable(self, error: OSError) -> StorageError:
+        return StorageError(
+            f"{self._path} cannot be written: {error.strerror or error}. Make room there or allow writing, "
+            f"or choose another storage_path."
+        )
+
+    # --- what survives a power cut -----------------------------------------------------
+
+    def _sync_now_and_then(self) -> None:
+        while not self._is_closing.wait(_SYNC_EVERY_S):
+            self._sync()
+
+    def _sync(self) -> None:
+        if not self._is_dirty:
+            return
+        self._is_dirty = False
+        try:
+            os.fsync(self._fd)
+        except OSError as error:
+            self._is_dirty = True
+            self._sync_error = error  # the next append raises it
+
+    def close(self) -> None:
+        """Make all of it durable, and let another writer in. Twice is safe.
+
+        Raises:
+            StorageError: The last second may not be on the disk.
+        """
+        self._is_closing.set()
+        if self._syncer is not None:
+            self._syncer.join()
+            self._syncer = None
+        error = None
+        if self._fd >= 0:
+            self._sync()
+            error = self._sync_error
+            os.close(self._fd)
+            self._fd = -1
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+        if error is not None:
+            raise self._unwritable(error) from error
+
+
+def _holds_anything(path: Path) -> bool:
+    """Whether anything was recorded; a crash may have left a file with half a header."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+    return any(unsealed(line) is not None for line in data.split(b"\n"))

@@ -1,0 +1,122 @@
+"""This machine, as scripts written for a cluster address it: init, shutdown, what it has."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # see overtone.lazy
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_declared: dict[str, float] | None = None
+_local_mode = False
+
+
+class Context(dict):  # type: ignore[type-arg]
+    """What `init` returns: the address of this machine; leaving it as a context shuts down."""
+
+    dashboard_url = ""
+
+    @property
+    def address_info(self) -> dict[str, Any]:
+        """The same facts as a mapping."""
+        return dict(self)
+
+    def disconnect(self) -> None:
+        """Forget what `init` was told."""
+        shutdown()
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        shutdown()
+
+
+def init(
+    address: str | None = None,
+    *,
+    num_cpus: float | None = None,
+    num_gpus: float | None = None,
+    resources: Mapping[str, float] | None = None,
+    local_mode: bool = False,
+    **ignored: Any,
+) -> Context:
+    """Declares what experiments of this process may use; everything this machine has otherwise.
+
+    Args:
+        address: Accepted: there is one machine, whatever its address.
+        num_cpus, num_gpus: How many, instead of those that are found.
+        resources: Further amounts by name, such as {"license": 2}.
+        local_mode: Run trials in this process, one at a time (engine "inline").
+        ignored: Options of a cluster's head that mean nothing on one machine.
+    """
+    global _declared, _local_mode
+    amounts = {"cpu": num_cpus, "gpu": num_gpus, **(resources or {})}
+    _declared = {name: float(amount) for name, amount in amounts.items() if amount is not None}
+    _local_mode = local_mode
+    return Context(node_ip_address="127.0.0.1", address=address or "local", webui_url="")
+
+
+def is_initialized() -> bool:
+    """Whether `init` was called."""
+    return _declared is not None
+
+
+def shutdown(*_: Any, **__: Any) -> None:
+    """Forgets what `init` was told; running experiments go on."""
+    global _declared, _local_mode
+    _declared, _local_mode = None, False
+
+
+def declared() -> dict[str, float]:
+    """The amounts that `init` named, by resource ("cpu", "gpu", ...); empty by default."""
+    return dict(_declared or {})
+
+
+def is_local_mode() -> bool:
+    """Whether trials should run in this process."""
+    return _local_mode
+
+
+def cluster_resources() -> dict[str, float]:
+    """What this machine has, by the names that Ray uses; memory in bytes."""
+    import os
+
+    import psutil
+
+    from overtone.worker.gpus import detect
+
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = psutil.virtual_memory().total
+    amounts = {"CPU": float(cpus), "GPU": float(len(detect())), "memory": float(memory)}
+    shown = {"cpu": "CPU", "gpu": "GPU"}
+    amounts |= {shown.get(name, name): amount for name, amount in declared().items()}
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def available_resources() -> dict[str, float]:
+    """The same as `cluster_resources`: each experiment has the whole machine to itself."""
+    return cluster_resources()
+
+
+def nodes() -> list[dict[str, Any]]:
+    """One entry, for this machine."""
+    from socket import gethostname
+
+    return [
+        {
+            "NodeID": "local",
+            "Alive": True,
+            "NodeManagerAddress": "127.0.0.1",
+            "NodeManagerHostname": gethostname(),
+            "Resources": cluster_resources(),
+        }
+    ]
+
+
+def wait(
+    object_refs: Sequence[Any], *, num_returns: int = 1, timeout: float | None = None, **_: Any
+) -> tuple[list[Any], list[Any]]:
+    """(ready, not ready): what was `put` on this machine is ready at once."""
+    refs = list(object_refs)
+    return refs[:num_returns], refs[num_returns:]

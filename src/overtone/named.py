@@ -1,0 +1,46 @@
+"""Schedulers and searchers by their short names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overtone.lazy import nearest
+
+_SCHEDULERS = {
+    "fifo": "overtone.schedulers.fifo:FIFOScheduler",
+    "asha": "overtone.schedulers.asha:ASHAScheduler",
+    "async_hyperband": "overtone.schedulers.asha:ASHAScheduler",
+    "asynchyperband": "overtone.schedulers.asha:ASHAScheduler",
+}
+_SEARCHERS = {
+    "random": "overtone.searchers:BasicVariantGenerator",
+    "variant_generator": "overtone.searchers:BasicVariantGenerator",
+}
+
+
+def create_scheduler(scheduler: str, **arguments: Any) -> Any:
+    """The scheduler of this name, made with `arguments`.
+
+    Raises:
+        ValueError: There is none; the message lists those that there are.
+    """
+    return _made("scheduler", scheduler, _SCHEDULERS, arguments)
+
+
+def create_searcher(search_alg: str, **arguments: Any) -> Any:
+    """The searcher of this name, made with `arguments`.
+
+    Raises:
+        ValueError: There is none; the message lists those that there are.
+    """
+    return _made("searcher", search_alg, _SEARCHERS, arguments)
+
+
+def _made(kind: str, name: str, table: dict[str, str], arguments: dict[str, Any]) -> Any:
+    from importlib import import_module
+
+    if name.lower() not in table:
+        known = ", ".join(map(repr, table))
+        raise ValueError(f"there is no {kind} {name!r}{nearest(name.lower(), table)} (known: {known})")
+    module, cls = table[name.lower()].split(":")
+    return getattr(import_module(module), cls)(**arguments)

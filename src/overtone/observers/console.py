@@ -1,0 +1,183 @@
+"""What people see of a run: picks how to show it from where it is shown and from what they asked."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any, Protocol, TextIO
+
+from overtone.core.messages import Record
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.observers.facts import ConsoleFacts
+from overtone.observers.lines import Lines
+from overtone.observers.live import LiveTable
+from overtone.observers.notebook import is_notebook
+from overtone.observers.progress import Progress
+from overtone.observers.reporters import JupyterNotebookReporter, ProgressReporter
+from overtone.observers.reporting import Reporting
+from overtone.observers.trial_output import TrialOutput
+from overtone.observers.writer import Writer
+
+__all__ = ["Console", "ConsoleFacts", "Display"]
+
+
+class Display(Protocol):
+    """A way to show a run."""
+
+    def open(self) -> None:
+        """Show the first lines."""
+
+    def refresh(self) -> None:
+        """A batch of records has been taken in."""
+
+    def show_output(self, trial_id: str, stream: str, text: str) -> None:
+        """A trial printed `text`."""
+
+    def close(self) -> None:
+        """Show the last lines."""
+
+
+class Console(Observer):
+    """Shows a run: a live table in a terminal, a cell in a notebook, lines elsewhere.
+
+    Args:
+        facts: What records do not say; it may still change until the first record comes.
+        verbose: 0 is silent, but for what trials print; 1 shows the status; 2 (by default) also
+            trials that end; 3 also each result.
+        progress_reporter: Shows the status instead, from 1 on.
+        stream: Where to; by default standard output.
+        pace: Seconds of real time; it bounds how often and how much is shown.
+    """
+
+    def __init__(
+        self,
+        facts: ConsoleFacts,
+        verbose: int | None = None,
+        progress_reporter: ProgressReporter | None = None,
+        stream: TextIO | None = None,
+        pace: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.facts = facts
+        self._verbose = _level(verbose)
+        self._reporter = _checked(progress_reporter)
+        self._out = Writer(stream)
+        self._pace = pace
+        self._progress: Progress | None = None
+        self._display: Display | None = None
+        self._is_closed = False
+
+    def open(self) -> None:
+        """Show the first lines; the first record does it otherwise. Twice is safe."""
+        if self._display is None:
+            self._progress, self._display = self._choose()
+            self._display.open()
+
+    def on_record(self, record: Record) -> None:
+        """Take note; nothing is drawn before `flush`."""
+        if self._progress is None:
+            self.open()
+            assert self._progress is not None
+        self._progress.apply(record)
+
+    def on_output(self, trial_id: str, stream: str, text: str) -> None:
+        """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""
+        self.open()
+        if self._display is not None:
+            self._display.show_output(trial_id, stream, text)
+
+    def flush(self) -> None:
+        """Show what is new, if it is time; call it about once a second even without news."""
+        if self._display is not None and self._progress is not None and not self._is_closed:
+            self._display.refresh()
+            self._progress.clear_news()
+
+    def close(self) -> None:
+        """Show what is left and the summary. Twice is safe."""
+        if self._display is None or self._progress is None or self._is_closed:
+            return
+        self.flush()
+        self._is_closed = True
+        self._display.close()
+
+    def _choose(self) -> tuple[Progress, Display]:
+        """The display for where we are. Decided late, so that a notebook is seen and facts are complete."""
+        out, pace, verbose = self._out, self._pace, self._verbose
+        reporter = self._reporter
+        if reporter is None and verbose and self._given_stream_is_cell():
+            reporter = JupyterNotebookReporter()
+        if reporter is not None and verbose:
+            progress = Progress(self.facts, TrialTable("all"))
+            return progress, Reporting(progress, reporter, out, pace)
+        progress = Progress(self.facts, keeps_results=verbose >= 3)
+        if verbose == 0:
+            return progress, Silent(out)
+        if self.facts.may_redraw and is_capable_terminal(out):
+            return progress, LiveTable(progress, out, pace, tells_all=verbose >= 3)
+        return progress, Lines(progress, out, pace, tells_trials=verbose >= 2)
+
+    def _given_stream_is_cell(self) -> bool:
+        return is_notebook() and not _is_terminal(self._out.stream)
+
+
+class Silent:
+    """Shows nothing but what trials print."""
+
+    def __init__(self, out: Writer) -> None:
+        self._out = out
+        self._output = TrialOutput()
+
+    def open(self) -> None:
+        """Nothing."""
+
+    def refresh(self) -> None:
+        """Nothing."""
+
+    def show_output(self, trial_id: str, stream: str, text: str) -> None:
+        """What a trial printed, with its name."""
+        self._out.write(self._output.feed(trial_id, stream, text))
+
+    def close(self) -> None:
+        """The lines that were never ended."""
+        self._out.write(self._output.rest())
+
+
+def is_capable_terminal(out: Writer) -> bool:
+    """Whether lines on this stream can be drawn anew: a terminal, not a dumb one, that knows Unicode."""
+    if not _is_terminal(out.stream) or not out.is_unicode:
+        return False
+    return os.name == "nt" or os.environ.get("TERM", "dumb").lower() not in ("", "dumb", "unknown")
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):  # not a stream of the usual kind, or closed
+        return False
+
+
+def _level(verbose: Any) -> int:
+    if verbose is None:
+        return 2
+    try:
+        level = int(verbose)
+    except (TypeError, ValueError):
+        level = -1
+    if level < 0:
+        raise ValueError(
+            f"verbose={verbose!r}: choose 0 (silent), 1 (status), 2 (and trials) or 3 (and results)"
+        )
+    return min(level, 3)
+
+
+def _checked(reporter: Any) -> Any:
+    if reporter is None:
+        return None
+    is_one = all(hasattr(reporter, name) for name in ("should_report", "report"))
+    if isinstance(reporter, type) or not is_one:
+        raise ValueError(
+            f"progress_reporter={reporter!r} must be an object with should_report() and report(), "
+            "such as CLIReporter()"
+        )
+    return reporter

@@ -1,0 +1,31 @@
+"""`error.txt` in the folder of each trial that failed: what went wrong, each time that it did."""
+
+from __future__ import annotations
+
+import os
+
+from overtone.core.messages import Ended, Record
+from overtone.core.protocols import Observer
+from overtone.observers.trial_files import write_file
+
+ERROR_TXT = "error.txt"
+
+_IS_FAILURE = frozenset({"raised", "killed", "limit", "lost"})
+
+
+class ErrorFile(Observer):
+    """Writes the user's traceback, complete, or the one line that there is.
+
+    Args:
+        folder: The experiment's.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = os.fspath(folder)
+
+    def on_record(self, record: Record) -> None:
+        event = record.event
+        if type(event) is Ended and event.cause in _IS_FAILURE and (event.traceback or event.error):
+            text = (event.traceback or event.error).rstrip("\n")
+            path = f"{self._folder}{os.sep}{event.trial_id}{os.sep}{ERROR_TXT}"
+            write_file(path, f"{text}\n", append=True)

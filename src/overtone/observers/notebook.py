@@ -1,0 +1,40 @@
+"""The output of a notebook's cell."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+_STYLE = "margin:0;line-height:1.3;font-size:12px;overflow-x:auto"
+
+
+def is_notebook() -> bool:
+    """Whether this process is a notebook's kernel; IPython is not imported to find out."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None:
+        return False
+    shell: Any = getattr(ipython, "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Cell:
+    """One place in a cell's output whose text can be replaced; standard output elsewhere."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, text: str) -> None:
+        """Show `text`, as it is, in place of what was there."""
+        if not is_notebook():
+            sys.stdout.write(text + "\n\n")
+            sys.stdout.flush()
+            return
+        from html import escape
+
+        from IPython.display import HTML, display
+
+        page: Any = HTML(f'<pre style="{_STYLE}">{escape(text)}</pre>')  # type: ignore[no-untyped-call]
+        if self._handle is None:
+            self._handle = display(page, display_id=True)  # type: ignore[no-untyped-call]
+        else:
+            self._handle.update(page)

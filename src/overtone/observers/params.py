@@ -1,0 +1,38 @@
+"""`params.json` in each trial's folder: its config, written whenever its process starts."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from overtone.core.messages import Record, Started
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.journal.text import as_data
+from overtone.observers.trial_files import write_file
+
+PARAMS_JSON = "params.json"
+
+_encode = json.JSONEncoder(default=as_data).encode
+
+
+class Params(Observer):
+    """Writes configs, indented for people.
+
+    Args:
+        folder: The experiment's.
+        table: Shared with other observers, or its own.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], table: TrialTable | None = None) -> None:
+        self._folder = os.fspath(folder)
+        self._table = table if table is not None else TrialTable("live")
+
+    def on_record(self, record: Record) -> None:
+        self._table.apply(record)
+        event = record.event
+        if type(event) is Started:
+            row = self._table.rows[event.trial_id]
+            # a line for each parameter; json's own indent is ten times slower
+            lines = ",".join([f"\n  {_encode(str(name))}: {_encode(value)}" for name, value in row.config.items()])
+            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", f"{{{lines}\n}}\n")

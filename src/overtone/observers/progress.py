@@ -1,0 +1,191 @@
+"""How far a run is: its table, its best result so far, and what is new since it was last shown."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from overtone.core.goal import lookup
+from overtone.core.messages import Moved, Noted, Record, Reported
+from overtone.core.table import Row, TrialTable
+from overtone.core.trial import Status
+from overtone.core.types import Config, Why
+from overtone.observers.columns import inferred_metrics
+from overtone.observers.facts import ConsoleFacts
+
+_SHOWN = {status.value: status.shown for status in Status}
+_PLACED = frozenset(status.value for status in Status if status.is_placed)
+_N_BEST = 64
+_N_FAILED = 64
+_MAX_NEWS = 10_000  # what nobody shows for so long is only counted
+
+
+class Ending(NamedTuple):
+    """A trial that ended, and why."""
+
+    row: Row
+    why: Why | None
+
+
+class Best(NamedTuple):
+    """The best result so far."""
+
+    value: float
+    trial_id: str
+    t: int
+    config: Config
+
+
+class Progress:
+    """Folds records; each costs the same, however many trials there are.
+
+    Args:
+        facts: What records do not say.
+        table: Where trials are folded, each with all that it reported; by default one that lets
+            go of what finished trials reported, unless they are among the best.
+        keeps_results: Whether `results` is filled, for displays that show each report.
+
+    Attributes:
+        n_results: How many results were reported, redone ones not counted.
+        best: The best result so far; NaN never wins.
+        running: The trials with a process, by id, in the order in which they started.
+        best_ended: The best finished trials, best first; bounded.
+        failed: The newest failed trials; bounded.
+        rules: How many trials each rule stopped.
+        n_endings: How often a trial ended, also those that `endings` has no room for.
+        n_endings_before: The same, when what was new then had been shown.
+        endings, notes, results: What is new; whoever shows it clears it.
+    """
+
+    def __init__(
+        self, facts: ConsoleFacts, table: TrialTable | None = None, keeps_results: bool = False
+    ) -> None:
+        self.facts = facts
+        self.table = TrialTable("all") if table is None else table
+        self.n_results = 0
+        self.best: Best | None = None
+        self.running: dict[str, Row] = {}
+        self.best_ended: list[tuple[float, int, Row]] = []
+        self.failed: deque[Row] = deque(maxlen=_N_FAILED)
+        self.rules: dict[str, int] = {}
+        self.n_endings = 0
+        self.n_endings_before = 0
+        self.endings: list[Ending] = []
+        self.notes: list[str] = []
+        self.results: list[tuple[Row, Reported]] = []
+        self._keeps_results = keeps_results
+        self._slims = table is None
+        self._sign = 1.0
+        self._metric: str | None = None
+        self._best_score = float("-inf")
+
+    def apply(self, record: Record) -> None:
+        """Take note of a record."""
+        row = self.table.apply(record)
+        if row is not None:
+            event = record.event
+            assert type(event) is Reported
+            self.n_results += 1
+            if self._metric is None:
+                self._ask_goal()
+            if self._metric is not None:
+                value = event.metrics.get(self._metric)
+                if value is None and "/" in self._metric:
+                    value = lookup(event.metrics, self._metric)
+                if value is not None:
+                    self._compare(row, value, event.t)
+            if self._keeps_results and len(self.results) < _MAX_NEWS:
+                self.results.append((row, event))
+        for choice in record.choices:
+            if type(choice) is Moved:
+                self._move(choice)
+            elif type(choice) is Noted:
+                self.notes.append(choice.text)
+
+    @property
+    def metric(self) -> str | None:
+        """What is optimised, once it is known."""
+        if self._metric is None:
+            self._ask_goal()
+        return self._metric
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of trials by the status that users see."""
+        counts: dict[str, int] = {}
+        for status, count in self.table.counts.items():
+            shown = _SHOWN[status]
+            counts[shown] = counts.get(shown, 0) + count
+        return counts
+
+    @property
+    def n_ended(self) -> int:
+        """How many trials ended for good."""
+        counts = self.table.counts
+        return counts.get("TERMINATED", 0) + counts.get("ERROR", 0)
+
+    def value(self, metrics: Mapping[str, Any]) -> Any:
+        """The goal's metric among `metrics`, or None."""
+        return lookup(metrics, self._metric) if self._metric is not None else None
+
+    def as_metric(self, score: float) -> float:
+        """A score, where higher is better, as the user's metric."""
+        return score * self._sign
+
+    def clear_news(self) -> None:
+        """All that is new was shown."""
+        self.n_endings_before = self.n_endings
+        self.endings.clear()
+        self.notes.clear()
+        self.results.clear()
+
+    def _ask_goal(self) -> None:
+        self._metric, mode = self.facts.named_goal()
+        self._sign = -1.0 if mode == "min" else 1.0
+
+    def _compare(self, row: Row, value: Any, t: int) -> None:
+        if isinstance(value, (int, float)) and value * self._sign > self._best_score:
+            self._best_score = value * self._sign
+            self.best = Best(value, row.id, t, row.config)
+
+    def _move(self, moved: Moved) -> None:
+        row = self.table.rows[moved.trial_id]
+        if moved.status in _PLACED:
+            self.running[row.id] = row
+            return
+        self.running.pop(row.id, None)
+        if moved.status == "ERROR":
+            self.failed.append(row)
+            self._slim(row)
+        elif moved.status == "TERMINATED":
+            self._rank(row)
+            if moved.why is not None and moved.why.rule != "returned":
+                self.rules[moved.why.rule] = self.rules.get(moved.why.rule, 0) + 1
+        else:
+            return
+        self.n_endings += 1
+        if len(self.endings) < _MAX_NEWS:
+            self.endings.append(Ending(row, moved.why))
+
+    def _rank(self, row: Row) -> None:
+        """Keep a finished trial if it is among the best; without a goal, among the newest."""
+        value = self.value(row.metrics)
+        if self._metric is None:
+            rank = -float(self.n_ended)
+        elif isinstance(value, (int, float)) and value == value:
+            rank = -value * self._sign
+        else:
+            rank = float("inf")
+        insort(self.best_ended, (rank, row.index, row), key=lambda entry: entry[:2])
+        if len(self.best_ended) > _N_BEST:
+            self._slim(self.best_ended.pop()[2])
+
+    def _slim(self, row: Row) -> None:
+        """Let go of the metrics of a finished trial that no table will show again."""
+        if self._slims:
+            metrics = row.metrics
+            goal = [self._metric] if self._metric is not None else inferred_metrics([metrics], 3)
+            kept = (*goal, "training_iteration", "time_total_s")
+            row.metrics = {name: metrics[name] for name in kept if name in metrics}

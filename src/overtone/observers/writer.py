@@ -1,0 +1,48 @@
+"""Lines to a stream that may not know the alphabet, or may be gone."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO
+
+
+class Writer:
+    """Writes text to a stream, and goes silent when nobody reads it any more (`| head`).
+
+    Args:
+        stream: By default standard output, whatever that is when something is written.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream
+        self._is_broken = False
+
+    @property
+    def stream(self) -> TextIO:
+        """Where text goes."""
+        return sys.stdout if self._stream is None else self._stream
+
+    @property
+    def is_unicode(self) -> bool:
+        """Whether the stream takes every character."""
+        return "utf" in (getattr(self.stream, "encoding", None) or "").lower()
+
+    def write(self, text: str) -> None:
+        """Write `text` at once; what the stream cannot encode is spelled out."""
+        if self._is_broken or not text:
+            return
+        stream = self.stream
+        try:
+            try:
+                stream.write(text)
+            except UnicodeEncodeError:
+                encoding = stream.encoding or "ascii"
+                stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            stream.flush()
+        except (OSError, ValueError):  # the reader went away, or the stream was closed
+            self._is_broken = True
+
+    def lines(self, lines: list[str]) -> None:
+        """Write whole lines at once."""
+        if lines:
+            self.write("\n".join(lines) + "\n")

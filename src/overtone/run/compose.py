@@ -1,0 +1,360 @@
+"""From what the user asked for to the parts that do it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from overtone.core.controller import Controller, Template
+from overtone.core.goal import Goal, lookup
+from overtone.core.limits import Limits
+from overtone.core.messages import Record
+from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
+from overtone.core.randomness import Random
+from overtone.core.resources import Resources
+from overtone.core.retention import Retention
+from overtone.core.types import WORST, Config, Result
+from overtone.errors import MissingPackageError, OvertoneError
+from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.run.folder import prepare
+from overtone.worker.bound import as_bound, trainable_name
+
+ENGINES = ("local", "inline", "simulated")
+DEFAULT_DEMAND = Resources.of({"cpu": 1})
+
+
+@dataclass(slots=True)
+class Parts:
+    """An experiment's parts, made and joined, before anything runs."""
+
+    name: str
+    folder: Path
+    moved: str
+    seed: int
+    space: Any
+    goal: Goal
+    scheduler: TrialScheduler
+    searcher: Searcher
+    stoppers: list[Any]
+    controller: Controller
+    engine: Engine
+    why_engine: str
+    demand: Resources | None
+    has_tensorboard: bool
+
+
+def compose(experiment: Experiment) -> Parts:
+    """The parts of `experiment`; its folder is made, nothing else is touched.
+
+    Raises:
+        OvertoneError, ValueError, TypeError: What was asked for cannot be; the message says why.
+    """
+    bound = as_bound(experiment.trainable)
+    name = trainable_name(bound.trainable)
+    engine, why_engine = engine_for(experiment.engine)
+    scheduler = scheduler_for(experiment.scheduler)
+    searcher, space = searcher_for(experiment)
+    seed = experiment.seed if experiment.seed is not None else Random().getrandbits(32)
+    goal = Goal.collect(
+        [
+            ("the call", experiment.metric, experiment.mode),
+            _named("the scheduler", scheduler),
+            _named("the searcher", searcher),
+        ],
+        time_attr=scheduler.time_attr,
+        is_needed=scheduler.needs_metric,
+    )
+    from overtone.stoppers import stop, time_budget_s
+
+    stoppers = stop(experiment.stop, goal.metric, goal.mode)
+    searcher.on_start(space, seed)
+    demand, resources = resources_for(
+        experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
+    )
+    budget = min(
+        (one for one in (experiment.time_budget_s, time_budget_s(stoppers)) if one is not None), default=None
+    )
+    controller = Controller(
+        scheduler,
+        goal,
+        stoppers=stoppers,
+        limits=Limits(
+            total=_total(searcher, experiment),
+            lookahead=searcher.lookahead,
+            max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
+            max_failures=experiment.max_failures,
+            fail_fast=bool(experiment.fail_fast),
+            time_budget_s=budget,
+        ),
+        template=Template(resources, _tagger(space), experiment.priority or (lambda _: 0.0)),
+        retention=Retention(experiment.checkpoints.keep),
+        checkpoint_worth=_worth(experiment.checkpoints),
+        seed=seed,
+        observes=learns(searcher),
+        earlier=_earlier,
+    )
+    folder, moved = prepare(experiment.storage, experiment.name, name, datetime.now())
+    return Parts(
+        name,
+        folder,
+        moved,
+        seed,
+        space,
+        goal,
+        scheduler,
+        searcher,
+        stoppers,
+        controller,
+        engine,
+        why_engine,
+        demand,
+        has_tensorboard(experiment),
+    )
+
+
+def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
+    """The engine, and why it is this one."""
+    if isinstance(asked, Engine):
+        return asked, "as given"
+    if asked not in (None, *ENGINES):
+        raise OvertoneError(
+            f"engine={asked!r}: choose one of {', '.join(map(repr, ENGINES))}, or give an Engine"
+        )
+    why = f"engine={asked!r}" if asked else "nothing else was asked for"
+    if asked == "inline":
+        from overtone.engines.inline import Inline
+
+        return Inline(), why
+    if asked == "simulated":
+        from overtone.engines.simulated import Simulated
+
+        return Simulated(), why
+    from overtone.engines.local import Local
+    from overtone.machine import declared
+
+    amounts = declared()
+    cpus, gpus = amounts.pop("cpu", None), amounts.pop("gpu", None)
+    memory = amounts.pop("memory", None)
+    return Local(cpus, None if gpus is None else int(gpus), memory, amounts or None), why
+
+
+def scheduler_for(asked: Any) -> TrialScheduler:
+    """The scheduler: FIFO for None, an instance for a class, a short name's for text."""
+    if asked is None:
+        from overtone.schedulers.fifo import FIFOScheduler
+
+        return FIFOScheduler()
+    if isinstance(asked, str):
+        from overtone.tune.create import create_scheduler
+
+        return create_scheduler(asked)  # type: ignore[no-any-return]
+    made = asked() if isinstance(asked, type) else asked
+    if not isinstance(made, TrialScheduler):
+        raise OvertoneError(
+            f"scheduler={asked!r} is not a TrialScheduler: give one of overtone.tune.schedulers, "
+            "or subclass overtone.tune.schedulers.TrialScheduler"
+        )
+    return made
+
+
+def searcher_for(experiment: Experiment) -> tuple[Searcher, Any]:
+    """The searcher, and the space that it searches."""
+    from overtone.searchers import BasicVariantGenerator, Listed, is_listing
+
+    space, searcher = experiment.space, experiment.searcher
+    if is_listing(space):
+        if searcher is not None:
+            raise OvertoneError(
+                "config is a list of configurations, so there is nothing for search_alg to choose"
+            )
+        return Listed(space, num_samples=experiment.num_samples), {}
+    if searcher is None:
+        return BasicVariantGenerator(
+            experiment.points_to_evaluate or None, num_samples=experiment.num_samples
+        ), space
+    if isinstance(searcher, str):
+        from overtone.tune.create import create_searcher
+
+        searcher = create_searcher(searcher)
+    if not isinstance(searcher, Searcher):
+        raise OvertoneError(
+            f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "
+            "or subclass overtone.tune.search.Searcher"
+        )
+    if isinstance(searcher, (BasicVariantGenerator, Listed)) and searcher.num_samples is None:
+        searcher.num_samples = experiment.num_samples
+    return searcher, space
+
+
+def resources_for(asked: Any, trainable: Any) -> tuple[Resources | None, Callable[[Config], Resources]]:
+    """The demand that every trial has, if it is one, and the demand of a config."""
+    request = getattr(trainable, "default_resource_request", None)
+    if asked is None and request is not None:
+        asked = request
+    if asked is None:
+        return DEFAULT_DEMAND, lambda _: DEFAULT_DEMAND
+    if not callable(asked) or isinstance(asked, Resources):
+        fixed = _demand(asked)
+        return fixed, lambda _: fixed
+
+    def by_config(config: Config) -> Resources:
+        return _demand(asked(config))
+
+    return None, by_config
+
+
+def learns(searcher: Searcher) -> bool:
+    """Whether the searcher wants to hear of results."""
+    kind = type(searcher)
+    return kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
+
+
+def has_tensorboard(experiment: Experiment) -> bool:
+    """Whether event files are written: as asked, else where the library is there."""
+    from importlib.util import find_spec
+
+    is_there = find_spec("tensorboardX") is not None
+    if experiment.tensorboard and not is_there:
+        raise MissingPackageError("tensorboardX", "tensorboard", "tensorboard=True")
+    return is_there if experiment.tensorboard is None else experiment.tensorboard
+
+
+def observers_for(experiment: Experiment, parts: Parts, console: Observer) -> list[Observer]:
+    """Who follows the experiment, in the order in which each record reaches them."""
+    from overtone.observers import file_observers
+
+    found: list[Observer] = [
+        *file_observers(parts.folder, _folder_names(experiment, parts), experiment.tensorboard)
+    ]
+    callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
+    if callbacks:
+        from overtone.observers.callback_observer import CallbackObserver
+        from overtone.observers.seen_trial import Experiment as Seen
+        from overtone.worker.checkpoint import Checkpoint
+
+        seen = Seen(parts.name, str(parts.folder), open_checkpoint=lambda one: Checkpoint(one.uri))
+        found.append(
+            CallbackObserver(
+                callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
+                total_num_samples=parts.searcher.total,
+            )
+        )  # fmt: skip
+    found += [one for one in experiment.callbacks if isinstance(one, Observer)]
+    return [*found, console]
+
+
+def part_data(part: Any) -> Any:
+    """A scheduler, searcher or stopper as data: its import path and the arguments it was made with."""
+    from overtone.journal.header import described
+
+    args, kwargs = getattr(part, "arguments", ((), {}))
+    if not args and not kwargs:
+        return described(part)
+    from inspect import signature
+
+    return described(part, dict(signature(type(part)).bind(*args, **kwargs).arguments))
+
+
+def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
+    """Everything that the experiment was made of, for the journal's header."""
+    from overtone.journal.header import described
+    from overtone.space import space_to_data
+
+    options = {
+        name: described(getattr(experiment, name))
+        for name in (
+            "num_samples", "max_concurrent", "max_failures", "fail_fast", "time_budget_s", "reuse",
+            "log_to_file", "resources", "durability", "grace_s", "raise_on_failed_trial",
+        )
+    }  # fmt: skip
+    policy = experiment.checkpoints
+    return {
+        "trainable": described(as_bound(experiment.trainable).trainable)
+        if callable(experiment.trainable)
+        else parts.name,
+        "name": parts.name,
+        "space": space_to_data(parts.space),
+        "metric": list(parts.goal.metrics),
+        "mode": list(parts.goal.modes),
+        "scheduler": part_data(parts.scheduler),
+        "searcher": part_data(parts.searcher),
+        "stop": described(experiment.stop),
+        "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
+        "options": options,
+        "engine": type(parts.engine).__name__,
+        "main": str(getattr(sys.modules.get("__main__"), "__file__", "") or ""),
+    }
+
+
+def _folder_names(experiment: Experiment, parts: Parts) -> Callable[[str], str] | None:
+    """Trial id -> the name of its folder, where the user names them."""
+    name = experiment.trial_folder
+    if name is None:
+        return None
+    return lambda trial_id: str(name(parts.controller.trials[trial_id]))
+
+
+def _named(who: str, part: Any) -> tuple[str, Any, Any]:
+    return who, getattr(part, "metric", None), getattr(part, "mode", None)
+
+
+def _demand(asked: Any) -> Resources:
+    return asked if isinstance(asked, Resources) else DEFAULT_DEMAND if asked is None else Resources.of(asked)
+
+
+def _total(searcher: Searcher, experiment: Experiment) -> int | None:
+    """How many trials the search is over after."""
+    if searcher.total is not None or type(searcher).__module__.startswith("overtone.searchers."):
+        return searcher.total
+    return experiment.num_samples if experiment.num_samples >= 0 else None
+
+
+def _smallest(*given: int | None) -> int | None:
+    return min((one for one in given if one), default=None)
+
+
+def _tagger(space: Any) -> Callable[[int, Config], str]:
+    from overtone.space import tag
+
+    return lambda index, config: tag(space, config, index)
+
+
+def _worth(policy: CheckpointPolicy) -> Callable[[Result], float] | None:
+    """A result's worth as a checkpoint, where the user orders them by a metric."""
+    name = policy.order
+    if name is None:
+        return None
+    sign = 1.0 if policy.order_mode == "max" else -1.0
+
+    def worth(result: Result) -> float:
+        value = lookup(result.metrics, name)
+        return sign * value if isinstance(value, (int, float)) and value == value else WORST
+
+    return worth
+
+
+def _earlier(path: str) -> Any:
+    from overtone.analysis import ExperimentAnalysis
+
+    return ExperimentAnalysis(path)
+
+
+def records_writer(
+    experiment: Experiment, parts: Parts
+) -> tuple[Callable[[Sequence[Record]], None], Callable[[], None]]:
+    """How records get into the journal, and how it is closed."""
+    from overtone.journal.codec import Codec
+    from overtone.journal.header import new_header
+    from overtone.journal.writer import JournalWriter
+    from overtone.space import decode_config, encode_config
+
+    space = parts.space
+    codec = Codec(lambda config: encode_config(space, config), lambda data: decode_config(space, data))
+    header = new_header(parts.seed, header_parts(experiment, parts))
+    durability: Any = experiment.durability
+    writer = JournalWriter(parts.folder / "journal.jsonl", header, durability, codec)
+    return writer.append, writer.close

@@ -1,0 +1,334 @@
+"""Runs an experiment: in the foreground, where Ctrl-C ends it in order, or in a thread."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overtone.core.ledger import check_feasible
+from overtone.core.messages import CapacityChanged, Ended, Event, Record
+from overtone.core.protocols import Observer
+from overtone.core.trial import Status
+from overtone.errors import TrialError, TuneError
+from overtone.experiment import Experiment
+from overtone.run.compose import Parts, compose, learns, observers_for, records_writer
+from overtone.run.host import InlineHost, ThreadHost
+from overtone.run.loop import Loop, warn
+
+if TYPE_CHECKING:
+    from overtone.analysis import ExperimentAnalysis
+
+
+def execute(experiment: Experiment) -> ExperimentAnalysis:
+    """What was found, once the experiment has ended.
+
+    The first Ctrl-C lets running trials save and returns what there is; the second one ends
+    them at once.
+
+    Raises:
+        TuneError: Trials failed, and `raise_on_failed_trial` is set; its `analysis` has the others.
+        OvertoneError, ValueError: The experiment cannot run as it was described.
+    """
+    run = Run(experiment)
+    with _ctrl_c(run.interrupt):
+        run.carry_out()
+    return run.outcome()
+
+
+def start(experiment: Experiment) -> Run:
+    """The run, which goes on in a thread of its own."""
+    run = Run(experiment)
+    run.begin()
+    return run
+
+
+class Run:
+    """An experiment on its way.
+
+    Attributes:
+        folder: Where its results lie.
+        name: The folder's name.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+        self._parts = compose(experiment)
+        self.folder: Path = self._parts.folder
+        self.name = self.folder.name
+        self._loop: Loop | None = None
+        self._asked: str | None = None
+        self._failures: list[tuple[str, str]] = []
+        self._error: BaseException | None = None
+        self._analysis: ExperimentAnalysis | None = None
+        self._n_ended = 0
+        self._news = threading.Condition()
+        self._is_over = False
+        self._thread: threading.Thread | None = None
+
+    # --- what users call ---------------------------------------------------------------
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing runs any more."""
+        return self._is_over
+
+    @property
+    def results_df(self) -> Any:
+        """One row a trial, with its newest result: also while the run goes on."""
+        return self.analysis.results_df
+
+    @property
+    def analysis(self) -> ExperimentAnalysis:
+        """What was found so far."""
+        from overtone.analysis import ExperimentAnalysis
+
+        goal = self._parts.goal
+        return ExperimentAnalysis(self.folder, default_metric=goal.metric, default_mode=goal.mode)
+
+    def wait(self, n: int | None = None, timeout_s: float | None = None) -> ExperimentAnalysis:
+        """What was found, once `n` trials have ended; all of them where n is None.
+
+        Args:
+            n: How many trials; the run goes on behind.
+            timeout_s: Return after so many seconds in any case.
+
+        Raises:
+            TuneError: Waiting for all, and trials failed.
+            Exception: What ended the run.
+        """
+        with self._news:
+            self._news.wait_for(lambda: self._is_over or (n is not None and self._n_ended >= n), timeout_s)
+        if not self._is_over or (n is not None and self._error is None):
+            return self.analysis
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        return self.outcome()
+
+    def stop(self) -> None:
+        """End the search: running trials save and end; `wait` returns what there is."""
+        self._tell("stop")
+
+    def interrupt(self) -> None:
+        """End the search as Ctrl-C does: what has not ended stays unended."""
+        self._tell("interrupt")
+
+    # --- how it goes -------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Carry out in a thread."""
+
+        def work() -> None:
+            with suppress(BaseException):  # kept in self._error, and raised by wait()
+                self.carry_out()
+
+        self._thread = threading.Thread(target=work, name=f"overtone {self.name}", daemon=True)
+        self._thread.start()
+
+    def carry_out(self) -> None:
+        """Run to the end."""
+        try:
+            self._carry_out()
+        except BaseException as error:
+            self._error = error
+            raise
+        finally:
+            with self._news:
+                self._is_over = True
+                self._news.notify_all()
+
+    def outcome(self) -> ExperimentAnalysis:
+        """The analysis of a run that is over, or the error that it ended with."""
+        if self._error is not None:
+            raise self._error
+        analysis = self.analysis
+        if self._failures and self._experiment.raise_on_failed_trial:
+            raise self._failed(analysis)
+        return analysis
+
+    def _carry_out(self) -> None:
+        from overtone.core.job import Job
+        from overtone.store import LocalStore
+        from overtone.worker.bound import as_bound
+
+        experiment, parts, engine = self._experiment, self._parts, self._parts.engine
+        bound = as_bound(experiment.trainable)
+        if parts.moved:
+            warn(parts.moved)
+        policy = experiment.checkpoints
+        job = Job(
+            trainable=bound.trainable,
+            name=parts.name,
+            folder=parts.folder,
+            parameters=bound.parameters,
+            checkpoint_freq=policy.every,
+            checkpoint_at_end=policy.at_end,
+            reuse=experiment.reuse,
+            log_to_file=_log_files(experiment.log_to_file),
+            grace_s=experiment.grace_s,
+            captures_output=experiment.captures_output,
+            store=LocalStore(parts.folder),
+        )
+        with _closing(engine.close):
+            engine.open(job)
+            first = engine.poll(0)
+            _check_demand(parts, first)
+            console = self._console()
+            if hasattr(engine, "on_output"):
+                engine.on_output = console.on_output
+            append, close_journal = records_writer(experiment, parts)
+            with _closing(close_journal):
+                observers = [self._watch(), *observers_for(experiment, parts, console)]
+                host = (
+                    ThreadHost(parts.searcher, engine.now, engine.wake)
+                    if learns(parts.searcher) and type(engine).__name__ == "Local"
+                    else InlineHost(parts.searcher, engine.now)
+                )
+                self._loop = Loop(parts.controller, engine, host, append, observers, warn)
+                if self._asked:
+                    self._tell(self._asked)
+                try:
+                    console.open()
+                    self._loop.pump(first)
+                    self._loop.run()
+                finally:
+                    host.close()
+                    engine.close()
+                    for observer in observers:
+                        _quietly(observer)
+
+    def _console(self) -> Any:
+        from overtone.observers.console import Console, ConsoleFacts
+
+        parts, experiment = self._parts, self._experiment
+        goal = parts.goal
+        kind = type(parts.engine).__name__
+        facts = ConsoleFacts(
+            name=self.name,
+            folder=str(self.folder),
+            engine_line=f"running on the {parts.engine.describe()} ({parts.why_engine})",
+            clock=parts.engine.now,
+            trainable=parts.name,
+            metric=goal.metric,
+            mode=goal.mode,
+            goal=lambda: (goal.metric, goal.mode),
+            total=lambda: parts.searcher.total,
+            describe=parts.scheduler.describe,
+            has_tensorboard=parts.has_tensorboard,
+            may_redraw=kind != "Inline",
+        )
+        return Console(facts, experiment.verbose, experiment.reporter)
+
+    def _watch(self) -> Observer:
+        return _Watch(self)
+
+    def on_trial_failed(self, trial_id: str, traceback: str) -> None:
+        """A trial ended for good in an error."""
+        self._failures.append((trial_id, traceback))
+        if self._experiment.fail_fast == "raise":
+            self._parts.engine.close()
+
+    def on_trial_ended(self) -> None:
+        """A trial ended for good."""
+        with self._news:
+            self._n_ended += 1
+            self._news.notify_all()
+
+    def _tell(self, what: str) -> None:
+        self._asked = what
+        if self._loop is not None:
+            self._loop.stop() if what == "stop" else self._loop.interrupt()
+
+    def _failed(self, analysis: ExperimentAnalysis) -> TuneError:
+        """The error that tells of failed trials, with the user's own exception as its cause."""
+        total = len(self._parts.controller.trials)
+        trial_id, traceback = self._failures[0]
+        trial = self._parts.controller.trials[trial_id]
+        others = ", ".join(each for each, _ in self._failures[1:6])
+        more = f"; so did {others}" + (", ..." if len(self._failures) > 6 else "") if others else ""
+        error = TuneError(
+            f"{len(self._failures)} of {total} trials failed. {trial_id} failed with: {trial.error}{more}. "
+            f"Tracebacks are in {self.folder}/<trial>/error.txt. This error's .analysis has the results of all "
+            "trials; raise_on_failed_trial=False returns it instead",
+            analysis,
+        )
+        error.__cause__ = TrialError(f"trial {trial_id}\n{traceback}") if traceback else None
+        return error
+
+
+class _Watch(Observer):
+    """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._traceback = ""
+
+    def on_record(self, record: Record) -> None:
+        choices = record.choices
+        if not choices:
+            return
+        event = record.event
+        for choice in choices:
+            status = getattr(choice, "status", None)
+            if status == Status.ERROR.value:
+                mine = isinstance(event, Ended) and event.trial_id == choice.trial_id  # type: ignore[union-attr]
+                self._run.on_trial_failed(choice.trial_id, event.traceback if mine else "")  # type: ignore[union-attr]
+            if status in (Status.ERROR.value, Status.TERMINATED.value):
+                self._run.on_trial_ended()
+
+
+def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
+    """Say at once where no trial could ever start."""
+    for event in events:
+        if isinstance(event, CapacityChanged) and parts.demand is not None:
+            check_feasible(parts.demand, event.nodes)
+
+
+def _log_files(asked: Any) -> tuple[str, str] | None:
+    if not asked:
+        return None
+    if asked is True:
+        return ("stdout", "stderr")
+    return (asked, asked) if isinstance(asked, str) else (str(asked[0]), str(asked[1]))
+
+
+@contextmanager
+def _closing(close: Callable[[], None]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        close()
+
+
+def _quietly(observer: Observer) -> None:
+    """Close an observer; what it raises is said, and does not hide how the run ended."""
+    try:
+        observer.close()
+    except Exception as error:
+        warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
+
+
+@contextmanager
+def _ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM asks for an end in order; the second SIGINT raises."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+
+    def on_signal(number: int, _: Any) -> None:
+        seen.append(number)
+        if len(seen) > 1:
+            raise KeyboardInterrupt
+        warn("interrupted: letting trials save and end; once more to end them at once")
+        interrupt()
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

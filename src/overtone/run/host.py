@@ -1,0 +1,91 @@
+"""Searchers behind the loop: asked and told strictly in order, without making it wait."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from threading import Thread
+
+from overtone.core.messages import Observe, Suggest, Suggested
+from overtone.core.protocols import Searcher
+
+Question = Suggest | Observe
+
+
+class InlineHost:
+    """Answers at once, in the loop's own thread: for searchers that need no time to think."""
+
+    def __init__(self, searcher: Searcher, now: Callable[[], float]) -> None:
+        self._searcher = searcher
+        self._now = now
+
+    def submit(self, question: Question) -> Suggested | None:
+        """The answer, where the question has one."""
+        return answer(self._searcher, question, self._now)
+
+    def poll(self) -> list[Suggested]:
+        """No answers are ever late."""
+        return []
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+class ThreadHost:
+    """Answers from a thread of its own; `wake` is called when an answer is there."""
+
+    def __init__(self, searcher: Searcher, now: Callable[[], float], wake: Callable[[], None]) -> None:
+        from queue import SimpleQueue
+
+        self._searcher = searcher
+        self._now = now
+        self._wake = wake
+        self._questions: SimpleQueue[Question | None] = SimpleQueue()
+        self._answers: deque[Suggested | Exception] = deque()
+        self._thread = Thread(target=self._work, name="overtone searcher", daemon=True)
+        self._thread.start()
+
+    def submit(self, question: Question) -> Suggested | None:
+        """Queue the question; its answer comes from `poll`."""
+        self._questions.put(question)
+        return None
+
+    def poll(self) -> list[Suggested]:
+        """The answers since the last poll, in order; raises what the searcher raised."""
+        found: list[Suggested] = []
+        while self._answers:
+            one = self._answers.popleft()
+            if isinstance(one, Exception):
+                raise one
+            found.append(one)
+        return found
+
+    def close(self) -> None:
+        """End the thread once it has answered what it is busy with."""
+        self._questions.put(None)
+
+    def _work(self) -> None:
+        while (question := self._questions.get()) is not None:
+            try:
+                found = answer(self._searcher, question, self._now)
+            except Exception as error:
+                self._answers.append(error)
+                self._wake()
+                return
+            if found is not None:
+                self._answers.append(found)
+                self._wake()
+
+
+Host = InlineHost | ThreadHost
+
+
+def answer(searcher: Searcher, question: Question, now: Callable[[], float]) -> Suggested | None:
+    """Carry one question out."""
+    if isinstance(question, Suggest):
+        return Suggested(now(), question.index, searcher.suggest(question.index))
+    if question.result is not None:
+        searcher.on_result(question.trial, question.result)
+    else:
+        searcher.on_trial_end(question.trial)
+    return None

@@ -1,0 +1,192 @@
+"""One result's way: engine, controller, journal, observers, and back to the engine."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from overtone.core.controller import Controller
+from overtone.core.messages import (
+    Command,
+    Ended,
+    Event,
+    Halt,
+    Interrupted,
+    Observe,
+    Record,
+    Requested,
+    Suggest,
+)
+from overtone.core.protocols import Engine, Observer
+from overtone.errors import StorageError
+from overtone.run.host import Host
+
+IDLE_S = 0.25
+"""How long a poll may last: observers that show elapsed time are flushed at least so often."""
+
+JOURNAL_PATIENCE_S = 60.0
+"""How long a journal that cannot be written (a full disk) is tried again."""
+
+
+class Loop:
+    """Drives one experiment to its end.
+
+    Args:
+        controller: Decides.
+        engine: Runs trials; it is open.
+        host: Asks the searcher.
+        append: Writes records to the journal.
+        observers: See each record after it is in the journal.
+        warn: Says a line to the user.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        engine: Engine,
+        host: Host,
+        append: Callable[[Sequence[Record]], None],
+        observers: Sequence[Observer],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._controller = controller
+        self._engine = engine
+        self._host = host
+        self._append = append
+        self._observers = list(observers)
+        self._warn = warn
+        self._n = 1
+        self._asked: deque[str] = deque()
+        attach = getattr(engine, "attach", None)
+        if attach is not None:
+            attach(self.pump)
+
+    def run(self) -> None:
+        """Go on until the controller is done.
+
+        Raises:
+            Exception: What a scheduler, a searcher or the journal raised; every trial was
+                asked to save before.
+        """
+        try:
+            while not self._controller.is_done:
+                self._step()
+        except Exception:
+            self._abandon()
+            raise
+
+    def interrupt(self) -> None:
+        """End the search in order; callable from any thread and from a signal."""
+        self._ask("interrupt")
+
+    def stop(self) -> None:
+        """End the search and its trials; callable from any thread."""
+        self._ask("stop")
+
+    def pump(self, events: Iterable[Event]) -> None:
+        """Take events through the controller, the journal and the observers; carry out what follows."""
+        queue = deque(events)
+        records: list[Record] = []
+        commands: list[Command] = []
+        handle, submit = self._controller.handle, self._host.submit
+        while queue:
+            event = queue.popleft()
+            choices, orders, is_stale = handle(event)
+            if is_stale:
+                continue
+            self._n += 1
+            records.append(Record(self._n, event, choices))
+            for order in orders:
+                if isinstance(order, (Suggest, Observe)):
+                    found = submit(order)
+                    if found is not None:
+                        queue.append(found)
+                else:
+                    commands.append(order)
+        if records:
+            self._write(records)
+            self._show(records)
+        if commands:
+            self._engine.submit(commands)
+
+    def _step(self) -> None:
+        events = self._engine.poll(IDLE_S)
+        answers = self._host.poll()
+        asked = [self._request() for _ in range(len(self._asked))]
+        if events or answers or asked:
+            self.pump([*events, *answers, *asked])
+        else:
+            self._show([])
+
+    def _ask(self, what: str) -> None:
+        self._asked.append(what)
+        self._engine.wake()
+
+    def _request(self) -> Event:
+        now = self._engine.now()
+        return (
+            Interrupted(now)
+            if self._asked.popleft() == "interrupt"
+            else Requested(now, "stop", why="stopped")
+        )
+
+    def _write(self, records: Sequence[Record]) -> None:
+        """Append; a journal that cannot be written is tried again, and nobody goes on meanwhile."""
+        began, pause_s = time.monotonic(), 0.1
+        while True:
+            try:
+                self._append(records)
+                return
+            except StorageError as error:
+                if time.monotonic() - began > JOURNAL_PATIENCE_S:
+                    raise
+                if pause_s == 0.1:
+                    self._warn(f"{error} (trying again for {JOURNAL_PATIENCE_S:g} s)")
+                time.sleep(pause_s)
+                pause_s = min(5.0, pause_s * 2)
+
+    def _show(self, records: Sequence[Record]) -> None:
+        for observer in list(self._observers):
+            try:
+                on_record = observer.on_record
+                for record in records:
+                    on_record(record)
+                observer.flush()
+            except Exception as error:
+                self._observers.remove(observer)
+                who = type(observer).__name__
+                where = _last_frame(error)
+                what = f"{who} raised {type(error).__name__}: {error}{where}"
+                self._warn(f"{what}; it is disconnected, the run goes on")
+
+    def _abandon(self) -> None:
+        """Something that decides is broken: let every trial save and halt, and log what they still say."""
+        live = [trial for trial in self._controller.trials.values() if trial.status.is_placed]
+        waiting = {trial.id for trial in live}
+        try:
+            self._engine.submit([Halt(trial.id, trial.attempt, save=True) for trial in live])
+            deadline = time.monotonic() + 10
+            while waiting and time.monotonic() < deadline:
+                events = [event for event in self._engine.poll(IDLE_S) if getattr(event, "trial_id", None)]
+                records = [Record(self._n + i, event) for i, event in enumerate(events, 1)]
+                self._n += len(records)
+                self._append(records)
+                waiting -= {event.trial_id for event in events if isinstance(event, Ended)}
+        except Exception as error:
+            self._warn(f"the trials could not be asked to save: {error}")
+
+
+def warn(text: str) -> None:
+    """Say a line on stderr."""
+    sys.stderr.write(f"overtone: {text}\n")
+    sys.stderr.flush()
+
+
+def _last_frame(error: BaseException) -> str:
+    """Where it was raised, as " (file.py:12)"."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return f" ({at.tb_frame.f_code.co_filename}:{at.tb_lineno})" if at is not None else ""

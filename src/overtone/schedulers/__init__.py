@@ -1,0 +1,1 @@
+"""Schedulers: one algorithm, one short file."""

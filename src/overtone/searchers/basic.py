@@ -1,0 +1,123 @@
+"""Random search and grid search, which are one: every grid point, drawn `num_samples` times."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from overtone.core.protocols import Searcher
+from overtone.core.randomness import Random, keyed
+from overtone.core.types import Config
+from overtone.errors import SpaceError
+from overtone.searchers.samples import ENDLESS, checked_samples
+from overtone.space import Variants, parse, pin
+
+if TYPE_CHECKING:
+    from overtone.space import RngFor
+
+
+class BasicVariantGenerator(Searcher):
+    """Goes through the whole grid `num_samples` times and draws random values anew for each trial.
+
+    A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
+    Each value depends on the seed, its place in the space and the trial's index alone.
+
+    Args:
+        points_to_evaluate: What to try first. Each point stands in for one of the `num_samples`; what
+            it leaves open is drawn, and grids that it leaves open are gone through. All points
+            are tried, also where there are more of them than samples.
+        max_concurrent: How many trials may run at once; 0 for as many as fit.
+        constant_grid_search: Draw random values once for each sample, and keep them while the grid is
+            gone through.
+        random_state: A seed to use instead of the experiment's; also a numpy RandomState or Generator.
+        num_samples: 1 or more, or -1 to go on without end. None leaves it to `tune.run`, and
+            else means 1.
+
+    Attributes:
+        num_samples: May be set until `on_start`.
+        total: How many trials there will be, known after `on_start`; None without end.
+    """
+
+    lookahead = 200
+
+    def __init__(
+        self,
+        points_to_evaluate: Iterable[Mapping[str, Any]] | None = None,
+        max_concurrent: int = 0,
+        constant_grid_search: bool = False,
+        random_state: Any = None,
+        *,
+        num_samples: int | None = None,
+    ) -> None:
+        self.points_to_evaluate = _points(points_to_evaluate)
+        self.max_concurrent = max_concurrent
+        self.constant_grid_search = constant_grid_search
+        self.num_samples = None if num_samples is None else checked_samples(num_samples)
+        self._own_seed = _seed(random_state)
+        self._seed = 0
+        self._first: list[Variants] = []
+        self._first_ends: list[int] = []
+        self._rest = Variants({})
+
+    def on_start(self, space: Any, seed: int) -> None:
+        samples = checked_samples(1 if self.num_samples is None else self.num_samples)
+        root = parse(space)
+        self._seed = seed if self._own_seed is None else self._own_seed
+        self._rest = Variants(root)
+        self._first = []
+        for i, point in enumerate(self.points_to_evaluate):
+            try:
+                self._first.append(Variants(pin(root, point)))
+            except SpaceError as error:
+                raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
+        self._first_ends = list(accumulate(variants.size for variants in self._first))
+        left = max(0, samples - len(self._first))
+        listed = self._first_ends[-1] if self._first else 0
+        self.total = None if samples == ENDLESS else listed + left * self._rest.size
+
+    def suggest(self, index: int) -> Config | None:
+        if self.total is not None and index >= self.total:
+            return None
+        sample = bisect_right(self._first_ends, index)
+        if sample < len(self._first):
+            variants = self._first[sample]
+            point = index - (self._first_ends[sample - 1] if sample else 0)
+        else:
+            variants = self._rest
+            beyond = index - (self._first_ends[-1] if self._first else 0)
+            more, point = divmod(beyond, variants.size)
+            sample += more
+        return variants.config(point, self._rng_for(index, sample))
+
+    def _rng_for(self, index: int, sample: int) -> RngFor:
+        trial = f"sample {sample}" if self.constant_grid_search else str(index)
+
+        def rng_for(key: str) -> Random:
+            return keyed(self._seed, f"space:{key}", trial)
+
+        return rng_for
+
+
+RandomSearch = BasicVariantGenerator
+
+
+def _points(points: Any) -> list[Mapping[str, Any]]:
+    if points is None:
+        return []
+    if isinstance(points, (Mapping, str)) or not hasattr(points, "__iter__"):
+        raise SpaceError(f'points_to_evaluate={points!r} must be a list of dicts, such as [{{"lr": 0.01}}]')
+    return list(points)
+
+
+def _seed(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if hasattr(random_state, "__index__"):
+        return int(random_state)
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(2**31))
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(0, 2**31 - 1))
+    raise SpaceError(f"random_state={random_state!r} must be a whole number, such as 42, or None")

@@ -1,0 +1,114 @@
+"""Exactly the configurations that the user lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from overtone.core.protocols import Searcher
+from overtone.core.types import Config
+from overtone.errors import SpaceError
+from overtone.searchers.samples import ENDLESS, checked_samples
+from overtone.space import Domain, nested
+
+_COLUMN = "config/"
+
+
+def is_listing(space: Any) -> bool:
+    """Whether `space` lists configurations: a list, a tuple, an iterator or a frame of them."""
+    return isinstance(space, (list, tuple, Iterator)) or _is_frame(space)
+
+
+class Listed(Searcher):
+    """The configurations in a list, a generator or a frame, in their order.
+
+    A frame gives one trial a row. Of a frame of results, with columns such as "config/lr", only these
+    columns are taken; "a/b" in a column's name makes nested dicts. A generator is
+    asked as trials are needed, and may be endless.
+
+    Args:
+        configs: Dicts of plain values, without domains.
+        num_samples: How often to go through a list or a frame; -1 for without end. A generator is
+            gone through once.
+
+    Attributes:
+        total: How many trials there will be; None for a generator and without end.
+
+    Raises:
+        SpaceError: It is no listing, it is empty, or an entry is not a plain configuration.
+    """
+
+    lookahead = 200
+
+    def __init__(self, configs: Any, *, num_samples: int | None = None) -> None:
+        if not is_listing(configs):
+            raise SpaceError(f"{configs!r} must be a list, a generator or a frame of configurations")
+        self.num_samples = None if num_samples is None else checked_samples(num_samples)
+        self._source: Iterator[Any] | None = None
+        self._configs: list[Config] = []
+        if _is_frame(configs):
+            self._configs = _rows(configs)
+        elif isinstance(configs, Iterator):
+            self._source = configs
+        else:
+            self._configs = [_checked(config, i) for i, config in enumerate(configs)]
+        if not self._configs and self._source is None:
+            raise SpaceError(
+                f"the {type(configs).__name__} of configurations is empty: it needs at least one"
+            )
+
+    def on_start(self, space: Any, seed: int) -> None:
+        samples = checked_samples(1 if self.num_samples is None else self.num_samples)
+        if self._source is None:
+            self.total = None if samples == ENDLESS else samples * len(self._configs)
+        elif samples not in (1, ENDLESS):
+            raise SpaceError(f"num_samples={samples}: a generator can be gone through only once; use a list")
+
+    def suggest(self, index: int) -> Config | None:
+        if self._source is None:
+            if self.total is not None and index >= self.total:
+                return None
+            return dict(self._configs[index % len(self._configs)])
+        while len(self._configs) <= index:
+            try:
+                config = next(self._source)
+            except StopIteration:
+                return None
+            self._configs.append(_checked(config, len(self._configs)))
+        return dict(self._configs[index])
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and (hasattr(value, "to_dict") or hasattr(value, "to_dicts"))
+
+
+def _rows(frame: Any) -> list[Config]:
+    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict("records")
+    names = [str(name) for name in frame.columns]
+    if any(name.startswith(_COLUMN) for name in names):
+        rows = [
+            {str(k)[len(_COLUMN) :]: v for k, v in row.items() if str(k).startswith(_COLUMN)} for row in rows
+        ]
+    plain = [{str(k): v.item() if hasattr(v, "item") else v for k, v in row.items()} for row in rows]
+    return [_checked(nested(row), i) for i, row in enumerate(plain)]
+
+
+def _checked(config: Any, index: int) -> Config:
+    if not isinstance(config, Mapping):
+        raise SpaceError(f'configuration {index} is {config!r}; it must be a dict, such as {{"lr": 0.01}}')
+    found = _search(config, "")
+    if found:
+        raise SpaceError(
+            f"configuration {index}: {found}, but a list of configurations holds plain values; "
+            "to search, give one dict with domains"
+        )
+    return dict(config)
+
+
+def _search(value: Any, path: str) -> str:
+    if isinstance(value, Domain) or (isinstance(value, Mapping) and value.keys() == {"grid_search"}):
+        return f"{path.lstrip('/')} is {value!r}"
+    if isinstance(value, (Mapping, list, tuple)):
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        return next(filter(None, (_search(item, f"{path}/{key}") for key, item in items)), "")
+    return ""

@@ -1,0 +1,22 @@
+"""How often a searcher goes through its space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overtone.errors import SpaceError
+
+ENDLESS = -1
+"""The `num_samples` that goes on until something else ends the experiment."""
+
+
+def checked_samples(num_samples: Any) -> int:
+    """`num_samples` as an int.
+
+    Raises:
+        SpaceError: It is neither a whole number above 0 nor -1.
+    """
+    is_whole = hasattr(num_samples, "__index__") and not isinstance(num_samples, bool)
+    if not is_whole or (num_samples < 1 and num_samples != ENDLESS):
+        raise SpaceError(f"num_samples={num_samples!r} must be 1 or more, or -1 to go on without end")
+    return int(num_samples)

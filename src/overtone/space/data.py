@@ -1,0 +1,237 @@
+"""Spaces and configurations as JSON data, and back.
+
+What is plain data stays as it is. A constant that is not (a class, a function, a tuple) has a
+place in the space, and in a configuration that place stands for it:
+
+    {"__space__": "model/activation", "index": 1, "shown": "torch.nn.modules.activation.Tanh"}
+
+The place is the node's key (see `tree`). `index` is the option of a choice or a grid, and absent for
+a constant; `shown` is for people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.errors import SpaceError
+from overtone.space.domain import DOMAIN, Domain
+from overtone.space.match import fits, is_same, option_of
+from overtone.space.spec import Spec, plain
+from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, fresh, parse
+
+PLACE = "__space__"
+"""Marks a value that is given by its place in the space."""
+
+OPAQUE = "__opaque__"
+"""Marks a value that is not data, with a description of it."""
+
+TUPLE = "__tuple__"
+"""Marks a tuple in a space."""
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def is_data(value: Any) -> bool:
+    """Whether `value` is plain JSON data: text, numbers, None, lists, and dicts with text as keys."""
+    if type(value) is dict:
+        return all(type(key) is str and is_data(item) for key, item in value.items())
+    if type(value) is list:
+        return all(map(is_data, value))
+    return type(value) in SCALARS
+
+
+def describe(value: Any) -> str:
+    """A short name for a value that is not data; the same in every process."""
+    name = getattr(value, "__qualname__", None)
+    if isinstance(name, str):
+        return f"{value.__module__}.{name}" if getattr(value, "__module__", None) else name
+    return _ADDRESS.sub("", repr(value))[:200]
+
+
+def space_to_data(space: Any) -> Any:
+    """`space` as JSON data; functions, classes and other objects only by their description."""
+    return _written(parse(space))
+
+
+def space_from_data(data: Any) -> Any:
+    """The space that `space_to_data` wrote.
+
+    Raises:
+        SpaceError: Something in it was no data; the message names each place.
+    """
+    lost: list[str] = []
+    space = _read(data, "", lost)
+    if lost:
+        raise SpaceError(f"the space has values that are not data; pass the space again: {'; '.join(lost)}")
+    return space
+
+
+def encode_config(space: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """`config`, which came from `space`, as JSON data.
+
+    A value that is neither data nor from the space (only a scheduler's own exploration could have
+    made it) is left as its description, which `decode_config` cannot turn back.
+    """
+    encoded: dict[str, Any] = _encode(parse(space), config)
+    return encoded
+
+
+def decode_config(space: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration that `encode_config` wrote; computed values that were no data are computed again.
+
+    Raises:
+        SpaceError: The space has no such place any more, or a value was only described.
+    """
+    config = _decode(parse(space), data, "")
+    filled: dict[str, Any] = _filled(config, config)
+    return filled
+
+
+def _written(node: Node) -> Any:
+    if isinstance(node, Fixed):
+        return _written_value(node.value)
+    if isinstance(node, Drawn):
+        return node.domain.to_data()
+    if isinstance(node, Computed):
+        return {DOMAIN: "sample_from", "func": {OPAQUE: describe(node.function.func)}}
+    if isinstance(node, Pick):
+        options = [_written(option) for option in node.options]
+        return {"grid_search": options} if node.is_grid else {DOMAIN: "choice", "categories": options}
+    if isinstance(node, Group):
+        return {str(key): _written(item) for key, item in node.items.items()}
+    assert isinstance(node, Series)
+    items = [_written(item) for item in node.items]
+    return {TUPLE: items} if node.kind is tuple else items
+
+
+def _written_value(value: Any) -> Any:
+    if is_data(value):
+        return fresh(value)
+    if type(value) is tuple:
+        return {TUPLE: [_written_value(item) for item in value]}
+    if type(value) is list:
+        return [_written_value(item) for item in value]
+    if type(value) is dict and all(type(key) is str for key in value):
+        return {key: _written_value(item) for key, item in value.items()}
+    return {OPAQUE: describe(value)}
+
+
+def _read(data: Any, path: str, lost: list[str]) -> Any:
+    if isinstance(data, list):
+        return [_read(item, f"{path}/{i}", lost) for i, item in enumerate(data)]
+    if not isinstance(data, Mapping):
+        return data
+    if OPAQUE in data:
+        lost.append(f"{path.lstrip('/')} ({data[OPAQUE]})")
+        return None
+    if TUPLE in data:
+        return tuple(_read(item, f"{path}/{i}", lost) for i, item in enumerate(data[TUPLE]))
+    before = len(lost)
+    is_domain = DOMAIN in data
+    is_part = is_domain or data.keys() == {"grid_search"}  # its arguments have no names that users know
+    parts = {k: _read(item, path if is_part else f"{path}/{k}", lost) for k, item in data.items()}
+    return Domain.from_data(parts) if is_domain and len(lost) == before else parts
+
+
+def _encode(node: Node | None, value: Any) -> Any:
+    if isinstance(node, Pick):
+        index = option_of(node, value)
+        if index is None:
+            return _encode(None, value)
+        if isinstance(node.options[index], Fixed):
+            return fresh(value) if is_data(value) else _place(node, node.values[index], index)
+        return _encode(node.options[index], value)
+    if type(value) in SCALARS:
+        return value
+    if isinstance(node, Fixed) and not is_data(value) and is_same(node.value, value):
+        return _place(node, node.value)
+    if isinstance(value, Mapping):
+        children = node.items if isinstance(node, Group) else {}
+        return {str(key): _encode(children.get(key), item) for key, item in value.items()}
+    if type(value) is list or (isinstance(node, Series) and type(value) is tuple):
+        nodes = _children(node, len(value))
+        return [_encode(child, item) for child, item in zip(nodes, value, strict=True)]
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0 and type(value.item()) in SCALARS:
+        return value.item()
+    return _place(node, value) if isinstance(node, Computed) else {OPAQUE: describe(value)}
+
+
+def _children(node: Node | None, n: int) -> Sequence[Node | None]:
+    return node.items if isinstance(node, Series) and len(node.items) == n else [None] * n
+
+
+def _place(node: Node, value: Any, index: int | None = None) -> dict[str, Any]:
+    return {PLACE: node.key, **({} if index is None else {"index": index}), "shown": describe(value)}
+
+
+def _decode(node: Node | None, data: Any, path: str) -> Any:
+    if isinstance(data, Mapping) and OPAQUE in data:
+        raise SpaceError(f"{path}: {data[OPAQUE]} was no data and no part of the space: it is lost")
+    if isinstance(data, Mapping) and PLACE in data:
+        return _placed(node, data, path)
+    if isinstance(node, Pick):
+        return _decode_option(node, data, path)
+    if isinstance(data, Mapping):
+        children = node.items if isinstance(node, Group) else {}
+        names = {str(key): key for key in children}
+        keys = [(names.get(key, key), item) for key, item in data.items()]
+        return {key: _decode(children.get(key), item, f"{path}/{key}".lstrip("/")) for key, item in keys}
+    if isinstance(data, list):
+        nodes = _children(node, len(data))
+        decoded = [_decode(nodes[i], item, f"{path}/{i}") for i, item in enumerate(data)]
+        return node.kind(decoded) if isinstance(node, Series) else decoded
+    return data
+
+
+def _decode_option(pick: Pick, data: Any, path: str) -> Any:
+    for option in pick.options:
+        try:
+            value = _decode(option, data, path)
+        except SpaceError:
+            continue
+        if fits(option, value):
+            return value
+    return _decode(None, data, path)
+
+
+def _placed(node: Node | None, data: Mapping[str, Any], path: str) -> Any:
+    index = data.get("index")
+    if node is not None and node.key == data[PLACE]:
+        if isinstance(node, Fixed) and index is None:
+            return fresh(node.value)
+        if isinstance(node, Pick) and index is not None and index < len(node.options):
+            return fresh(node.values[index])
+        if isinstance(node, Computed) and index is None:
+            return _Later(node)
+    if isinstance(node, Pick):
+        for option in node.options:
+            if isinstance(option, Pick) and f"{data[PLACE]}#".startswith(f"{option.key}#"):
+                return _placed(option, data, path)
+    raise SpaceError(f"{path}: the space has no place {dict(data)!r} any more")
+
+
+class _Later:
+    """A computed value that was no data: computed again when the others are there."""
+
+    def __init__(self, node: Computed) -> None:
+        self.node = node
+
+    def value(self, config: dict[str, Any]) -> Any:
+        def see(item: Any) -> Any:
+            if isinstance(item, _Later):
+                return item.value(config)
+            return Spec(item, see) if type(item) is dict else item
+
+        return plain(self.node.function.func(Spec(config, see, is_root=True)))
+
+
+def _filled(part: Any, config: dict[str, Any]) -> Any:
+    if isinstance(part, _Later):
+        return part.value(config)
+    if type(part) is dict:
+        return {key: _filled(item, config) for key, item in part.items()}
+    if type(part) is list or type(part) is tuple:
+        return type(part)(_filled(item, config) for item in part)
+    return part

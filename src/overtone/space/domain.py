@@ -1,0 +1,146 @@
+"""What every kind of hyperparameter can do."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from overtone.errors import SpaceError
+
+if TYPE_CHECKING:
+    from random import Random
+
+DOMAIN = "__domain__"
+"""The key that marks a domain in a space that is written as data."""
+
+
+class Domain(ABC):
+    """The values that one hyperparameter may take, and how likely each is.
+
+    A domain maps to and from the unit interval: `quantile` turns a number in [0, 1] into a
+    value, `cdf` turns a value into such a number (for values that come in steps, the middle of
+    the step's share), so that `quantile(cdf(value)) == value`.
+    """
+
+    name: str
+    """The function of the `tune` module that makes it."""
+
+    @abstractmethod
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the call that makes an equal domain, in order."""
+
+    @abstractmethod
+    def quantile(self, u: float) -> Any:
+        """The value at `u` in [0, 1]; numbers outside are taken to the nearer end."""
+
+    @abstractmethod
+    def cdf(self, value: Any) -> float:
+        """The number in [0, 1] that `quantile` turns into `value`."""
+
+    @abstractmethod
+    def contains(self, value: Any) -> bool:
+        """Whether `value` may be drawn."""
+
+    def sample(self, rng: Random | None = None) -> Any:
+        """A value drawn with `rng`; without one (to look by hand), with Python's global generator."""
+        return self.quantile((rng or global_rng()).random())
+
+    def is_valid(self, value: Any) -> bool:
+        """Whether `value` may be drawn."""
+        return self.contains(value)
+
+    def cast(self, value: Any) -> Any:
+        """`value`, which the domain contains, in the type and rounding that drawn values have."""
+        return value
+
+    def to_data(self) -> dict[str, Any]:
+        """The domain as JSON data."""
+        return {DOMAIN: self.name, **self.arguments()}
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> Domain:
+        """The domain that `to_data` wrote.
+
+        Raises:
+            SpaceError: `data` names no domain, or arguments that it does not have.
+        """
+        from overtone.space import dsl
+
+        arguments = dict(data)
+        name = arguments.pop(DOMAIN, None)
+        if name not in dsl.DOMAINS:
+            names = ", ".join(dsl.DOMAINS)
+            raise SpaceError(f"{dict(data)!r} names no domain; {DOMAIN!r} must be one of {names}")
+        try:
+            made = dsl.DOMAINS[name](**arguments)
+        except TypeError as error:
+            raise SpaceError(f"{dict(data)!r} does not fit {name}(): {error}") from error
+        return made
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(repr(value) for value in self.arguments().values())})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Domain):
+            return NotImplemented
+        return self.name == other.name and self.arguments() == other.arguments()
+
+    def __hash__(self) -> int:
+        return hash((self.name, repr(self)))
+
+
+def global_rng() -> Random:
+    """Python's global generator, behind the interface of `random.Random`."""
+    import random
+
+    rng: Any = random
+    generator: Random = rng
+    return generator
+
+
+def unit(u: float) -> float:
+    """`u` as a number in [0, 1].
+
+    Raises:
+        SpaceError: It is NaN.
+    """
+    number = float(u)
+    if math.isnan(number):
+        raise SpaceError("a coordinate of the unit cube is nan; it must be a number from 0 to 1")
+    return min(max(number, 0.0), 1.0)
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a real, finite number (a bool is not)."""
+    is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too
+    if is_bool or isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        return False
+    try:
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def real(call: str, name: str, value: Any) -> float | int:
+    """`value` as an int or float.
+
+    Raises:
+        SpaceError: It is not a finite number.
+    """
+    if not is_number(value):
+        raise SpaceError(f"{call}: {name}={value!r} must be a finite number")
+    return int(value) if hasattr(value, "__index__") else float(value)
+
+
+def whole(call: str, name: str, value: Any) -> int:
+    """`value` as an int.
+
+    Raises:
+        SpaceError: It is not a whole number.
+    """
+    number = real(call, name, value)
+    if number != int(number):
+        raise SpaceError(f"{call}: {name}={value!r} must be a whole number, such as {round(number)}")
+    return int(number)

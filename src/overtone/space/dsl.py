@@ -1,0 +1,87 @@
+"""The functions that users write search spaces with; names and order as in Ray Tune."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from overtone.space.categorical import Categorical, listed
+from overtone.space.domain import Domain
+from overtone.space.function import Function
+from overtone.space.interval import Float, Integer
+from overtone.space.normal import Normal
+
+
+def uniform(lower: float, upper: float) -> Float:
+    """A real number between the bounds."""
+    return Float("uniform", lower, upper, log=False, q=None, base=10)
+
+
+def quniform(lower: float, upper: float, q: float) -> Float:
+    """A multiple of `q` from `lower` to `upper`, both included and both multiples of `q`."""
+    return Float("quniform", lower, upper, log=False, q=q, base=10)
+
+
+def loguniform(lower: float, upper: float, base: float = 10) -> Float:
+    """A real number between the bounds, uniform in its logarithm."""
+    return Float("loguniform", lower, upper, log=True, q=None, base=base)
+
+
+def qloguniform(lower: float, upper: float, q: float, base: float = 10) -> Float:
+    """A multiple of `q` from `lower` to `upper`, both included, uniform in its logarithm."""
+    return Float("qloguniform", lower, upper, log=True, q=q, base=base)
+
+
+def randint(lower: int, upper: int) -> Integer:
+    """A whole number from `lower` to `upper - 1`."""
+    return Integer("randint", lower, upper, log=False, q=None, base=10)
+
+
+def qrandint(lower: int, upper: int, q: int = 1) -> Integer:
+    """A multiple of `q` from `lower` to `upper`, both included."""
+    return Integer("qrandint", lower, upper, log=False, q=q, base=10)
+
+
+def lograndint(lower: int, upper: int, base: float = 10) -> Integer:
+    """A whole number from `lower` to `upper - 1`, uniform in its logarithm."""
+    return Integer("lograndint", lower, upper, log=True, q=None, base=base)
+
+
+def qlograndint(lower: int, upper: int, q: int, base: float = 10) -> Integer:
+    """A multiple of `q` from `lower` to `upper`, both included, uniform in its logarithm."""
+    return Integer("qlograndint", lower, upper, log=True, q=q, base=base)
+
+
+def randn(mean: float = 0.0, sd: float = 1.0) -> Normal:
+    """A number with a normal distribution."""
+    return Normal("randn", mean, sd, q=None)
+
+
+def qrandn(mean: float, sd: float, q: float) -> Normal:
+    """A number with a normal distribution, rounded to a multiple of `q`."""
+    return Normal("qrandn", mean, sd, q=q)
+
+
+def choice(categories: Iterable[Any]) -> Categorical:
+    """One of `categories`; those that are dicts or lists with domains in them are branches."""
+    return Categorical(categories)
+
+
+def sample_from(func: Callable[[Any], Any]) -> Function:
+    """What `func` computes from the other values: `sample_from(lambda spec: spec.config.x * 2)`."""
+    return Function(func)
+
+
+def grid_search(values: Iterable[Any]) -> dict[str, list[Any]]:
+    """Every one of `values`, crossed with the other grids of the space."""
+    return {"grid_search": listed("grid_search", values)}
+
+
+DOMAINS: dict[str, Callable[..., Domain]] = {
+    function.__name__: function
+    for function in (
+        uniform, quniform, loguniform, qloguniform, randint, qrandint, lograndint, qlograndint, randn, qrandn,
+        choice, sample_from,
+    )
+}  # fmt: skip
+"""What makes each domain, by name."""

@@ -1,0 +1,131 @@
+"""Numbers between two bounds: real or whole, linear or logarithmic, in steps or not."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from overtone.errors import SpaceError
+from overtone.space.domain import Domain, is_number, real, unit, whole
+from overtone.space.steps import check_quantum, decimals, is_multiple, multiple
+
+if TYPE_CHECKING:
+    from random import Random
+
+
+class Interval(Domain):
+    """Numbers from `lower` to `upper`.
+
+    In steps and linear, each step is as likely as any other. In steps and logarithmic, a step is
+    as likely as the part of the logarithmic scale that rounds to it; `lograndint`, which has no
+    quantum, rounds down.
+
+    Attributes:
+        lower, upper: The bounds. `upper` is included but for whole numbers without a quantum.
+        log: Whether the logarithm is what is uniform.
+        q: The quantum that values are multiples of, or None.
+        base: Of the logarithm, as it was written; the distribution does not depend on it.
+    """
+
+    def __init__(self, name: str, lower: Any, upper: Any, log: bool, q: Any, base: Any) -> None:
+        self.name = name
+        call = f"{name}({lower!r}, {upper!r}{'' if q is None else f', {q!r}'})"
+        number = whole if isinstance(self, Integer) else real
+        self.lower, self.upper = number(call, "lower", lower), number(call, "upper", upper)
+        self.log = log
+        self.q = None if q is None else number(call, "q", q)
+        self.base = real(call, "base", base)
+        self._check(call)
+        self._digits = 0 if self.q is None else decimals(self.q)
+        self._step: float | None = self.q
+        self._reach = (0.0, 0.0)
+        self._low, self._high = map(math.log if log else float, (self.lower, self.upper))
+        self._first, self._count = 0, 0
+        if isinstance(self, Integer) and self.q is None:
+            self._step, self._first, self._count = 1, int(self.lower), int(self.upper - self.lower)
+            self._reach = (0.0, 1.0)
+        elif self.q is not None:
+            self._first = round(self.lower / self.q)
+            self._count = round(self.upper / self.q) - self._first + 1
+            self._reach = (self.q / 2, self.q / 2)
+
+    def _check(self, call: str) -> None:
+        if not self.lower < self.upper:
+            raise SpaceError(f"{call}: lower={self.lower!r} must be below upper={self.upper!r}")
+        if not is_number(self.upper - self.lower):
+            raise SpaceError(f"{call}: from {self.lower!r} to {self.upper!r} is too wide for a float")
+        if self.log and self.lower <= 0:
+            raise SpaceError(
+                f"{call}: lower={self.lower!r} has no logarithm; it must be above 0, such as 1e-6"
+            )
+        if self.base <= 0 or self.base == 1:
+            raise SpaceError(f"{call}: base={self.base!r} must be above 0 and not 1, such as 10")
+        if self.q is not None:
+            check_quantum(call, self.lower, self.upper, self.q)
+
+    def arguments(self) -> dict[str, Any]:
+        arguments: dict[str, Any] = {"lower": self.lower, "upper": self.upper}
+        if self.q is not None:
+            arguments["q"] = self.q
+        if self.base != 10:
+            arguments["base"] = self.base
+        return arguments
+
+    def sample(self, rng: Random | None = None) -> Any:
+        if rng is not None and self._step is not None and not self.log:
+            # exact where a float's 53 bits could not reach every whole number
+            return self._value(self._first + rng.randrange(self._count))
+        return super().sample(rng)
+
+    def quantile(self, u: float) -> Any:
+        u = unit(u)
+        if self._step is not None and not self.log:
+            return self._value(self._first + min(int(u * self._count), self._count - 1))
+        value = self._low * (1 - u) + self._high * u
+        if self.log:
+            value = math.exp(value)
+        if self._step is None:
+            inside = min(max(value, self.lower), self.upper)
+            return float({0.0: self.lower, 1.0: self.upper}.get(u, inside))  # exact where exp is not
+        k = math.floor((value + self._reach[0]) / self._step) - self._first
+        return self._value(self._first + min(max(k, 0), self._count - 1))
+
+    def cdf(self, value: Any) -> float:
+        number = float(value)
+        if self._step is not None and not self.log:
+            return unit((round(number / self._step) - self._first + 0.5) / self._count)
+        if self.log:
+            bottom = min(max(number - self._reach[0], self.lower), self.upper)
+            top = min(max(number + self._reach[1], self.lower), self.upper)
+            number = (math.log(bottom) + math.log(top)) / 2
+        return unit((number - self._low) / (self._high - self._low))
+
+    def contains(self, value: Any) -> bool:
+        if not is_number(value):
+            return False
+        if self._step is None:
+            return bool(self.lower <= value <= self.upper)
+        k = round(value / self._step)
+        return is_multiple(value, self._step) and self._first <= k < self._first + self._count
+
+    def cast(self, value: Any) -> Any:
+        return float(value) if self._step is None else self._value(round(value / self._step))
+
+    def _value(self, k: int) -> float | int:
+        raise NotImplementedError
+
+
+class Float(Interval):
+    """Real numbers between two bounds."""
+
+    def _value(self, k: int) -> float:
+        assert self._step is not None
+        return multiple(k, self._step, self._digits)
+
+
+class Integer(Interval):
+    """Whole numbers between two bounds."""
+
+    def _value(self, k: int) -> int:
+        assert self._step is not None
+        return k * int(self._step)

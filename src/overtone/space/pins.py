@@ -1,0 +1,93 @@
+"""Values that a user wants in a trial, put in the place of what would be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.errors import SpaceError
+from overtone.space.match import is_same, option_of
+from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
+
+
+def pin(space: Any, point: Any) -> Group:
+    """`space` with the values that `point` names held fast; the rest is drawn as before.
+
+    Args:
+        space: A dict, or what `parse` made of one.
+        point: Some of the space's values, nested as the space is or with "a/b" for what lies
+            deeper. Of a branch it may name a part: the first branch that it fits is taken.
+
+    Raises:
+        SpaceError: It names something that the space does not have, or a value outside its domain.
+    """
+    if not isinstance(point, Mapping):
+        raise SpaceError(f'{point!r} is not a point of the space: write a dict, such as {{"lr": 0.01}}')
+    pinned = _pin(parse(space), point)
+    assert isinstance(pinned, Group)
+    return pinned
+
+
+def nested(flat: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A mapping with "a/b" in its keys as nested dicts: {"a/b": 1} becomes {"a": {"b": 1}}."""
+    result: dict[Any, Any] = {}
+    for key, value in flat.items():
+        target, name = result, key
+        while isinstance(name, str) and "/" in name.strip("/"):
+            outer, _, name = name.partition("/")
+            target = target.setdefault(outer, {})
+        target[name] = value
+    return result
+
+
+def _pin(node: Node, value: Any) -> Node:
+    if isinstance(node, Group):
+        return _pin_group(node, value)
+    if isinstance(node, Series):
+        return _pin_series(node, value)
+    if isinstance(node, Pick):
+        return _pin_pick(node, value)
+    if isinstance(node, Drawn):
+        if not node.domain.contains(value):
+            raise SpaceError(f"{node.path}={value!r} lies outside of {node.domain!r}")
+        value = node.domain.cast(value)
+    elif not isinstance(node, Computed):
+        assert isinstance(node, Fixed)
+        if not is_same(node.value, value):
+            raise SpaceError(f"{node.path}={value!r}: the space fixes it at {node.value!r}")
+        value = node.value
+    return Fixed(node.path, node.key, value)
+
+
+def _pin_group(node: Group, value: Any) -> Group:
+    if not isinstance(value, Mapping):
+        raise SpaceError(f"{node.path}={value!r} must be a dict with some of {_names(node)}")
+    if not value.keys() <= node.items.keys():
+        value = nested(value)
+    unknown = [key for key in value if key not in node.items]
+    if unknown:
+        where = f"{node.path}: " if node.path else ""
+        raise SpaceError(f"{where}{unknown[0]!r} is not in the space, which has {_names(node)}")
+    items = {key: _pin(item, value[key]) if key in value else item for key, item in node.items.items()}
+    return Group(node.path, node.key, items)
+
+
+def _pin_series(node: Series, value: Any) -> Series:
+    if not isinstance(value, (list, tuple)) or len(value) != len(node.items):
+        raise SpaceError(f"{node.path}={value!r} must be a list of {len(node.items)} values")
+    return Series(node.path, node.key, list(map(_pin, node.items, value)), node.kind)
+
+
+def _pin_pick(node: Pick, value: Any) -> Node:
+    whole = option_of(node, value)
+    for option in node.options if whole is None else [node.options[whole]]:
+        try:
+            return _pin(option, value)
+        except SpaceError:
+            continue
+    shown = ", ".join(map(repr, node.values[:10])) + (", ..." if len(node.values) > 10 else "")
+    raise SpaceError(f"{node.path}={value!r} is none of {shown}")
+
+
+def _names(node: Group) -> str:
+    return ", ".join(map(repr, node.items)) or "nothing"

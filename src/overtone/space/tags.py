@@ -1,0 +1,67 @@
+"""A configuration in few words: for a trial's name and for tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.space.data import describe
+from overtone.space.match import active
+from overtone.space.tree import parse
+
+_UNFIT = re.compile(r"[^\w.+-]+", re.ASCII)
+_VALUE_CHARS = 40
+_TAG_CHARS = 160
+
+
+def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
+    """The experiment tag of trial `index`, such as "6_lr=0.0003,momentum=0.31"; fit for file names.
+
+    It has the values that differ between trials, sorted by path: numbers with 4 significant digits,
+    each under the last part of its path, or all of it where two would have the same name.
+    """
+    variables = [(node.path.split("/"), value) for node, value in active(parse(space), config)]
+    short = Counter(_last(parts) for parts, _ in variables)
+    words = [
+        f"{_clean(_last(parts) if short[_last(parts)] == 1 else '.'.join(parts))}={_clean(_text(value))}"
+        for parts, value in variables
+    ]
+    return f"{index}_{','.join(words)}"[:_TAG_CHARS] if words else str(index)
+
+
+def flatten(config: Mapping[Any, Any], separator: str = "/") -> dict[str, Any]:
+    """`config` without nesting: {"a": {"b": 1}} as {"a/b": 1}. Lists and empty dicts are values."""
+    flat: dict[str, Any] = {}
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            for inner, item in flatten(value, separator).items():
+                flat[f"{key}{separator}{inner}"] = item
+        else:
+            flat[str(key)] = value
+    return flat
+
+
+def _last(parts: list[str]) -> str:
+    # a place in a list means nothing without the list's name
+    start = len(parts) - 1
+    while start > 0 and parts[start].isdigit():
+        start -= 1
+    return ".".join(parts[start:])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (str, int)):
+        return str(value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={_text(item)}" for key, item in flatten(value).items())
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_text, value))
+    return describe(value).rpartition(".")[2]
+
+
+def _clean(text: str) -> str:
+    return _UNFIT.sub("_", text).strip("_")[:_VALUE_CHARS]

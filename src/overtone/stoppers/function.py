@@ -1,0 +1,34 @@
+"""A function that stops trials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from overtone.stoppers.stopper import Stopper
+
+
+class FunctionStopper(Stopper):
+    """Ends a trial when `function(trial_id, result)` says so."""
+
+    def __init__(self, function: Callable[[str, Mapping[str, Any]], Any]) -> None:
+        if not self.is_valid_function(function):
+            raise ValueError(
+                f"stop={function!r} must be a function of (trial_id, result) that returns a bool"
+            )
+        self.function = function
+
+    @classmethod
+    def is_valid_function(cls, function: Any) -> bool:
+        """Whether `function` is a function, and not a stopper or a class."""
+        return callable(function) and not isinstance(function, type) and not hasattr(function, "stop_all")
+
+    def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
+        answer: bool = self.function(trial_id, result)
+        return answer
+
+    def stop_all(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return f"FunctionStopper({getattr(self.function, '__qualname__', type(self.function).__name__)})"

@@ -1,0 +1,40 @@
+"""Ends the experiment after a time."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from overtone.stoppers.noop import NoopStopper
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from overtone.core.trial import Trial
+
+
+class TimeoutStopper(NoopStopper):
+    """Ends the experiment when it has run for `timeout`, like `time_budget_s`.
+
+    It has no clock: `tune.run` reads `timeout_s` and lets the controller, whose time goes on
+    across a resume, do the rest. Called by itself it never ends anything.
+
+    Args:
+        timeout: Seconds, or a timedelta.
+
+    Attributes:
+        timeout_s: In seconds.
+    """
+
+    def __init__(self, timeout: float | timedelta) -> None:
+        given: Any = timeout
+        seconds = given.total_seconds() if hasattr(given, "total_seconds") else given
+        if isinstance(seconds, (bool, str)) or not hasattr(seconds, "__float__") or not float(seconds) > 0:
+            raise ValueError(f"timeout={timeout!r} must be a number of seconds above 0, or a timedelta")
+        self.timeout_s = float(seconds)
+
+    def next_decision(self, trial: Trial) -> float:
+        return math.inf
+
+    def __repr__(self) -> str:
+        return f"TimeoutStopper({self.timeout_s:g} s)"

@@ -1,0 +1,54 @@
+"""What users give as `stop=`, as the controller's stoppers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from overtone.core.protocols import Stopper as NativeStopper
+from overtone.stoppers.adapter import Adapter
+from overtone.stoppers.combined import CombinedStopper
+from overtone.stoppers.criteria import Criteria
+from overtone.stoppers.function import FunctionStopper
+
+
+def stop(spec: Any, goal_metric: str | None = None, goal_mode: str | None = None) -> list[NativeStopper]:
+    """The stoppers that `spec` means, each of which may end a trial.
+
+    Args:
+        spec: A dict of bounds, a function of (trial_id, result), a `Stopper`, a list of these, or None.
+        goal_metric, goal_mode: What is optimised, where it is known.
+
+    Raises:
+        ValueError: It is something else, or a bound is not a number.
+    """
+    if spec is None:
+        return []
+    if isinstance(spec, Mapping):
+        return [Criteria(spec, goal_metric, goal_mode)] if spec else []
+    if isinstance(spec, (Criteria, Adapter)):
+        return [spec]
+    # one by one, so that the reason names the one that it was
+    several = spec.stoppers if type(spec) is CombinedStopper else spec
+    if isinstance(several, (list, tuple)):
+        return [stopper for each in several for stopper in stop(each, goal_metric, goal_mode)]
+    if not callable(spec) or isinstance(spec, type):
+        hint = f"; make one: {spec.__name__}(...)" if isinstance(spec, type) else ""
+        raise ValueError(
+            f"stop={spec!r} is neither a dict of bounds, such as {{'training_iteration': 100}}, "
+            f"nor a function of (trial_id, result), nor a Stopper, nor a list of these{hint}"
+        )
+    return [Adapter(spec if hasattr(spec, "stop_all") else FunctionStopper(spec))]
+
+
+def time_budget_s(stoppers: Iterable[Any]) -> float | None:
+    """The shortest `timeout_s` (of a TimeoutStopper) among `stoppers` and those inside them."""
+    found: list[float] = []
+    for stopper in stoppers:
+        inner = stopper.stopper if isinstance(stopper, Adapter) else stopper
+        budget = getattr(inner, "timeout_s", None)
+        if budget is None and isinstance(inner, CombinedStopper):
+            budget = time_budget_s(inner.stoppers)
+        if budget is not None:
+            found.append(budget)
+    return min(found, default=None)

@@ -1,0 +1,268 @@
+"""Keeps directories in a folder of this machine, each whole or not at all, and checked when read.
+
+A put copies into a hidden sibling, notes size and checksum of each file in
+`.manifest.json`, and renames: what has a manifest is whole. A delete renames first, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from overtone.core.protocols import Store
+from overtone.errors import StorageError
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+MANIFEST = ".manifest.json"
+CHECKED_BYTES = 1 << 30
+"""Above this sum of sizes `get` compares sizes only, and reads nothing."""
+
+_UNFINISHED = ".put-"
+_DELETED = ".deleted-"
+_CHUNK_BYTES = 1 << 20
+
+
+class LocalStore(Store):
+    """A store below `root`; a uri is the absolute path of a directory. Picklable, and cheap to make.
+
+    Args:
+        root: The folder, which need not exist yet.
+        durable: Whether `put` waits until the disk has it, so that a power cut right
+            after leaves it whole.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], durable: bool = True) -> None:
+        self.root = Path(os.path.abspath(root))
+        self.durable = durable
+
+    def put(self, source: Path, key: str, move: bool = False) -> str:
+        """Keep the directory `source` under `key`, whole or not at all; an earlier one is replaced.
+
+        Args:
+            source: The directory.
+            key: Such as "358bb_00006/checkpoint_000010".
+            move: Take the directory itself, which spares the copy.
+
+        Returns:
+            The path of the directory that keeps it.
+
+        Raises:
+            StorageError: The source is no directory, the key leaves the root, or the
+                folder cannot be written; nothing is left behind then.
+        """
+        source = Path(source)
+        target = self._target(key)
+        if not source.is_dir():
+            raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
+        unfinished = target.with_name(f"{_UNFINISHED}{target.name}-{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if move and _moved(source, unfinished):
+                files = {name: _digest(unfinished / name, None, self.durable) for name in _files(unfinished)}
+            else:
+                unfinished.mkdir()
+                files = self._copy(source, unfinished)
+            self._seal(unfinished, files)
+            self._replace(unfinished, target)
+        except OSError as error:
+            if move and unfinished.exists() and not source.exists():
+                os.rename(unfinished, source)
+            self._unwritable(error)
+        finally:
+            _remove(unfinished)
+        if move:
+            _remove(source)
+        return str(target)
+
+    def get(self, uri: str) -> Path:
+        """The directory at `uri`, after a check that it is as it was put; not to be written to.
+
+        Raises:
+            StorageError: It is not there, or damaged; the file is named.
+        """
+        path = Path(uri)
+        try:
+            files: dict[str, list[int]] = json.loads((path / MANIFEST).read_bytes())["files"]
+        except FileNotFoundError as error:
+            if path.is_dir():
+                raise StorageError(f"{uri} has no {MANIFEST}: it was not put here by a store") from error
+            raise StorageError(f"{uri} is not there: it was deleted, or its folder was moved") from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise _damaged(uri, f"its {MANIFEST} cannot be read ({error})") from error
+        is_checked = sum(size for size, _ in files.values()) <= CHECKED_BYTES
+        for name, (size, checksum) in files.items():
+            try:
+                has = os.stat(path / name).st_size
+            except OSError as error:
+                raise _damaged(uri, f"{name} is missing") from error
+            if has != size:
+                raise _damaged(uri, f"{name} has {has} bytes, not {size}")
+            if is_checked and _digest(path / name, None, sync=False)[1] != checksum:
+                raise _damaged(uri, f"the contents of {name} changed")
+        return path
+
+    def delete(self, uri: str) -> None:
+        """Forget what is at `uri`, at once for every reader. What is not there is no error.
+
+        Raises:
+            StorageError: It is not in this store, or cannot be deleted.
+        """
+        path = Path(os.path.abspath(uri))
+        if self.root not in path.parents:
+            raise StorageError(f"{uri} is not below {self.root}: this store did not put it there")
+        hidden = path.with_name(f"{_DELETED}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            os.rename(path, hidden)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._unwritable(error)
+        _remove(hidden)
+
+    def list(self, prefix: str = "") -> list[str]:
+        """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
+        return sorted(key for key in self._keys(self.root, "") if key.startswith(prefix))
+
+    def sweep(self) -> None:
+        """Delete what puts and deletes left unfinished; only while nobody else uses the store."""
+        for folder, names, _ in os.walk(self.root):
+            for name in [name for name in names if name.startswith((_UNFINISHED, _DELETED))]:
+                names.remove(name)
+                _remove(Path(folder, name))
+
+    # --- parts -------------------------------------------------------------------------
+
+    def _target(self, key: str) -> Path:
+        parts = key.split("/")
+        if "\\" in key or any(
+            part in ("", ".", "..") or part.startswith((_UNFINISHED, _DELETED)) for part in parts
+        ):
+            raise StorageError(f'key {key!r} must be names joined by "/", such as "trial/checkpoint_000010"')
+        return self.root.joinpath(*parts)
+
+    def _copy(self, source: Path, target: Path) -> dict[str, tuple[int, int]]:
+        """Copy everything, links followed; the size and checksum of each file."""
+        files: dict[str, tuple[int, int]] = {}
+        for entry in os.scandir(source):
+            if entry.is_dir():
+                (target / entry.name).mkdir()
+                below = self._copy(source / entry.name, target / entry.name)
+                files.update({f"{entry.name}/{name}": facts for name, facts in below.items()})
+                if self.durable:
+                    _sync_folder(target / entry.name)
+            else:
+                files[entry.name] = _digest(source / entry.name, target / entry.name, self.durable)
+        return files
+
+    def _seal(self, folder: Path, files: dict[str, tuple[int, int]]) -> None:
+        """Write the manifest of `folder`; with it, it is whole."""
+        files.pop(MANIFEST, None)  # one that came along is of an earlier put
+        with open(folder / MANIFEST, "w", encoding="utf-8") as file:
+            json.dump({"format": 1, "files": files}, file)
+            file.flush()
+            if self.durable:
+                os.fsync(file.fileno())
+        if self.durable:
+            _sync_folder(folder)
+
+    def _replace(self, unfinished: Path, target: Path) -> None:
+        try:
+            os.rename(unfinished, target)
+        except OSError:
+            if not target.exists():
+                raise
+            self.delete(str(target))
+            os.rename(unfinished, target)
+        if self.durable:
+            _sync_folder(target.parent)
+
+    def _keys(self, folder: Path, above: str) -> Iterator[str]:
+        try:
+            entries = tuple(os.scandir(folder))
+        except FileNotFoundError:
+            return
+        if above and any(entry.name == MANIFEST for entry in entries):
+            yield above
+            return
+        for entry in entries:
+            if not entry.name.startswith((_UNFINISHED, _DELETED)) and entry.is_dir(follow_symlinks=False):
+                yield from self._keys(folder / entry.name, f"{above}/{entry.name}" if above else entry.name)
+
+    def _unwritable(self, error: OSError) -> NoReturn:
+        raise StorageError(
+            f"{self.root} cannot be written: {error.strerror or error} ({error.filename}). Make room there "
+            f"or allow writing, or choose another storage_path."
+        ) from error
+
+
+def _damaged(uri: str, what: str) -> StorageError:
+    return StorageError(f"{uri} is damaged: {what}; go on from an earlier checkpoint")
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """The names of all files below `folder`, with "/" between the parts."""
+    for where, _, names in os.walk(folder, followlinks=True):
+        for name in names:
+            yield Path(where, name).relative_to(folder).as_posix()
+
+
+def _moved(source: Path, target: Path) -> bool:
+    try:
+        os.rename(source, target)
+    except OSError:  # another file system, or not ours to move
+        return False
+    return True
+
+
+def _remove(folder: Path) -> None:
+    """Delete a folder and all in it, as far as that is possible."""
+    for where, names, files in os.walk(folder, topdown=False):
+        for name in files:
+            _try(os.unlink, os.path.join(where, name))
+        for name in names:
+            path = os.path.join(where, name)
+            _try(os.unlink if os.path.islink(path) else os.rmdir, path)
+    _try(os.rmdir, folder)
+
+
+def _try(action: Callable[[str | Path], None], path: str | Path) -> None:
+    try:
+        action(path)
+    except OSError:  # not there any more, or not ours: what stays is hidden, and `sweep` finds it
+        pass
+
+
+def _digest(source: Path, target: Path | None, sync: bool) -> tuple[int, int]:
+    """Size and checksum of a file, which is copied to `target` where one is given."""
+    size = checksum = 0
+    with ExitStack() as stack:
+        file = stack.enter_context(open(source, "rb", buffering=0))
+        out = stack.enter_context(open(target, "wb")) if target is not None else None
+        while chunk := file.read(_CHUNK_BYTES):
+            size += len(chunk)
+            checksum = crc32(chunk, checksum)
+            if out is not None:
+                out.write(chunk)
+        if out is not None:
+            out.flush()
+        if sync:
+            os.fsync((out or file).fileno())
+    return size, checksum
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        fd = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

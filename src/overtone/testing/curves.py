@@ -1,0 +1,66 @@
+"""Synthetic learning curves: functions of (config, t), with no state and no hidden randomness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from overtone.core.randomness import keyed
+
+Curve = Callable[[Mapping[str, Any], int], Any]
+"""Metrics after `t` iterations; (metrics, seconds) where time varies; None at the end."""
+
+
+def exponential(config: Mapping[str, Any], t: int) -> dict[str, float]:
+    """An accuracy that rises to `config["best"]` with the rate `config["rate"]`."""
+    best, rate = config.get("best", 0.9), config.get("rate", 0.1)
+    accuracy = best * (1 - math.exp(-rate * t))
+    return {"accuracy": accuracy, "loss": 1 - accuracy}
+
+
+def logistic(config: Mapping[str, Any], t: int) -> dict[str, float]:
+    """An S-shaped accuracy: half of `config["best"]` is reached at t = `config["half"]`."""
+    best, half = config.get("best", 0.9), config.get("half", 10)
+    return {"accuracy": best / (1 + math.exp(-(t - half) / max(1.0, half / 4)))}
+
+
+def quadratic(config: Mapping[str, Any], t: int) -> dict[str, float]:
+    """A loss that falls towards (x - 1)^2 + (y + 2)^2 as 1/t: the best point is (1, -2)."""
+    floor = (config.get("x", 0.0) - 1) ** 2 + (config.get("y", 0.0) + 2) ** 2
+    return {"loss": floor + 1 / t}
+
+
+def crossing(config: Mapping[str, Any], t: int) -> dict[str, float]:
+    """Slow configs win in the end: a low `config["rate"]` reaches a higher accuracy, later."""
+    rate = config.get("rate", 0.1)
+    return {"accuracy": (1 - rate / 2) * (1 - math.exp(-rate * t))}
+
+
+def ending(curve: Curve, length: int) -> Curve:
+    """`curve`, which ends by itself after `length` iterations."""
+
+    def shortened(config: Mapping[str, Any], t: int) -> Any:
+        return None if t > length else curve(config, t)
+
+    return shortened
+
+
+def noisy(curve: Curve, scale: float, seed: int = 0) -> Curve:
+    """`curve` with normal noise on each number, the same for the same config and t."""
+
+    def disturbed(config: Mapping[str, Any], t: int) -> dict[str, float]:
+        random = keyed(seed, "noise", repr(sorted(config.items())), t)
+        return {name: value + random.gauss(0, scale) for name, value in curve(config, t).items()}
+
+    return disturbed
+
+
+def irregular(curve: Curve, shortest_s: float = 1.0, longest_s: float = 1000.0, seed: int = 0) -> Curve:
+    """`curve`, each config of which takes its own time for an iteration, log-uniform."""
+
+    def timed(config: Mapping[str, Any], t: int) -> tuple[Any, float]:
+        share = keyed(seed, "length", repr(sorted(config.items()))).random()
+        return curve(config, t), shortest_s * (longest_s / shortest_s) ** share
+
+    return timed

@@ -1,0 +1,139 @@
+"""What users import: `from overtone import tune`.
+
+Every name is imported from where it lives when it is first used, so that importing this
+package costs next to nothing, also in the processes of trials. `tune.params` and
+`tune.checkpoint` follow the trial that runs.
+"""
+
+from __future__ import annotations
+
+from overtone.lazy import attach
+
+_NAMES = {
+    "overtone.analysis": "ExperimentAnalysis Result ResultGrid",
+    "overtone.errors": "TuneError",
+    "overtone.observers.callbacks": "Callback",
+    "overtone.observers.reporters": "CLIReporter JupyterNotebookReporter ProgressReporter",
+    "overtone.space.dsl": "choice grid_search lograndint loguniform qlograndint qloguniform qrandint"
+    " qrandn quniform randint randn sample_from uniform",
+    "overtone.stoppers": "Stopper",
+    "overtone.tune.analysis": "Analysis",
+    "overtone.named": "create_scheduler create_searcher",
+    "overtone.tune.execution.placement_groups": "PlacementGroupFactory",
+    "overtone.tune.experiment": "Experiment",
+    "overtone.tune.registry": "register_trainable",
+    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig",
+    "overtone.tune.session": "checkpoint_dir get_checkpoint get_context get_experiment_name get_trial_dir"
+    " get_trial_id get_trial_name get_trial_resources is_session_enabled"
+    " record_checkpoint report should_checkpoint",
+    "overtone.tune.syncer": "SyncConfig",
+    "overtone.tune.trainable": "Trainable durable with_parameters with_resources",
+    "overtone.tune.tune": "run run_experiments start",
+    "overtone.tune.tune_config": "TuneConfig",
+    "overtone.tune.tuner": "Tuner",
+    "overtone.worker.checkpoint": "Checkpoint",
+    "overtone.worker.once": "once",
+    "overtone.worker.objects": "get put",
+}
+_MODULES = (
+    "callback error examples execution experiment logger progress_reporter registry result_grid "
+    "sample schedulers search session stopper suggest syncer trainable trial tuner"
+)
+_OF_THE_TRIAL = ("checkpoint", "params")
+
+TYPE_CHECKING = False  # see overtone.lazy
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from overtone.analysis import ExperimentAnalysis as ExperimentAnalysis
+    from overtone.analysis import Result as Result
+    from overtone.analysis import ResultGrid as ResultGrid
+    from overtone.errors import TuneError as TuneError
+    from overtone.named import create_scheduler as create_scheduler
+    from overtone.named import create_searcher as create_searcher
+    from overtone.observers.callbacks import Callback as Callback
+    from overtone.observers.reporters import CLIReporter as CLIReporter
+    from overtone.observers.reporters import JupyterNotebookReporter as JupyterNotebookReporter
+    from overtone.observers.reporters import ProgressReporter as ProgressReporter
+    from overtone.space.dsl import choice as choice
+    from overtone.space.dsl import grid_search as grid_search
+    from overtone.space.dsl import lograndint as lograndint
+    from overtone.space.dsl import loguniform as loguniform
+    from overtone.space.dsl import qlograndint as qlograndint
+    from overtone.space.dsl import qloguniform as qloguniform
+    from overtone.space.dsl import qrandint as qrandint
+    from overtone.space.dsl import qrandn as qrandn
+    from overtone.space.dsl import quniform as quniform
+    from overtone.space.dsl import randint as randint
+    from overtone.space.dsl import randn as randn
+    from overtone.space.dsl import sample_from as sample_from
+    from overtone.space.dsl import uniform as uniform
+    from overtone.stoppers import Stopper as Stopper
+    from overtone.tune import callback as callback
+    from overtone.tune import error as error
+    from overtone.tune import examples as examples
+    from overtone.tune import execution as execution
+    from overtone.tune import experiment as experiment
+    from overtone.tune import logger as logger
+    from overtone.tune import progress_reporter as progress_reporter
+    from overtone.tune import registry as registry
+    from overtone.tune import result_grid as result_grid
+    from overtone.tune import sample as sample
+    from overtone.tune import schedulers as schedulers
+    from overtone.tune import search as search
+    from overtone.tune import session as session
+    from overtone.tune import stopper as stopper
+    from overtone.tune import suggest as suggest
+    from overtone.tune import syncer as syncer
+    from overtone.tune import trainable as trainable
+    from overtone.tune import trial as trial
+    from overtone.tune import tuner as tuner
+    from overtone.tune.analysis import Analysis as Analysis
+    from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
+    from overtone.tune.experiment import Experiment as Experiment
+    from overtone.tune.registry import register_trainable as register_trainable
+    from overtone.tune.run_config import CheckpointConfig as CheckpointConfig
+    from overtone.tune.run_config import FailureConfig as FailureConfig
+    from overtone.tune.run_config import RunConfig as RunConfig
+    from overtone.tune.session import checkpoint_dir as checkpoint_dir
+    from overtone.tune.session import get_checkpoint as get_checkpoint
+    from overtone.tune.session import get_context as get_context
+    from overtone.tune.session import get_experiment_name as get_experiment_name
+    from overtone.tune.session import get_trial_dir as get_trial_dir
+    from overtone.tune.session import get_trial_id as get_trial_id
+    from overtone.tune.session import get_trial_name as get_trial_name
+    from overtone.tune.session import get_trial_resources as get_trial_resources
+    from overtone.tune.session import is_session_enabled as is_session_enabled
+    from overtone.tune.session import record_checkpoint as record_checkpoint
+    from overtone.tune.session import report as report
+    from overtone.tune.session import should_checkpoint as should_checkpoint
+    from overtone.tune.syncer import SyncConfig as SyncConfig
+    from overtone.tune.trainable import Trainable as Trainable
+    from overtone.tune.trainable import durable as durable
+    from overtone.tune.trainable import with_parameters as with_parameters
+    from overtone.tune.trainable import with_resources as with_resources
+    from overtone.tune.tune import run as run
+    from overtone.tune.tune import run_experiments as run_experiments
+    from overtone.tune.tune import start as start
+    from overtone.tune.tune_config import TuneConfig as TuneConfig
+    from overtone.tune.tuner import Tuner as Tuner
+    from overtone.worker.checkpoint import Checkpoint as Checkpoint
+    from overtone.worker.objects import get as get
+    from overtone.worker.objects import put as put
+    from overtone.worker.once import once as once
+
+    params: Mapping[str, Any]
+    checkpoint: str | None
+else:
+    _attached, _names = attach(__name__, _NAMES, _MODULES.split())
+
+    def __getattr__(name):
+        if name in _OF_THE_TRIAL:  # never kept: they follow the trial
+            from overtone.tune.session import of_the_trial
+
+            return of_the_trial(name)
+        return _attached(name)
+
+    def __dir__():
+        return [*_names(), *_OF_THE_TRIAL]

@@ -1,0 +1,220 @@
+"""The arguments of `tune.run`, of all its ages, as one `Experiment`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from overtone import machine
+from overtone.errors import OvertoneError
+from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.lazy import nearest
+from overtone.named import create_scheduler, create_searcher
+from overtone.tune.demand import demand
+from overtone.tune.registry import registered
+from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
+from overtone.tune.trial import with_shown_trial
+from overtone.worker.bound import Bound, trainable_name
+
+NATIVE = frozenset(
+    {"captures_output", "durability", "engine", "grace_s", "priority", "seed", "tensorboard"}
+)
+"""Arguments that are fields of `Experiment` under the same name."""
+
+SILENT = frozenset(
+    {
+        "autosync", "chdir_to_trial_dir", "global_checkpoint_period", "queue_trials", "ray_auto_init",
+        "reuse", "server_port", "storage_filesystem", "sync_config", "sync_function", "sync_on_checkpoint",
+        "sync_to_driver", "verbose_level", "with_server",
+    }
+)  # fmt: skip
+"""Arguments that nobody misses on one machine: accepted without a word."""
+
+WITHOUT_EFFECT = frozenset(
+    {"export_formats", "loggers", "sync_to_cloud", "trial_executor", "upload_dir"}
+)
+"""Arguments that did something elsewhere: accepted with one warning, where they are set."""
+
+LATER = {
+    "restore": "starting a trial from a checkpoint's path",
+    "resume": "resuming an experiment",
+    "resume_config": "resuming an experiment",
+}
+"""Arguments whose meaning this version lacks: an error, where they are set."""
+
+
+def to_experiment(
+    run_or_experiment: Any,
+    name: str | None = None,
+    metric: str | Sequence[str] | None = None,
+    mode: str | Sequence[str] | None = None,
+    stop: Any = None,
+    time_budget_s: float | timedelta | None = None,
+    config: Any = None,
+    resources_per_trial: Any = None,
+    num_samples: int = 1,
+    storage_path: str | Path | None = None,
+    local_dir: str | Path | None = None,
+    search_alg: Any = None,
+    scheduler: Any = None,
+    checkpoint_config: Any = None,
+    keep_checkpoints_num: int | None = None,
+    checkpoint_score_attr: str | None = None,
+    checkpoint_freq: int = 0,
+    checkpoint_at_end: bool = False,
+    verbose: int | None = None,
+    progress_reporter: Any = None,
+    log_to_file: bool | str | Sequence[str] = False,
+    trial_name_creator: Callable[[Any], str] | None = None,
+    trial_dirname_creator: Callable[[Any], str] | None = None,
+    max_failures: int = 0,
+    fail_fast: bool | str = False,
+    reuse_actors: bool | None = None,
+    raise_on_failed_trial: bool = True,
+    callbacks: Sequence[Any] | None = None,
+    max_concurrent_trials: int | None = None,
+    points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
+    seed: int | None = None,
+    engine: Any = None,
+    **others: Any,
+) -> Experiment:
+    """The experiment that `tune.run` with these arguments means.
+
+    Args:
+        others: More fields of `Experiment` (`NATIVE`), and arguments of former versions of
+            the API.
+
+    Raises:
+        TypeError: An argument is unknown; the nearest name is suggested.
+        ValueError: Two arguments contradict each other.
+        OvertoneError: An argument asks for what this version cannot do.
+    """
+    others = _known(others)
+    trainable = trainable_of(run_or_experiment)
+    shown_name = trainable_name(trainable)
+    return Experiment(
+        trainable=trainable,
+        space={} if config is None else config,
+        name=name,
+        storage=_one("storage_path", storage_path, "local_dir", local_dir),
+        num_samples=num_samples,
+        metric=metric,
+        mode=mode,
+        scheduler=create_scheduler(scheduler) if isinstance(scheduler, str) else refuse_old_hooks(scheduler),
+        searcher=create_searcher(search_alg) if isinstance(search_alg, str) else search_alg,
+        stop=stop,
+        resources=demand(_own_demand(trainable) if resources_per_trial is None else resources_per_trial),
+        max_concurrent=max_concurrent_trials or None,
+        max_failures=max_failures,
+        fail_fast=fail_fast,
+        time_budget_s=_seconds(time_budget_s),
+        reuse=bool(reuse_actors),
+        log_to_file=log_to_file,
+        checkpoints=_policy(
+            checkpoint_config,
+            CheckpointPolicy(
+                every=checkpoint_freq,
+                at_end=checkpoint_at_end,
+                keep=keep_checkpoints_num,
+                **_order(checkpoint_score_attr),
+            ),
+        ),
+        callbacks=tuple(callbacks or ()),
+        reporter=progress_reporter,
+        verbose=2 if verbose is None else int(verbose),
+        seed=seed,
+        engine=engine or ("inline" if machine.is_local_mode() else None),
+        trial_name=with_shown_trial(trial_name_creator, shown_name),
+        trial_folder=with_shown_trial(trial_dirname_creator, shown_name),
+        points_to_evaluate=tuple(points_to_evaluate or ()),
+        raise_on_failed_trial=raise_on_failed_trial,
+        **others,
+    )
+
+
+def trainable_of(given: Any) -> Any:
+    """The trainable that is meant: looked up where a name is given, made where a trainer is."""
+    if isinstance(given, str):
+        return registered(given)
+    if not isinstance(given, type) and hasattr(given, "as_trainable"):
+        return given.as_trainable()
+    return given
+
+
+def _own_demand(trainable: Any) -> Any:
+    """What `with_resources` was given."""
+    return trainable.resources if isinstance(trainable, Bound) else None
+
+
+def _known(others: dict[str, Any]) -> dict[str, Any]:
+    """Those of `others` that are fields of Experiment; the rest is judged by name."""
+    for name in others:
+        if name not in NATIVE | SILENT | WITHOUT_EFFECT | LATER.keys() and not name.startswith("_"):
+            raise TypeError(f"tune.run() has no argument {name!r}{nearest(name, names())}")
+    given = {name: value for name, value in others.items() if value}
+    for name in given.keys() & LATER.keys():
+        raise OvertoneError(
+            f"{name}={given[name]!r}: {LATER[name]} is not available in this version of Overtone; "
+            f"leave {name} out to run anew (a used name moves the old results aside)"
+        )
+    if "loggers" in given and all(logger is None or _is_default(logger) for logger in given["loggers"]):
+        del given["loggers"]
+    if getattr(given.get("sync_config"), "upload_dir", None):
+        given["upload_dir"] = given["sync_config"].upload_dir
+    idle = sorted(given.keys() & WITHOUT_EFFECT)
+    if idle:
+        warnings.warn(f"tune.run: {', '.join(idle)} has no effect in Overtone", stacklevel=4)
+    return {name: value for name, value in others.items() if name in NATIVE}
+
+
+def _is_default(logger: Any) -> bool:
+    return getattr(logger, "__module__", "").startswith("overtone.")
+
+
+def names() -> list[str]:
+    """Every argument that `to_experiment` accepts."""
+    import inspect
+
+    own = [name for name in inspect.signature(to_experiment).parameters if name != "others"]
+    return [*own, *sorted(NATIVE | SILENT | WITHOUT_EFFECT | LATER.keys())]
+
+
+def _one(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+    """The value of an argument that has two names."""
+    if value is not None and old_value is not None and str(value) != str(old_value):
+        raise ValueError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
+    return old_value if value is None else value
+
+
+def _seconds(budget: float | timedelta | None) -> float | None:
+    return budget.total_seconds() if isinstance(budget, timedelta) else budget
+
+
+def _order(attribute: str | None) -> dict[str, str]:
+    """`min-loss` is the lowest "loss", any other text the highest."""
+    if not attribute:
+        return {}
+    if attribute.startswith("min-"):
+        return {"order": attribute.removeprefix("min-"), "order_mode": "min"}
+    return {"order": attribute}
+
+
+def _policy(config: Any, single: CheckpointPolicy) -> CheckpointPolicy:
+    """The policy of a `CheckpointConfig`, or that of the single arguments; not both."""
+    if config is None:
+        return single
+    if single != CheckpointPolicy():
+        raise ValueError(
+            "checkpoint_config and checkpoint_freq, checkpoint_at_end, keep_checkpoints_num or "
+            "checkpoint_score_attr are the same options: give one or the other"
+        )
+    return CheckpointPolicy(
+        every=config.checkpoint_frequency or 0,
+        at_end=bool(config.checkpoint_at_end),
+        keep=config.num_to_keep,
+        order=config.checkpoint_score_attribute,
+        order_mode=config.checkpoint_score_order or "max",
+    )

@@ -1,0 +1,5 @@
+"""Kept for imports of `tune.callback`."""
+
+from overtone.observers.callbacks import Callback
+
+__all__ = ["Callback"]

@@ -1,0 +1,1 @@
+"""Kept for imports of `tune.execution.placement_groups`."""

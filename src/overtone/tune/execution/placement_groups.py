@@ -1,0 +1,29 @@
+"""A trial's demand in several bundles, written as a placement group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.core.resources import Resources
+
+
+class PlacementGroupFactory(Resources):
+    """`PlacementGroupFactory([{"CPU": 1}, {"CPU": 2, "GPU": 1}], strategy="PACK")`.
+
+    The first bundle is the trial's own process (it may be empty), the others are for what
+    the trial starts.
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self, bundles: Sequence[Mapping[str, Any]], strategy: str = "PACK", *_: Any, **__: Any
+    ) -> None:
+        made = Resources.of(list(bundles), strategy)
+        super().__init__(made.bundles, made.strategy)
+
+    @property
+    def required_resources(self) -> dict[str, float]:
+        """The sum over all bundles, by name."""
+        return self.total()

@@ -1,0 +1,5 @@
+"""Kept for imports of `tune.result_grid`."""
+
+from overtone.analysis import ResultGrid
+
+__all__ = ["ResultGrid"]

@@ -1,0 +1,87 @@
+"""The options of a run as `Tuner` takes them: storage, failures, checkpoints, output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overtone.errors import OvertoneError
+from overtone.tune.syncer import SyncConfig
+
+
+@dataclass
+class CheckpointConfig:
+    """When class trainables save, and which checkpoints are kept.
+
+    Attributes:
+        num_to_keep: How many of a trial's checkpoints are kept; None for all.
+        checkpoint_score_attribute: The metric by which the kept ones are chosen; None for
+            the newest.
+        checkpoint_score_order: "max" or "min" of that metric.
+        checkpoint_frequency: Save every so many iterations; 0 for never.
+        checkpoint_at_end: Save when a trial ends.
+    """
+
+    num_to_keep: int | None = None
+    checkpoint_score_attribute: str | None = None
+    checkpoint_score_order: str | None = "max"
+    checkpoint_frequency: int | None = 0
+    checkpoint_at_end: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.num_to_keep is not None and self.num_to_keep < 0:
+            raise OvertoneError(f"num_to_keep={self.num_to_keep!r}: keep None (all), 0 or more checkpoints")
+        if self.checkpoint_score_order not in ("max", "min", None):
+            raise OvertoneError(
+                f"checkpoint_score_order={self.checkpoint_score_order!r}: choose 'max' or 'min'"
+            )
+
+
+@dataclass
+class FailureConfig:
+    """What happens when a trial fails.
+
+    Attributes:
+        max_failures: It is tried again so often; -1 for ever.
+        fail_fast: End the search at the first failed trial; "raise" raises at once.
+    """
+
+    max_failures: int = 0
+    fail_fast: bool | str = False
+
+
+@dataclass
+class RunConfig:
+    """The options of a run that are not about the search itself.
+
+    Attributes:
+        name: The experiment's folder below `storage_path`.
+        storage_path: Where experiments lie; `~/overtone_results` when None.
+        failure_config: What happens when a trial fails.
+        checkpoint_config: When to save and what to keep.
+        sync_config: Accepted; see `SyncConfig`.
+        progress_reporter: Shows the state of the run.
+        stop: Criteria as a dict, a callable, a Stopper, or a list of these.
+        callbacks: `Callback`s, called as the run goes on.
+        verbose: 0 silent, 1 the table, 2 and 3 more; None for the default.
+        log_to_file: True for files "stdout" and "stderr" of each trial, or their names.
+        local_dir: The old name of `storage_path`.
+        storage_filesystem: Accepted; local paths only.
+        engine: What runs the trials, as in `tune.run`.
+    """
+
+    name: str | None = None
+    storage_path: str | Path | None = None
+    storage_filesystem: Any = None
+    failure_config: FailureConfig | None = None
+    checkpoint_config: CheckpointConfig | None = None
+    sync_config: SyncConfig | None = None
+    progress_reporter: Any = None
+    stop: Any = None
+    callbacks: Sequence[Any] | None = None
+    verbose: int | None = None
+    log_to_file: bool | str | Sequence[str] = False
+    local_dir: str | Path | None = None
+    engine: Any = field(default=None)

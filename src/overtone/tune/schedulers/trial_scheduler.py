@@ -1,0 +1,82 @@
+"""The class that users' own schedulers derive from, with rulings as plain flags."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from overtone.core import protocols
+from overtone.core.decision import CONTINUE, SAVE, Decision, Pause, Stop
+from overtone.core.types import Result, Why
+from overtone.errors import OvertoneError
+
+_OLD_HOOKS = {
+    "on_trial_result": "def on_result(self, trial, result):      # returns TrialScheduler.STOP, ...",
+    "on_trial_complete": "def on_trial_end(self, trial):",
+    "on_trial_error": "def on_trial_end(self, trial):            # trial.status tells how",
+    "on_trial_remove": "def on_trial_end(self, trial):",
+}
+
+
+class TrialScheduler(protocols.TrialScheduler):
+    """A scheduler whose `on_result` may answer with a flag instead of a decision."""
+
+    CONTINUE = "CONTINUE"
+    SAVE = "SAVE"
+    PAUSE = "PAUSE"
+    STOP = "STOP"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        refuse_old_hooks(cls)
+        if "on_result" in vars(cls):
+            cls.on_result = _with_flags(cls.on_result, cls.__name__)  # type: ignore[assignment,method-assign]
+
+
+def _with_flags(
+    on_result: Callable[[Any, Any, Result], Any], rule: str
+) -> Callable[[Any, Any, Result], Decision]:
+    """`on_result`, with the flag that it returns made a decision."""
+
+    @functools.wraps(on_result)
+    def decided(self: Any, trial: Any, result: Result) -> Decision:
+        answer = on_result(self, trial, result)
+        return decision_of(answer, rule, result.t) if isinstance(answer, str) else answer
+
+    return decided
+
+
+def decision_of(flag: str, rule: str, t: float) -> Decision:
+    """The decision that a flag stands for.
+
+    Raises:
+        ValueError: It is no flag.
+    """
+    if flag == TrialScheduler.CONTINUE:
+        return CONTINUE
+    if flag == TrialScheduler.SAVE:
+        return SAVE
+    if flag == TrialScheduler.PAUSE:
+        return Pause(Why(rule=rule, t=t))
+    if flag == TrialScheduler.STOP:
+        return Stop(Why(rule=rule, t=t))
+    raise ValueError(f"{rule}.on_result returned {flag!r}: return CONTINUE, SAVE, PAUSE or STOP")
+
+
+def refuse_old_hooks(scheduler: Any) -> Any:
+    """`scheduler` itself, a class or an object.
+
+    Raises:
+        OvertoneError: It defines hooks that want the controller; the message has the new form.
+    """
+    cls = scheduler if isinstance(scheduler, type) else type(scheduler)
+    old = [name for name in _OLD_HOOKS if hasattr(cls, name)]
+    if old:
+        lines = "\n".join(f"    {_OLD_HOOKS[name]}" for name in old)
+        raise OvertoneError(
+            f"{cls.__name__} defines {', '.join(old)}, which are handed a controller. Overtone's schedulers "
+            f"never see one: they answer, and the controller acts. Write\n\n"
+            f"class {cls.__name__}(tune.schedulers.TrialScheduler):\n{lines}\n"
+        )
+    return scheduler

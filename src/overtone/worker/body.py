@@ -1,0 +1,112 @@
+"""Runs one trial in this process, and tells the engine how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import Any
+
+from overtone.core.job import Job
+from overtone.core.messages import Cause, Start
+from overtone.errors import TrainableError
+from overtone.worker.bound import as_bound, resolve
+from overtone.worker.class_trial import is_steppable, run_class
+from overtone.worker.current import activated
+from overtone.worker.function_trial import FORMS, run_function
+from overtone.worker.halted import TrialHalted
+from overtone.worker.session import Session
+from overtone.worker.wire import Channel
+
+LONGEST_ERROR = 500
+
+
+def run_trial(
+    channel: Channel, job: Job, start: Start, passing: tuple[type[BaseException], ...] = ()
+) -> bool:
+    """Run the trial of `start` from beginning to end.
+
+    Args:
+        passing: Exceptions that are not the trial's to end with, such as Ctrl-C in an engine
+            that runs trials in its own process; they are raised, and no end is sent.
+
+    Returns:
+        Whether user code unwound as it should, so that the process may be used again.
+    """
+    name = (start.trial_id, start.attempt)
+    session: Session | None = None
+    cause: Cause = "returned"
+    error = traceback = ""
+    try:
+        session = Session(channel, job, start)
+        channel.send(("started", *name, os.getpid(), os.uname().nodename, start.checkpoint))
+        with activated(session):
+            _call(job, session)
+            session.finish()
+    except passing:
+        raise
+    except TrialHalted:
+        cause = "halted"
+    except EOFError as lost:
+        if session is None:
+            return False  # there was nobody to report to from the first word on
+        cause, error, traceback = _raised(lost)
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            cause, error, traceback = _raised(end)
+    except BaseException as raised:
+        cause, error, traceback = _raised(raised)
+    is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)
+    if session is not None and session.is_halted:
+        cause, error, traceback = "halted", "", ""
+    _flush()
+    try:
+        channel.send(("ended", *name, cause, error, traceback))
+    except EOFError:
+        return False
+    return is_clean
+
+
+def _call(job: Job, session: Session) -> None:
+    """Call the trainable in the way that it asks for.
+
+    Raises:
+        TrainableError: It is nothing that can be called.
+    """
+    bound = as_bound(job.trainable)
+    parameters = resolve({**bound.parameters, **job.parameters})
+    trainable: Any = bound.trainable
+    if is_steppable(trainable):
+        run_class(trainable, session, job, parameters)
+    elif isinstance(trainable, type) or not callable(trainable):
+        kind = "class without a step method" if isinstance(trainable, type) else type(trainable).__name__
+        raise TrainableError(f"{trainable!r:.200} is a {kind}. A trainable is one of\n{FORMS}")
+    else:
+        run_function(trainable, session, parameters)
+
+
+def _raised(error: BaseException) -> tuple[Cause, str, str]:
+    """The end of a trial that raised: one line, and the user's own traceback."""
+    from traceback import format_exception
+
+    shown = "".join(format_exception(type(error), error, _user_part(error.__traceback__)))
+    text = str(error).strip()
+    line = f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+    return "raised", line[:LONGEST_ERROR], shown
+
+
+def _user_part(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback from the first frame on that is not this package's way to the user's code."""
+    here = os.path.dirname(__file__) + os.sep
+    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(here):
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _flush() -> None:
+    """Hand on what the trial printed before its end is known."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass  # the user closed or replaced it

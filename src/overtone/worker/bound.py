@@ -1,0 +1,88 @@
+"""A trainable together with its parameters and resources."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from overtone.worker import objects
+
+LARGE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """What `with_parameters` and `with_resources` return; usable wherever a trainable is.
+
+    Attributes:
+        trainable: A function, class or callable; never a Bound itself.
+        parameters: Further arguments by name; large ones as an ObjectRef.
+        resources: What a trial needs, as the user wrote it; None where nothing was said.
+    """
+
+    trainable: Any
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    resources: Any = None
+
+    @property
+    def __name__(self) -> str:
+        return trainable_name(self.trainable)
+
+    def resolved(self) -> dict[str, Any]:
+        """The parameters, with the objects themselves in the place of references."""
+        return resolve(self.parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.trainable(*args, **{**self.resolved(), **kwargs})
+
+
+def with_parameters(trainable: Any, /, **parameters: Any) -> Bound:
+    """`trainable`, which gets further arguments: `def f(config, data)`, or `setup(self, config, data)`.
+
+    Large objects are shared with all trials on this machine rather than copied for each.
+    """
+    shared = {name: _shared(value) for name, value in parameters.items()}
+    inner = as_bound(trainable)
+    return Bound(inner.trainable, {**inner.parameters, **shared}, inner.resources)
+
+
+def with_resources(trainable: Any, resources: Any) -> Bound:
+    """`trainable`, each trial of which needs `resources`, such as {"cpu": 2, "gpu": 0.5}."""
+    inner = as_bound(trainable)
+    return Bound(inner.trainable, inner.parameters, resources)
+
+
+def as_bound(trainable: Any) -> Bound:
+    """`trainable` as a Bound, with nothing bound where it was none."""
+    return trainable if isinstance(trainable, Bound) else Bound(trainable)
+
+
+def resolve(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """`parameters` with the objects themselves in the place of references."""
+    return {
+        name: objects.get(value) if isinstance(value, objects.ObjectRef) else value
+        for name, value in parameters.items()
+    }
+
+
+def trainable_name(trainable: Any) -> str:
+    """What to call a trainable: its name, the wrapped one's for a partial, else its class'."""
+    while isinstance(trainable, functools.partial):
+        trainable = trainable.func
+    name = getattr(trainable, "__name__", None) or type(trainable).__name__
+    return "lambda" if name == "<lambda>" else str(name)
+
+
+def _shared(value: Any) -> Any:
+    """A reference to `value` where it is large; small ones travel with the trainable."""
+    if value is None or isinstance(value, (bool, int, float, objects.ObjectRef)):
+        return value
+    try:
+        body, buffers = objects.pickled(value)
+    except Exception:
+        return value  # an engine in this process takes it; the others say what is wrong with it
+    if len(body) + sum(len(one) for one in buffers) < LARGE_BYTES:
+        return value
+    return objects.put_pickled(body, buffers)

@@ -1,0 +1,104 @@
+"""The checkpoint that users hold: a directory, and what they noted about it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from overtone.errors import StorageError
+from overtone.worker import saving
+
+METADATA_FILE = ".metadata.json"
+
+
+class Checkpoint:
+    """A directory with saved state, to be reported or to go on from.
+
+    Attributes:
+        path: The directory.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = str(Path(path).expanduser().absolute())
+
+    @classmethod
+    def from_directory(cls, path: str | os.PathLike[str]) -> Checkpoint:
+        """The checkpoint that the directory `path` is; nothing is copied before it is reported.
+
+        Raises:
+            StorageError: There is no such directory.
+        """
+        checkpoint = cls(path)
+        if not os.path.isdir(checkpoint.path):
+            raise StorageError(f"Checkpoint.from_directory needs a directory, and {str(path)!r} is none")
+        return checkpoint
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Checkpoint:
+        """A checkpoint that holds `data`: JSON where it is plain, else a pickle.
+
+        Its directory is temporary and goes with this object.
+        """
+        import shutil
+        import tempfile
+        import weakref
+
+        folder = tempfile.mkdtemp(prefix="overtone_checkpoint_")
+        saving.write_dict(data, Path(folder))
+        checkpoint = cls(folder)
+        weakref.finalize(checkpoint, shutil.rmtree, folder, True)
+        return checkpoint
+
+    def to_dict(self) -> Any:
+        """The data of a checkpoint made with `from_dict`.
+
+        It may unpickle: call it on your own checkpoints only.
+
+        Raises:
+            StorageError: The checkpoint holds files, not a dict.
+        """
+        return saving.read_dict(Path(self.path))
+
+    def to_directory(self, path: str | os.PathLike[str] | None = None) -> str:
+        """A copy of the contents in `path`, by default in a new temporary directory."""
+        import shutil
+        import tempfile
+
+        target = str(path) if path is not None else tempfile.mkdtemp(prefix="overtone_checkpoint_")
+        ignore = shutil.ignore_patterns(saving.STATE_FILE)
+        shutil.copytree(self.path, target, dirs_exist_ok=True, ignore=ignore)
+        return target
+
+    @contextmanager
+    def as_directory(self) -> Iterator[str]:
+        """A directory with the contents, to be read inside the block."""
+        yield self.path
+
+    def get_metadata(self) -> dict[str, Any]:
+        """What was noted with `set_metadata` and `update_metadata`."""
+        file = Path(self.path, METADATA_FILE)
+        return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+
+    def set_metadata(self, metadata: Mapping[str, Any]) -> None:
+        """Note plain data beside the contents, instead of what was noted before."""
+        Path(self.path, METADATA_FILE).write_text(json.dumps(dict(metadata)), "utf-8")
+
+    def update_metadata(self, metadata: Mapping[str, Any]) -> None:
+        """Add to what was noted."""
+        self.set_metadata({**self.get_metadata(), **metadata})
+
+    def __repr__(self) -> str:
+        return f"Checkpoint({self.path!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checkpoint) and other.path == self.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __fspath__(self) -> str:
+        return self.path

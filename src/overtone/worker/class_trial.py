@@ -1,0 +1,132 @@
+"""Runs a trial that is an object with a `step` method: a small adapter on the session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from overtone.core.job import Job
+from overtone.errors import TrainableError
+from overtone.worker import saving
+from overtone.worker.session import Session
+from overtone.worker.trainable import Trainable
+
+
+def is_steppable(trainable: Any) -> bool:
+    """Whether it is a class that this module can run."""
+    return isinstance(trainable, type) and (hasattr(trainable, "step") or hasattr(trainable, "_train"))
+
+
+def run_class(kind: type, session: Session, job: Job, parameters: Mapping[str, Any]) -> None:
+    """Step an object of `kind` until it is done or the session halts it."""
+    made = trainable_class(kind, parameters)(session.params)
+    assert isinstance(made, Trainable)
+    try:
+        _connect(made, session, job)
+        while True:
+            result = made.train()
+            is_done = bool(result.get("done"))
+            if session.saver is not None and _is_save_due(result, is_done, session.iteration + 1, job):
+                session.report_with_state(result)
+            else:
+                session.report(result)
+            if is_done:
+                return
+    finally:
+        made.stop()
+
+
+def trainable_class(kind: type, parameters: Mapping[str, Any]) -> type:
+    """`kind` as a Trainable whose `setup` also gets `parameters`."""
+    if not issubclass(kind, Trainable):
+        kind = _grafted(kind)
+    if not parameters:
+        return kind
+    plain: Any = kind
+
+    def setup(self: Any, config: dict[str, Any]) -> None:
+        plain.setup(self, config, **parameters)
+
+    return type(kind.__name__, (kind,), {"setup": setup, "__module__": kind.__module__})
+
+
+def save_state(trainable: Trainable, folder: Path) -> dict[str, Any]:
+    """Let `trainable` save into `folder`; returns the kind, for `.overtone.json`.
+
+    Raises:
+        TrainableError: `save_checkpoint` returned something else than it may.
+    """
+    saved = trainable.save_checkpoint(str(folder))
+    if isinstance(saved, Mapping):
+        saving.write_dict(saved, folder)
+        return {"kind": "dict"}
+    if saved is None:
+        return {"kind": "directory"}
+    try:
+        path = Path(saved)
+    except TypeError:
+        path = Path("/", "not", "a", "path")
+    if not path.exists():
+        raise TrainableError(
+            f"{type(trainable).__name__}.save_checkpoint() returned {saved!r:.200}: it must return None, "
+            "a dict, or the path of a file or directory that is there"
+        )
+    home, path = folder.resolve(), path.resolve()
+    if path == home:
+        return {"kind": "directory"}
+    inside = path.relative_to(home) if path.is_relative_to(home) else saving.place(path, folder)
+    return {"kind": "file", "name": str(inside)}
+
+
+def can_save(trainable: Trainable) -> bool:
+    """Whether its class defines how to save."""
+    kind = type(trainable)
+    return kind.save_checkpoint is not Trainable.save_checkpoint or kind._save is not Trainable._save
+
+
+def _connect(made: Trainable, session: Session, job: Job) -> None:
+    """Restore the object, and let the session save it and change its config."""
+    state = session.saved_state
+    if state is not None:
+        made.go_on_from(state, session.iteration)
+    if can_save(made):
+        session.saver = lambda folder: save_state(made, folder)
+    elif job.checkpoint_freq or job.checkpoint_at_end:
+        raise TrainableError(
+            f"checkpoint_freq={job.checkpoint_freq} and checkpoint_at_end={job.checkpoint_at_end} need "
+            f"{type(made).__name__}.save_checkpoint(self, checkpoint_dir) and load_checkpoint(self, path)"
+        )
+
+    def on_params() -> None:
+        if not made.reset(session.params):
+            raise TrainableError(
+                f"{type(made).__name__}.reset_config(new_config) did not return True, and the scheduler "
+                "changes the config of running trials: take up new_config in it, and return True"
+            )
+
+    session.on_params = on_params
+
+
+def _is_save_due(result: Mapping[str, Any], is_done: bool, t: int, job: Job) -> bool:
+    if result.get("should_checkpoint") or (is_done and job.checkpoint_at_end):
+        return True
+    return job.checkpoint_freq > 0 and t % job.checkpoint_freq == 0
+
+
+def _grafted(kind: type) -> type:
+    """A Trainable that behaves as `kind`, which only has some of the methods."""
+    namespace: dict[str, Any] = {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    if kind.__init__ is not object.__init__:  # type: ignore[misc]
+        own: Any = kind
+
+        def __init__(self: Any, config: dict[str, Any]) -> None:
+            import inspect
+
+            self._begin(config)
+            takes_config = len(inspect.signature(own).parameters) > 0
+            own.__init__(self, *([config] if takes_config else []))
+            self.setup(config)
+
+        namespace["__init__"] = __init__
+    return type(kind.__name__, (kind, Trainable), namespace)

@@ -1,0 +1,97 @@
+"""Which GPUs there are, and which of them a trial sees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from overtone.core.resources import Placement
+from overtone.errors import ResourceError
+
+VARIABLE = "CUDA_VISIBLE_DEVICES"
+
+
+def detect(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The ids of this machine's GPUs as CUDA_VISIBLE_DEVICES writes them; () without pynvml."""
+    return visible_ids(environment.get(VARIABLE), _count())
+
+
+def visible_ids(variable: str | None, count: int) -> tuple[str, ...]:
+    """The ids that CUDA would use, of `count` GPUs, where CUDA_VISIBLE_DEVICES is `variable`.
+
+    As CUDA does, the list ends at the first id that does not exist.
+    """
+    if variable is None:
+        return tuple(str(index) for index in range(count))
+    ids: list[str] = []
+    for one in (part.strip() for part in variable.split(",")):
+        named = one.startswith(("GPU-", "MIG-"))
+        if one in ids or not (named or (one.isdecimal() and int(one) < count)):
+            break
+        ids.append(one)
+    return tuple(ids) if count else ()
+
+
+def declared_ids(count: int, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Ids for `count` GPUs that the user declared: CUDA_VISIBLE_DEVICES's first, or 0, 1, ...
+
+    Raises:
+        ResourceError: CUDA_VISIBLE_DEVICES shows fewer.
+    """
+    variable = environment.get(VARIABLE)
+    if variable is None:
+        return tuple(str(index) for index in range(count))
+    ids = tuple(part.strip() for part in variable.split(",") if part.strip())
+    if len(ids) < count:
+        raise ResourceError(
+            f"gpus={count}, but {VARIABLE}={variable!r} shows {len(ids)}: unset it, or ask for fewer"
+        )
+    return ids[:count]
+
+
+def visible_to(placement: Placement, ids: Sequence[str]) -> str:
+    """CUDA_VISIBLE_DEVICES for a trial that was placed so; empty where it has no GPU."""
+    indexes = dict.fromkeys(index for bundle in placement.gpus for index, _ in bundle)
+    return ",".join(ids[index] for index in indexes)
+
+
+def is_cuda_initialised() -> bool:
+    """Whether this process has started CUDA, which then does not work in its forks."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    cuda = getattr(torch, "cuda", None)
+    if cuda is not None and cuda.is_initialized():
+        return True
+    try:
+        descriptors = os.listdir("/proc/self/fd")
+    except OSError:
+        return False
+    for descriptor in descriptors:
+        try:
+            # opened by cuInit, whichever library calls it, and not by NVML
+            if os.readlink(f"/proc/self/fd/{descriptor}") == "/dev/nvidia-uvm":
+                return True
+        except OSError:
+            pass  # the descriptor of the listing itself
+    return False
+
+
+def _count() -> int:
+    """How many GPUs the driver library knows; 0 where it, or pynvml, is missing."""
+    if os.path.isdir("/dev") and not any(os.path.exists(f"/dev/{one}") for one in ("nvidiactl", "dxg")):
+        return 0  # spares the import
+    try:
+        import pynvml
+    except ImportError:
+        return 0
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return 0
+    try:
+        return int(pynvml.nvmlDeviceGetCount())
+    except pynvml.NVMLError:
+        return 0
+    finally:
+        pynvml.nvmlShutdown()

@@ -1,0 +1,69 @@
+"""Which processes belong to a trial: who dies with whom, and who inherits orphans."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterator
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+def die_with_parent(signum: int = signal.SIGKILL) -> None:
+    """Have the kernel send `signum` to this process when its parent dies (Linux only).
+
+    A parent that died just before is not noticed: compare `os.getppid()` afterwards.
+    """
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signum, 0, 0, 0)
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of descendants whose own parent ends (Linux only)."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children(pid: int) -> set[int]:
+    """The direct children of the single-threaded process `pid`, zombies included; empty off Linux."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:
+            return {int(one) for one in file.read().split()}
+    except FileNotFoundError:
+        return {child for child, parent in _parents() if parent == pid}  # a kernel without that file
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """(pid, its parent's pid) of every process."""
+    if _libc is None:
+        return
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    # the command, in brackets, may itself hold blanks and brackets
+                    yield int(name), int(file.read().rpartition(b")")[2].split()[1])
+            except OSError:
+                pass  # it ended meanwhile
+
+
+def become_trial_process(parent: int) -> None:
+    """Give this process a session of its own, which ends with `parent`, and plain signals."""
+    os.setsid()
+    die_with_parent()
+    if os.getppid() != parent:
+        os._exit(1)
+    # what a trial's descendants leave behind stays below the trial until the trial itself
+    # ends: so the server can tell whose it was
+    adopt_orphans()
+    signal.set_wakeup_fd(-1)
+    for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())

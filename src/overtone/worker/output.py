@@ -1,0 +1,69 @@
+"""What a trial prints: into files, or into pipes that the engine reads line by line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+MAX_LINE_BYTES = 1 << 16
+"""A longer line is shown in pieces, so that one without an end does not fill the memory."""
+
+
+def redirect(stdout: int, stderr: int) -> None:
+    """Make the two descriptors this process's stdout and stderr, for what it starts too."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    os.dup2(stdout, 1)
+    os.dup2(stderr, 2)
+
+
+def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
+    """Append stdout and stderr to the files of these names below `folder`, which is made."""
+    os.makedirs(folder, exist_ok=True)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    opened = [os.open(os.path.join(folder, name), flags, 0o666) for name in names]
+    redirect(opened[0], opened[1])
+    for one in opened:
+        os.close(one)
+
+
+def show_lines_at_once() -> None:
+    """Have this process's stdout write each line as it comes, in UTF-8, also into a pipe."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
+class Lines:
+    """Cuts a stream of bytes into whole lines.
+
+    What a carriage return overwrites on a terminal is dropped: of a progress bar, its last
+    state remains.
+    """
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, data: bytes) -> list[str]:
+        """The lines that `data` completes, without their ends."""
+        head, newline, self._rest = (self._rest + data).rpartition(b"\n")
+        lines = [_shown(line) for line in head.split(b"\n")] if newline else []
+        self._rest = self._rest.rstrip(b"\r").rpartition(b"\r")[2] + _trailing_return(self._rest)
+        if len(self._rest) > MAX_LINE_BYTES:
+            lines += self.end()
+        return lines
+
+    def end(self) -> list[str]:
+        """The line that was begun, if any."""
+        rest, self._rest = self._rest, b""
+        return [_shown(rest)] if rest else []
+
+
+def _trailing_return(data: bytes) -> bytes:
+    return b"\r" if data.endswith(b"\r") else b""
+
+
+def _shown(line: bytes) -> str:
+    return line.rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace")

@@ -1,0 +1,41 @@
+"""What the driver asks of the server that makes its trials' processes.
+
+A request is a `REQUEST` structure: what, and the number of the process that it is about,
+with descriptors where it needs them. The server answers in frames of tuples:
+
+    ("ready", is_warm, note)        note says why trials are not forked, where they should be
+    ("broken", error, traceback)    the Job cannot be loaded; the server has ended
+    ("forked", number, pid)
+    ("failed", number, error)       no process could be made
+    ("exited", number, status)      with all that it left behind; status as from waitpid
+"""
+
+from __future__ import annotations
+
+import struct
+
+REQUEST = struct.Struct("<cxxxI")
+
+JOB = b"J"
+"""Load the Job from this descriptor: the first request."""
+
+NEW = b"N"
+"""Make a process; its line to the driver, its stdout, its stderr."""
+
+TERMINATE = b"T"
+"""Send SIGTERM to a process and what it started."""
+
+KILL = b"K"
+"""Kill a process and what it started."""
+
+BOOT_SERVER = (
+    "import sys; at = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; "
+    "from overtone.worker.server import main; main(at)"
+)
+"""What `new_python` runs to be the server; its argument: the descriptor of the Job, or -1."""
+
+BOOT_TRIAL = (
+    "import sys; file, parent = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
+    "from overtone.worker.spawn import main; main(file, parent)"
+)
+"""The same for one trial's process; its arguments: the descriptor of the Job, the server's pid."""

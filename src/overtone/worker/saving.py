@@ -1,0 +1,166 @@
+"""How a checkpoint gets into the store and back, with the session's counts beside it.
+
+Each checkpoint directory holds `.overtone.json`: the counts of the session that saved it
+(`t`, `time_total_s`, `timesteps_total`) and `kind`, the form in which the user gave it:
+"directory", "file" (with `name`) or "dict".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overtone.core.protocols import Store
+from overtone.core.types import Checkpoint
+from overtone.errors import StorageError, TrainableError
+
+STATE_FILE = ".overtone.json"
+DATA_JSON = "data.json"
+DATA_PICKLE = "data.pkl"
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A checkpoint on this machine.
+
+    Attributes:
+        directory: Its contents; not to be written to.
+        state: What `.overtone.json` says; empty where there is none.
+    """
+
+    directory: Path
+    state: Mapping[str, Any]
+
+    @property
+    def path(self) -> str:
+        """What the user saved: the directory, or the file in it."""
+        if self.state.get("kind") == "file":
+            return str(self.directory / self.state["name"])
+        return str(self.directory)
+
+    @property
+    def like_saved(self) -> Any:
+        """The path, or the dict if that was what the user saved."""
+        return read_dict(self.directory) if self.state.get("kind") == "dict" else self.path
+
+
+def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
+    """`checkpoint` from the store.
+
+    Raises:
+        StorageError: The store does not have it.
+    """
+    directory = store.get(checkpoint.uri)
+    if not directory.is_dir():
+        raise StorageError(
+            f"checkpoint {checkpoint.uri} of trial {checkpoint.trial_id} is gone: {directory} is no folder"
+        )
+    try:
+        state = json.loads((directory / STATE_FILE).read_text("utf-8"))
+    except FileNotFoundError:
+        state = {}
+    except ValueError as error:
+        raise StorageError(f"{directory / STATE_FILE} is damaged: {error}") from error
+    return Restored(directory, state if isinstance(state, dict) else {})
+
+
+def keep(store: Store, source: Path, trial_id: str, state: Mapping[str, Any]) -> Checkpoint:
+    """The reference of a copy of the directory `source`, with `state` beside it.
+
+    Raises:
+        TrainableError: `source` is no directory.
+    """
+    if not source.is_dir():
+        raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
+    t = int(state["t"])
+    marker = source / STATE_FILE
+    try:
+        marker.write_text(json.dumps(state), "utf-8")
+    except PermissionError:
+        import shutil
+
+        with staging(None) as folder:
+            copy = folder / "copy"
+            shutil.copytree(source, copy)
+            copy.chmod(0o700)
+            return keep(store, copy, trial_id, state)
+    try:
+        uri = store.put(source, f"{trial_id}/checkpoint_{t:06d}")
+    finally:
+        marker.unlink(missing_ok=True)
+    return Checkpoint(trial_id, t, uri)
+
+
+@contextmanager
+def staging(beside: Path | None) -> Iterator[Path]:
+    """A new directory, gone after the block; below `beside` where that is given."""
+    import shutil
+    import tempfile
+
+    if beside is not None:
+        beside.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=".saving_", dir=beside))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def place(source: Path, folder: Path) -> str:
+    """Put the file or directory `source` below `folder`, without a copy where that can be.
+
+    Returns:
+        Its name there.
+    """
+    import shutil
+
+    target = folder / source.name
+    if source.is_dir():
+        shutil.copytree(source, target)
+        return source.name
+    try:
+        os.link(source, target)
+    except OSError:  # another file system, or one without links
+        shutil.copy2(source, target)
+    return source.name
+
+
+def write_dict(data: Mapping[str, Any], folder: Path) -> None:
+    """Write `data` as JSON where it comes back equal, and else as a pickle."""
+    if _is_plain(data):
+        (folder / DATA_JSON).write_text(json.dumps(data), "utf-8")
+        return
+    import cloudpickle
+
+    with (folder / DATA_PICKLE).open("wb") as file:
+        cloudpickle.dump(data, file, protocol=5)
+
+
+def read_dict(folder: Path) -> Any:
+    """What `write_dict` wrote there; it may unpickle, so only for a user's own checkpoints."""
+    plain = folder / DATA_JSON
+    if plain.exists():
+        return json.loads(plain.read_text("utf-8"))
+    pickled = folder / DATA_PICKLE
+    if not pickled.exists():
+        raise StorageError(f"{folder} holds no dict: it was saved as files; use its path")
+    import pickle
+
+    with pickled.open("rb") as file:
+        return pickle.load(file)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON gives back the very same."""
+    if value is None or type(value) in (bool, int, float, str):
+        return True
+    if type(value) is list:
+        return all(_is_plain(one) for one in value)
+    if type(value) is dict:
+        return all(type(key) is str and _is_plain(one) for key, one in value.items())
+    return False

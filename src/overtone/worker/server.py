@@ -1,0 +1,310 @@
+"""The warm server: it has imported the user's modules, and forks a process for each trial.
+
+It is a fresh process, so it never runs the user's script again. `requests` lists what it is
+asked for and what it answers. When the driver hangs up, or dies, all processes below the
+server are killed.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import warnings
+from typing import NoReturn
+
+from overtone.core.job import Job
+from overtone.worker import body as _body  # noqa: F401  (loaded here, once, for all forks)
+from overtone.worker import gpus, lineage, output, threads
+from overtone.worker.main import serve
+from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE
+from overtone.worker.spawn import run_to_the_end, spawn
+from overtone.worker.surroundings import Surroundings, explain, load_job, new_python, take_over
+from overtone.worker.trial_channel import TrialChannel
+from overtone.worker.wire import Message, frame
+
+STRAY_GRACE_S = 0.25
+"""From SIGTERM to SIGKILL for what a trial left behind."""
+
+END_WITHIN_S = 3.0
+
+
+def main(loaded_from: int = -1) -> NoReturn:
+    """Be the server; descriptor 0 is the line to the driver.
+
+    Args:
+        loaded_from: Where the Job is, if this process is the server anew, without the
+            threads and the CUDA context that its first life had come by.
+    """
+    driver = os.getppid()
+    gc.disable()  # until there is a trial: imports make no garbage worth the time
+    try:
+        os.setsid()
+    except PermissionError:
+        pass  # it leads a session already, from its first life
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    control = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    output.show_lines_at_once()
+    lineage.adopt_orphans()
+    server = Server(control, driver)
+    server.watch_driver()
+    server.prepare(loaded_from)
+    server.loop()
+
+
+class Server:
+    """One server, from its first request to the driver's end.
+
+    Args:
+        control: The line to the driver.
+        driver: Its pid.
+    """
+
+    def __init__(self, control: socket.socket, driver: int) -> None:
+        self._control = control
+        self._driver = driver
+        self._job: Job | None = None  # None: each process loads it for itself
+        self._numbers: dict[int, int] = {}  # of the processes, by pid
+        self._pids: dict[int, int] = {}
+        self._family: set[int] = set()  # children of the server that are no trial's
+        self._exited: list[tuple[int, int]] = []  # not told yet: strays still run
+        self._strays_until: float | None = None
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_write, False)
+        os.set_blocking(self._wake_read, False)
+
+    # --- life -----------------------------------------------------------------------
+
+    def watch_driver(self) -> None:
+        """End with the driver, even while the user's modules are being imported."""
+
+        def on_parent_end(signum: int, frame: object) -> None:
+            if os.getppid() != self._driver:  # else it was only the thread that started us
+                self._end()
+
+        signal.signal(signal.SIGHUP, on_parent_end)
+        lineage.die_with_parent(signal.SIGHUP)
+        on_parent_end(signal.SIGHUP, None)
+
+    def prepare(self, loaded_from: int) -> None:
+        """Load the Job, or find out that each process has to."""
+        note = ""
+        self._file = loaded_from if loaded_from >= 0 else self._receive_file()
+        self._surroundings = take_over(self._file)
+        is_warm = self._surroundings.is_warm and loaded_from < 0
+        if is_warm:
+            try:
+                job = load_job(self._file, self._surroundings)
+            except BaseException as error:
+                self._tell(("broken", *explain(error)))
+                os._exit(1)
+            note = unsafe_to_fork()
+            if note:
+                self._tell(("ready", False, note))
+                self._start_anew()
+            self._job = job
+            gc.freeze()  # a child's collector then leaves the pages that it shares alone
+        self._family = lineage.children(os.getpid())
+        # without a handler of its own, SIGCHLD would not reach the wake-up descriptor
+        signal.signal(signal.SIGCHLD, lambda signum, frame: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        if loaded_from < 0:
+            self._tell(("ready", is_warm, ""))
+
+    def _receive_file(self) -> int:
+        _, descriptors, _, _ = socket.recv_fds(self._control, REQUEST.size, 1)
+        if not descriptors:
+            os._exit(0)  # the driver hung up
+        return descriptors[0]
+
+    def _start_anew(self) -> NoReturn:
+        """Replace this process by one that has not imported anything of the user's."""
+        os.dup2(self._control.fileno(), 0)
+        os.set_inheritable(self._file, True)
+        os.execv(sys.executable, new_python(BOOT_SERVER, str(self._file)))
+
+    def loop(self) -> NoReturn:
+        """Serve until the driver is gone."""
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        poll.register(self._wake_read, select.POLLIN)
+        while True:
+            wait_ms = None if self._strays_until is None else 5
+            for descriptor, _ in poll.poll(wait_ms):
+                if descriptor == self._wake_read:
+                    self._drain_wakeups()
+                else:
+                    self._on_request()
+            self._reap()
+
+    def _drain_wakeups(self) -> None:
+        try:
+            os.read(self._wake_read, 4096)
+        except BlockingIOError:
+            pass  # a signal between poll and here was read already
+
+    def _end(self) -> NoReturn:
+        """Kill everything below this process, and exit."""
+        give_up_at = time.monotonic() + END_WITHIN_S
+        while time.monotonic() < give_up_at:
+            below = lineage.children(os.getpid()) or set(self._numbers)
+            for pid in below:
+                _signal(pid, signal.SIGKILL)
+            try:
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
+            except ChildProcessError:
+                break  # nobody is left; orphans would have become children
+            time.sleep(0.001)
+        os._exit(0)
+
+    def _tell(self, message: Message) -> None:
+        try:
+            self._control.sendall(frame(message))
+        except OSError:
+            self._end()
+
+    # --- requests -------------------------------------------------------------------
+
+    def _on_request(self) -> None:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, REQUEST.size, 3)
+        except ConnectionError:
+            data, descriptors = b"", []
+        if not data:
+            self._end()
+        what, number = REQUEST.unpack(data)
+        if what == NEW:
+            self._make_process(number, descriptors)
+            return
+        pid = self._pids.get(number)
+        if pid is None:
+            return  # it has exited; the driver will read so
+        if what == TERMINATE:
+            try:
+                os.killpg(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                _signal(pid, signal.SIGTERM)  # it has not got as far as setsid
+        elif what == KILL:
+            _signal(pid, signal.SIGKILL)  # what it leaves behind is seen to when it is reaped
+
+    def _make_process(self, number: int, descriptors: list[int]) -> None:
+        try:
+            job = self._job
+            pid = spawn(self._file, descriptors) if job is None else self._fork(job, descriptors)
+        except OSError as error:
+            self._tell(("failed", number, str(error)))
+            return
+        finally:
+            for one in descriptors:
+                os.close(one)
+        self._numbers[pid] = number
+        self._pids[number] = pid
+        self._tell(("forked", number, pid))
+
+    def _fork(self, job: Job, descriptors: list[int]) -> int:
+        server = os.getpid()
+        with warnings.catch_warnings():
+            # Python 3.12 warns of pools' threads, which `unsafe_to_fork` has looked at
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            try:
+                lineage.become_trial_process(server)
+                self._control.close()
+                for one in (self._wake_read, self._wake_write, self._file):
+                    os.close(one)
+                run_forked(job, self._surroundings, descriptors)
+            finally:
+                os._exit(1)
+        return pid
+
+    # --- ends -----------------------------------------------------------------------
+
+    def _reap(self) -> None:
+        """Tell the driver who has exited, once what they left behind is gone."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            if not pid:
+                break
+            number = self._numbers.pop(pid, None)
+            if number is not None:
+                del self._pids[number]
+                self._exited.append((number, status))
+        if not self._exited and self._strays_until is None:
+            return
+        # whoever is not a trial's process has lost its own parent: a trial that has ended
+        strays = lineage.children(os.getpid()) - self._numbers.keys() - self._family
+        if strays:
+            self._chase(strays)
+            return
+        self._strays_until = None
+        for number, status in self._exited:
+            self._tell(("exited", number, status))
+        self._exited.clear()
+
+    def _chase(self, strays: set[int]) -> None:
+        """SIGTERM first: helpers such as multiprocessing's resource tracker clean up then."""
+        now = time.monotonic()
+        if self._strays_until is None:
+            self._strays_until = now + STRAY_GRACE_S
+            for pid in strays:
+                _signal(pid, signal.SIGTERM)
+        elif now > self._strays_until + END_WITHIN_S:
+            self._family |= strays  # not even SIGKILL ends them: their trial must not wait for ever
+        elif now > self._strays_until:
+            for pid in strays:
+                _signal(pid, signal.SIGKILL)
+
+
+def unsafe_to_fork() -> str:
+    """Why trials of this process cannot be forked; empty when they can."""
+    if gpus.is_cuda_initialised():
+        return "importing its modules initialises CUDA, which does not work in a fork"
+    lost = threads.lost_in_a_fork()
+    return f"importing its modules starts threads, which a fork would lose ({lost})" if lost else ""
+
+
+def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int]) -> NoReturn:
+    """Be a trial's process, in a fork of the server."""
+    line, stdout, stderr = descriptors
+    output.redirect(stdout, stderr)
+    os.close(stdout)
+    os.close(stderr)
+    _reseed_numpy()
+    gc.enable()
+    channel = TrialChannel(socket.socket(fileno=line), surroundings)
+    run_to_the_end(lambda: serve(channel, job))
+
+
+def _reseed_numpy() -> None:
+    """Give this fork random numbers of its own, as `random` gets from Python itself.
+
+    A generator that the user's module seeded keeps its state, as in a process that imports
+    that module anew.
+    """
+    module = sys.modules.get("numpy.random.mtrand")
+    if module is None:
+        return
+    bits = getattr(getattr(module, "_rand", None), "_bit_generator", None)
+    if getattr(bits, "_seed_seq", None) is not None:
+        module.seed(int.from_bytes(os.urandom(4), "little"))
+
+
+def _signal(pid: int, signum: int) -> None:
+    try:
+        os.kill(pid, signum)
+    except (ProcessLookupError, PermissionError):
+        pass  # it is gone, or it has become another user's

@@ -1,0 +1,179 @@
+"""The class API: a trial as an object that is set up once and then stepped.
+
+Both generations of method names serve: `setup step save_checkpoint load_checkpoint cleanup
+reset_config`, and `_setup _train _save _restore _stop _reset`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.errors import TrainableError
+from overtone.worker.current import current, is_inside
+from overtone.worker.normalise import is_number
+
+Saved = str | os.PathLike[str] | Mapping[str, Any] | None
+"""What `save_checkpoint` may return: a path, a dict, or None where it wrote into the directory."""
+
+
+class Trainable:
+    """A trial: subclass it, define `setup` and `step`, and hand the class to `tune.run`.
+
+    Attributes:
+        config: The trial's hyperparameters; updated in place when the scheduler changes them.
+    """
+
+    config: dict[str, Any]
+
+    def __init__(self, config: dict[str, Any] | None = None, logger_creator: Any = None) -> None:
+        self._begin(config)
+        self.setup(self.config)
+
+    def _begin(self, config: dict[str, Any] | None) -> None:
+        self.config = {} if config is None else config
+        self._iteration = 0
+        self._session = current() if is_inside() else None
+
+    # --- what users define ---------------------------------------------------------------
+
+    def setup(self, config: dict[str, Any]) -> None:
+        """Make ready to step: build the model, load the data."""
+        self._setup(config)
+
+    def step(self) -> Any:
+        """Train for one iteration; the metrics, as a dict or one number.
+
+        `done: True` among them ends the trial, `should_checkpoint: True` saves it.
+        """
+        return self._train()
+
+    def save_checkpoint(self, checkpoint_dir: str) -> Saved:
+        """Save into `checkpoint_dir`, or return the state as a dict.
+
+        Returns:
+            None, the directory, the path of a file, or a dict: `load_checkpoint` gets its like.
+        """
+        return self._save(checkpoint_dir)
+
+    def load_checkpoint(self, checkpoint: Any) -> None:
+        """Go on from what `save_checkpoint` saved: the path, or the dict."""
+        self._restore(checkpoint)
+
+    def cleanup(self) -> None:
+        """The trial is over: let go of what it holds."""
+        self._stop()
+
+    def reset_config(self, new_config: dict[str, Any]) -> bool:
+        """Take up other hyperparameters; whether that was possible."""
+        return self._reset(new_config)
+
+    @classmethod
+    def default_resource_request(cls, config: dict[str, Any]) -> Any:
+        """What a trial with this config needs, such as {"cpu": 2}; None for the default."""
+        return None
+
+    @classmethod
+    def resource_help(cls, config: dict[str, Any]) -> str:
+        """How to ask for resources, as a sentence."""
+        return ""
+
+    # --- the same under their first names ------------------------------------------------
+
+    def _setup(self, config: dict[str, Any]) -> None:
+        """See `setup`."""
+
+    def _train(self) -> Any:
+        """See `step`."""
+        raise NotImplementedError(f"{type(self).__name__} needs step(self): it returns a dict of metrics")
+
+    def _save(self, checkpoint_dir: str) -> Saved:
+        """See `save_checkpoint`."""
+        raise NotImplementedError(f"{type(self).__name__} needs save_checkpoint(self, checkpoint_dir)")
+
+    def _restore(self, checkpoint: Any) -> None:
+        """See `load_checkpoint`."""
+        raise NotImplementedError(f"{type(self).__name__} needs load_checkpoint(self, checkpoint)")
+
+    def _stop(self) -> None:
+        """See `cleanup`."""
+
+    def _reset(self, new_config: dict[str, Any]) -> bool:
+        """See `reset_config`."""
+        return False
+
+    # --- what drives it ------------------------------------------------------------------
+
+    def train(self) -> dict[str, Any]:
+        """The metrics of one step.
+
+        Raises:
+            TrainableError: `step` returned neither a dict nor a number.
+        """
+        metrics = self.step()
+        if not isinstance(metrics, Mapping):
+            if not is_number(metrics):
+                raise TrainableError(
+                    f"{type(self).__name__}.step() must return a dict of metrics or a number, "
+                    f"not the {type(metrics).__name__} {metrics!r:.100}"
+                )
+            metrics = {"_metric": metrics}
+        self._iteration += 1
+        return {"training_iteration": self._iteration, **metrics}
+
+    def stop(self) -> None:
+        """End it."""
+        self.cleanup()
+
+    def reset(self, new_config: dict[str, Any]) -> bool:
+        """Take up other hyperparameters, in `config` as well; whether that was possible."""
+        if not self.reset_config(new_config):
+            return False
+        if new_config is not self.config:
+            self.config.clear()
+            self.config.update(new_config)
+        return True
+
+    def go_on_from(self, checkpoint: Any, iteration: int) -> None:
+        """Load what was saved after so many iterations."""
+        self.load_checkpoint(checkpoint)
+        self._iteration = iteration
+
+    def get_config(self) -> dict[str, Any]:
+        """The trial's hyperparameters."""
+        return self.config
+
+    @property
+    def iteration(self) -> int:
+        """How many steps were done, those before a restore counted."""
+        return self._iteration
+
+    @property
+    def training_iteration(self) -> int:
+        """The same as `iteration`."""
+        return self._iteration
+
+    @property
+    def trial_id(self) -> str:
+        """Such as "358bb_00006"; "default" outside of an experiment."""
+        return self._session.get_trial_id() if self._session else "default"
+
+    @property
+    def trial_name(self) -> str:
+        """Such as "MyTrainable_358bb_00006"."""
+        return self._session.get_trial_name() if self._session else type(self).__name__
+
+    @property
+    def trial_resources(self) -> Any:
+        """What the trial was given; None outside of an experiment."""
+        return self._session.get_trial_resources() if self._session else None
+
+    @property
+    def logdir(self) -> str:
+        """The trial's folder; outside of an experiment a temporary one."""
+        if self._session is not None:
+            return self._session.get_trial_dir()
+        import tempfile
+
+        return tempfile.gettempdir()

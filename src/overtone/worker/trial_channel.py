@@ -1,0 +1,43 @@
+"""A worker's line to its engine, which readies the process for each trial that arrives."""
+
+from __future__ import annotations
+
+import os
+from socket import socket
+
+from overtone.core.messages import Start
+from overtone.worker import gpus, output, threads
+from overtone.worker.surroundings import Surroundings
+from overtone.worker.wire import Nothing, Order, SocketChannel
+
+
+class TrialChannel(SocketChannel):
+    """Whoever receives a Start finds GPUs, thread limits and output files as it asks for."""
+
+    def __init__(self, sock: socket, surroundings: Surroundings) -> None:
+        super().__init__(sock)
+        self._surroundings = surroundings
+
+    def receive(self, wait: bool) -> Order | Nothing:
+        order = super().receive(wait)
+        if isinstance(order, Start):
+            make_ready(order, self._surroundings)
+        return order
+
+    def put_back(self, order: Order) -> None:
+        """Let the next `receive` return `order`."""
+        self._orders.appendleft(order)
+
+
+def cpu_threads(start: Start) -> int:
+    """How many threads a trial's pools get: its process's CPUs, at least 1."""
+    return max(1, int(dict(start.resources.bundles[0]).get("cpu", 0)))
+
+
+def make_ready(start: Start, surroundings: Surroundings) -> None:
+    """Set this process up for the trial of `start`."""
+    os.environ[gpus.VARIABLE] = gpus.visible_to(start.placement, surroundings.gpu_ids)
+    threads.limit(cpu_threads(start), surroundings.thread_variables)
+    if surroundings.log_to_file is not None:
+        folder = os.path.join(surroundings.folder, start.trial_id)
+        output.redirect_to_files(folder, surroundings.log_to_file)

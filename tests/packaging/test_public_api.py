@@ -1,0 +1,59 @@
+"""The public names: a snapshot, and that each can be had and is known to type checkers."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+SNAPSHOT = Path(__file__).with_name("public_api.txt")
+SOURCE = Path(__file__).parents[2] / "src"
+LAZY = ["overtone", "overtone.air", "overtone.train", "overtone.tune", "overtone.tune.schedulers",
+        "overtone.tune.search", "overtone.tune.suggest"]  # fmt: skip
+EAGER = ["overtone.air.config", "overtone.air.session", "overtone.tune.analysis", "overtone.tune.callback",
+         "overtone.tune.error",
+         "overtone.tune.logger", "overtone.tune.progress_reporter", "overtone.tune.result_grid",
+         "overtone.tune.sample", "overtone.tune.schedulers.async_hyperband",
+         "overtone.tune.search.basic_variant", "overtone.tune.search.sample",
+         "overtone.tune.stopper", "overtone.tune.suggest.basic_variant",
+         "overtone.tune.trainable"]  # fmt: skip
+
+
+def lazy_names(package: str) -> dict[str, str]:
+    """The module of each name in a lazy package's table; its children are their own."""
+    module = importlib.import_module(package)
+    table = {name: where for where, names in module._NAMES.items() for name in names.split()}
+    children = getattr(module, "_MODULES", ())
+    children = children.split() if isinstance(children, str) else children
+    return table | {child: f"{package}.{child}" for child in children}
+
+
+def public_api() -> list[str]:
+    lines = [f"{package}.{name}" for package in LAZY for name in lazy_names(package)]
+    lines += [f"{module}.{name}" for module in EAGER for name in importlib.import_module(module).__all__]
+    return sorted([*lines, "overtone.tune.checkpoint", "overtone.tune.params"])
+
+
+def test_the_public_names_are_those_of_the_snapshot():
+    # after a change that is meant: write public_api() to the file, and say so in CHANGELOG.md
+    assert public_api() == SNAPSHOT.read_text("utf-8").split()
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_every_lazy_name_can_be_had(package):
+    module = importlib.import_module(package)
+    assert [name for name in lazy_names(package) if getattr(module, name, None) is None] == []
+    assert set(lazy_names(package)) <= set(dir(module))
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_type_checkers_see_the_same_names(package):
+    file = SOURCE.joinpath(*package.split("."), "__init__.py")
+    (block,) = (node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.If))
+    imported = {
+        alias.asname: package + "." + alias.name if node.module == package else node.module
+        for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names if alias.asname
+    }  # fmt: skip
+    assert imported == lazy_names(package)

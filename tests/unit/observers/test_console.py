@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from overtone.observers.console import Console, ConsoleFacts
+from overtone.observers.reporters import CLIReporter
+from overtone.testing.story import Story
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(verbose: int | None, stream: io.StringIO, reporter: object = None, may_redraw: bool = True) -> str:
+    """What a console shows of a short run that takes a minute a flush."""
+    now = iter(range(0, 60 * 1000, 60))
+    facts = ConsoleFacts(
+        "exp",
+        "/results/exp",
+        "local engine: 2 CPUs",
+        lambda: 60.0,
+        metric="acc",
+        mode="max",
+        may_redraw=may_redraw,
+    )
+    console = Console(facts, verbose, reporter, stream, pace=lambda: float(next(now)))  # type: ignore[arg-type]
+    story = Story()
+    story.capacity(cpu=2)
+    trial = story.add({"lr": 0.1})
+    story.start(trial)
+    story.report(trial, acc=0.5)
+    for record in story.records:
+        console.on_record(record)
+    console.on_output(trial, "stdout", "printed\n")
+    console.flush()
+    console.on_record(story.end(trial))
+    console.flush()
+    console.close()
+    console.close()
+    return stream.getvalue()
+
+
+def test_silent_but_for_what_trials_print() -> None:
+    assert shown(0, io.StringIO()) == "(358bb_00000) printed\n"
+
+
+def test_lines_where_the_stream_is_no_terminal() -> None:
+    text = shown(None, io.StringIO())
+    assert text.startswith("local engine: 2 CPUs\n")
+    assert "trial 1 358bb_00000 finished: acc=0.5" in text
+    assert text.count("results: /results/exp") == 1
+    assert "\x1b" not in text
+
+
+def test_verbosity_chooses_which_lines() -> None:
+    assert ["finished:" in shown(verbose, io.StringIO()) for verbose in (1, 2, 3)] == [False, True, True]
+    assert ["iteration 1: acc=0.5" in shown(verbose, io.StringIO()) for verbose in (1, 2, 3)] == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_a_live_table_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    stdout = sys.stdout
+    text = shown(None, Terminal())
+    assert "\x1b[?25l" in text
+    assert "best: acc=0.5 by 358bb_00000" in text
+    assert sys.stdout is stdout
+
+
+@pytest.mark.parametrize("term", ["dumb", "unknown", ""])
+def test_lines_in_a_terminal_that_cannot_redraw(monkeypatch: pytest.MonkeyPatch, term: str) -> None:
+    monkeypatch.setenv("TERM", term)
+    assert "\x1b" not in shown(None, Terminal())
+
+
+def test_lines_where_the_terminal_is_someone_else_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    assert "\x1b" not in shown(None, Terminal(), may_redraw=False)
+
+
+def test_a_reporter_takes_over(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(1, io.StringIO(), CLIReporter())
+    assert text == "local engine: 2 CPUs\nexp, results in /results/exp\n(358bb_00000) printed\n"
+    assert capsys.readouterr().out.rstrip().endswith("---+")
+    shown(0, io.StringIO(), CLIReporter())
+    assert capsys.readouterr().out == ""
+
+
+def test_nothing_is_shown_of_a_run_that_never_began() -> None:
+    stream = io.StringIO()
+    console = Console(ConsoleFacts("exp", "/results", "engine", lambda: 0.0), stream=stream)
+    console.flush()
+    console.close()
+    assert stream.getvalue() == ""
+
+
+def test_wrong_arguments_are_refused() -> None:
+    facts = ConsoleFacts("exp", "/results", "engine", lambda: 0.0)
+    with pytest.raises(ValueError, match="verbose='loud': choose 0"):
+        Console(facts, "loud")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="verbose=-1"):
+        Console(facts, -1)
+    with pytest.raises(ValueError, match="should_report"):
+        Console(facts, progress_reporter=object())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="such as CLIReporter"):
+        Console(facts, progress_reporter=CLIReporter)  # type: ignore[arg-type]
+    assert Console(facts, 7) is not None

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+from overtone.core.messages import Record, Ruled
+from overtone.core.types import Why
+from overtone.observers.facts import ConsoleFacts
+from overtone.observers.progress import Progress
+from overtone.testing.story import Story
+
+NAN = float("nan")
+
+
+def facts(**more: object) -> ConsoleFacts:
+    return ConsoleFacts("exp", "/results/exp", "local engine", lambda: 0.0, **more)  # type: ignore[arg-type]
+
+
+def folded(story: Story, progress: Progress) -> Progress:
+    for record in story.records:
+        progress.apply(record)
+    return progress
+
+
+def one_trial() -> tuple[Story, str]:
+    story = Story()
+    trial = story.add({"lr": 0.1})
+    story.start(trial)
+    return story, trial
+
+
+def test_nan_never_wins_and_min_is_min() -> None:
+    story, trial = one_trial()
+    for loss in (NAN, 0.5, 0.7, NAN, 0.4, "0.1", None):
+        story.report(trial, loss=loss)
+    progress = folded(story, Progress(facts(metric="loss", mode="min")))
+    assert progress.best is not None
+    assert (progress.best.value, progress.best.t, progress.best.trial_id) == (0.4, 5, trial)
+    assert progress.n_results == 7
+
+
+def test_results_without_the_goal_still_count() -> None:
+    story, trial = one_trial()
+    story.report(trial, other=1)
+    progress = folded(story, Progress(facts(metric="acc")))
+    assert (progress.n_results, progress.best) == (1, None)
+
+
+def test_goal_may_be_nested() -> None:
+    story, trial = one_trial()
+    story.report(trial, eval={"acc": 0.9})
+    best = folded(story, Progress(facts(metric="eval/acc"))).best
+    assert best is not None
+    assert best.value == 0.9
+
+
+def test_goal_may_be_found_with_the_first_result() -> None:
+    goal: list[tuple[str | None, str | None]] = [(None, None)]
+    progress = Progress(facts(goal=lambda: goal[0]))
+    story, trial = one_trial()
+    folded(story, progress)
+    assert progress.metric is None
+    goal[0] = ("loss", "min")
+    progress.apply(story.report(trial, loss=2.0))
+    progress.apply(story.report(trial, loss=3.0))
+    assert progress.best is not None
+    assert progress.best.value == 2.0
+
+
+def test_redone_results_are_not_counted() -> None:
+    story, trial = one_trial()
+    story.report(trial, loss=1.0)
+    record = story.report(trial, Ruled(trial, 1, "redone"), loss=0.1)
+    progress = folded(story, Progress(facts(metric="loss", mode="min")))
+    assert record.choices
+    assert progress.n_results == 1
+    assert progress.best is not None
+    assert progress.best.value == 1.0
+
+
+def test_endings_carry_their_reason_and_statuses_are_the_user_s() -> None:
+    story = Story()
+    trials = [story.add({"lr": i}) for i in range(4)]
+    for trial in trials[:3]:
+        story.start(trial)
+    why = Why("asha", rung=3)
+    story.report_stopped(trials[0], why, acc=0.1)
+    story.end(trials[0], "halted", why)
+    story.end(trials[1], "raised", error="ValueError: x")
+    progress = folded(story, Progress(facts(metric="acc")))
+    assert [(one.row.id, one.why and one.why.rule) for one in progress.endings] == [
+        (trials[0], "asha"), (trials[1], "raised"),
+    ]  # fmt: skip
+    assert progress.counts == {"TERMINATED": 1, "ERROR": 1, "RUNNING": 1, "PENDING": 1}
+    assert (progress.n_ended, progress.rules, list(progress.running)) == (2, {"asha": 1}, [trials[2]])
+    progress.clear_news()
+    assert (progress.endings, progress.n_endings_before) == ([], 2)
+
+
+def test_a_trial_that_recovers_has_not_ended() -> None:
+    story, trial = one_trial()
+    story.recover(trial, "ValueError: x")
+    progress = folded(story, Progress(facts()))
+    assert (progress.endings, progress.running, progress.counts) == ([], {}, {"PENDING": 1})
+
+
+def test_finished_trials_are_ranked_and_all_but_the_best_forget_their_metrics() -> None:
+    progress = Progress(facts(metric="acc"))
+    story = Story()
+    values = [NAN, *(i / 100 for i in range(100)), None]
+    for value in values:
+        trial = story.add({"lr": 1})
+        story.start(trial)
+        story.report(trial, acc=value, other=1)
+        story.end(trial)
+    folded(story, progress)
+    ranked = [row.metrics["acc"] for _, _, row in progress.best_ended]
+    assert ranked == [i / 100 for i in range(99, 35, -1)]
+    kept = [row for row in progress.table.rows.values() if "other" in row.metrics]
+    assert len(kept) == len(ranked)
+    assert all("acc" in row.metrics for row in progress.table.rows.values())
+
+
+def test_news_that_nobody_takes_stays_bounded() -> None:
+    progress = Progress(facts(metric="acc"), keeps_results=True)
+    story, trial = one_trial()
+    folded(story, progress)
+    template = story.report(trial, acc=0.1)
+    for n in range(20_000):
+        progress.apply(Record(template.n + n, template.event))
+    assert progress.n_results == 20_000
+    assert len(progress.results) == 10_000

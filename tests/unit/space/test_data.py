@@ -1,0 +1,107 @@
+import json
+
+import pytest
+
+from overtone.core.randomness import keyed
+from overtone.errors import SpaceError
+from overtone.space import (
+    choice,
+    decode_config,
+    describe,
+    encode_config,
+    grid_search,
+    loguniform,
+    sample,
+    sample_from,
+    space_from_data,
+    space_to_data,
+    uniform,
+)
+
+
+class Net:
+    pass
+
+
+SPACE = {
+    "lr": loguniform(1e-4, 1),
+    "act": choice([len, Net, "relu", (1, 2), True, 1]),
+    "opt": choice([{"cls": Net, "m": choice([sorted, 0.5])}, {"cls": Net, "x": uniform(0, 1)}]),
+    "net": Net,
+    "made": sample_from(lambda c: c.act),
+    "n": [1, {"g": grid_search([dict, 2])}],
+    "pair": (uniform(0, 1), 2),
+    3: {4: choice([5])},
+}
+
+
+def test_configurations_survive_as_json():
+    seen = set()
+    for t in range(60):
+        config = sample(SPACE, lambda key, t=t: keyed(1, key, str(t)))
+        data = json.loads(json.dumps(encode_config(SPACE, config)))
+        back = decode_config(SPACE, data)
+        assert back == config
+        assert type(back["act"]) is type(config["act"])
+        seen.add(repr(config["act"]))
+    assert len(seen) == 6
+
+
+def test_what_is_no_data_is_given_by_its_place():
+    config = {
+        "lr": 0.1,
+        "act": Net,
+        "opt": {"cls": Net, "m": sorted},
+        "net": Net,
+        "made": Net,
+        "n": [1, {"g": dict}],
+    }
+    data = encode_config(SPACE, config)
+    assert data["lr"] == 0.1
+    assert data["act"]["__space__"] == "act"
+    assert data["act"]["index"] == 1
+    assert data["act"]["shown"].endswith("test_data.Net")
+    assert data["opt"]["m"] == {"__space__": "opt#0/m", "index": 0, "shown": "builtins.sorted"}
+    assert "index" not in data["net"]
+    assert data["n"][1]["g"]["__space__"] == "n/1/g"
+
+
+def test_picks_within_picks_have_places_of_their_own():
+    space = {"x": choice([dict, choice([len, choice([sorted, dict])])])}
+    for value in (dict, len, sorted):
+        data = json.loads(json.dumps(encode_config(space, {"x": value})))
+        assert decode_config(space, data) == {"x": value}
+
+
+def test_values_from_outside_the_space():
+    np = pytest.importorskip("numpy")
+    data = encode_config(SPACE, {"lr": np.float64(0.5), "new": [np.int64(3)], "act": object()})
+    assert data["lr"] == 0.5
+    assert type(data["lr"]) is float
+    assert data["new"] == [3]
+    assert data["act"] == {"__opaque__": "<object object>"}
+    with pytest.raises(SpaceError, match="act: <object object> was no data"):
+        decode_config(SPACE, data)
+    with pytest.raises(SpaceError, match="act: the space has no place"):
+        decode_config(SPACE, {"act": {"__space__": "act", "index": 9}})
+
+
+def test_spaces_of_data_survive_as_json():
+    space = {
+        "a": uniform(0, 1), "g": {"grid_search": [1, [2]]}, "c": choice([{"x": choice([1, None])}, "s"]),
+        "l": [1, {"b": loguniform(0.1, 1)}], "t": (1, uniform(0, 1)), "u": (3, 4),
+    }  # fmt: skip
+    assert space_from_data(json.loads(json.dumps(space_to_data(space)))) == space
+    assert space_to_data(space)["a"] == {"__domain__": "uniform", "lower": 0, "upper": 1}
+
+
+def test_spaces_with_other_things_say_which():
+    with pytest.raises(
+        SpaceError, match=r"act/0 \(builtins.len\).*; made .*lambda.*; n/1/g/0 \(builtins.dict\)"
+    ):
+        space_from_data(json.loads(json.dumps(space_to_data(SPACE))))
+
+
+def test_descriptions_are_the_same_in_every_process():
+    assert describe(object()) == "<object object>"
+    assert describe(Net).endswith(".Net")

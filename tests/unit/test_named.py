@@ -1,0 +1,22 @@
+"""Schedulers and searchers by name."""
+
+import pytest
+
+from overtone import tune
+from overtone.schedulers.fifo import FIFOScheduler
+
+
+def test_a_scheduler_is_made_by_its_name():
+    assert type(tune.create_scheduler("fifo")) is FIFOScheduler
+
+
+def test_arguments_are_handed_on():
+    asha = tune.create_scheduler("async_hyperband", metric="acc", mode="max", max_t=9)
+    assert (asha.metric, asha.mode) == ("acc", "max")
+
+
+def test_an_unknown_name_is_answered_with_those_that_there_are():
+    with pytest.raises(ValueError, match=r"'ahsa'; did you mean 'asha'.*'fifo'"):
+        tune.create_scheduler("ahsa")
+    with pytest.raises(ValueError, match="no searcher 'magic'"):
+        tune.create_searcher("magic")

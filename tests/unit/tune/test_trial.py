@@ -1,0 +1,29 @@
+"""A trial by the names that users' functions expect."""
+
+from overtone.core.resources import Resources
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Result
+from overtone.tune import trial as shown
+
+
+def core():
+    return Trial("ab_00001", 1, {"x": 1}, Resources.of({"cpu": 1}), tag="1_x=1")
+
+
+def test_it_has_the_names_that_users_know_and_those_of_the_core():
+    trial = shown.Trial(core(), "train")
+    assert (str(trial), trial.trial_id, trial.trainable_name) == ("train_ab_00001", "ab_00001", "train")
+    assert (trial.experiment_tag, trial.config, trial.evaluated_params) == ("1_x=1", {"x": 1}, {"x": 1})
+    assert (trial.status, trial.index) == (Status.PENDING, 1)
+
+
+def test_its_last_result_is_what_it_reported():
+    one = core()
+    assert shown.Trial(one, "f").last_result == {}
+    one.last = Result(t=1, score=2.0, metrics={"acc": 2.0})
+    assert shown.Trial(one, "f").last_result == {"acc": 2.0}
+
+
+def test_a_function_gets_the_shown_trial_and_answers_with_text():
+    assert shown.with_shown_trial(lambda trial: trial.config["x"], "f")(core()) == "1"
+    assert shown.with_shown_trial(None, "f") is None

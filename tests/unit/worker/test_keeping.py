@@ -1,0 +1,42 @@
+"""One trial's checkpoints on their way to the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overtone.core.job import Job
+from overtone.testing.folder_store import FolderStore
+from overtone.worker.counts import Counts
+from overtone.worker.keeping import Keeper
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    return Keeper(Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store")), "t", None)
+
+
+def counts() -> Counts:
+    return Counts({}, lambda: 0.0)
+
+
+def test_it_knows_what_it_kept_last(keeper: Keeper, tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("7")
+    assert keeper.t == -1
+    kept = keeper.keep(tmp_path / "model", 3, counts())
+    assert (kept.t, keeper.t) == (3, 3)
+    assert Path(kept.uri, "model").read_text() == "7"
+
+
+def test_only_the_last_collected_directory_waits(keeper: Keeper) -> None:
+    for text in ("old", "new"):
+        with keeper.collected() as folder:
+            (folder / "model").write_text(text)
+    assert keeper.has_pending
+    kept = keeper.keep_pending(1, counts())
+    assert kept is not None
+    assert Path(kept.uri, "model").read_text() == "new"
+    assert not keeper.has_pending
+    assert keeper.keep_pending(1, counts()) is None
+    assert list((keeper._job.folder / "t").iterdir()) == []

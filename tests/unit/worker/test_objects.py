@@ -1,0 +1,108 @@
+"""Objects that are shared without copies."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from overtone.errors import StorageError
+from overtone.worker import objects
+
+
+def test_any_object_comes_back() -> None:
+    value = {"a": [1, (2, None)], "f": lambda x: x + 1}
+    got = objects.get(objects.put(value))
+    assert got["a"] == value["a"]
+    assert got["f"](1) == 2
+
+
+def test_a_list_of_references() -> None:
+    assert objects.get([objects.put(1), objects.put(2)]) == [1, 2]
+
+
+def test_arrays_are_read_only_views() -> None:
+    array = np.arange(100_000, dtype=np.float64).reshape(100, 1000)
+    first, second = (objects.get(ref) for ref in [objects.put({"x": array, "y": array[:, ::2]})] * 2)
+    assert np.array_equal(first["x"], array)
+    assert np.array_equal(first["y"], array[:, ::2])
+    assert not first["x"].flags.owndata
+    assert first["x"] is not second["x"]
+    with pytest.raises(ValueError, match="read-only"):
+        first["x"][0, 0] = 1
+
+
+def test_a_tensor_shares_memory_and_writes_stay_with_the_writer() -> None:
+    torch = pytest.importorskip("torch")
+    ref = objects.put(torch.arange(1000))
+    mine, other = objects.get(ref), objects.get(ref)
+    mine[0] = 7
+    assert (int(mine[0]), int(other[0])) == (7, 0)
+    assert mine.dtype == torch.int64
+
+
+def test_a_reference_is_small_picklable_and_hashable() -> None:
+    ref = objects.put(np.zeros(1_000_000))
+    body = pickle.dumps(ref)
+    assert len(body) < 500
+    assert {pickle.loads(body): 1}[ref] == 1
+
+
+def test_empty_buffers_and_empty_objects() -> None:
+    got = objects.get(objects.put([np.zeros(0), b"", np.ones(3)]))
+    assert [len(one) for one in got] == [0, 0, 3]
+
+
+def test_what_is_no_reference() -> None:
+    with pytest.raises(TypeError, match=r"what put\(\) returned.*not 5"):
+        objects.get(5)  # type: ignore[arg-type]
+
+
+def test_a_lost_object_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="as long as the process that put them"):
+        objects.get(objects.ObjectRef(str(tmp_path / "gone")))
+
+
+@pytest.fixture
+def own_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(objects, "_root_with_room", lambda size_bytes: str(tmp_path))
+    return tmp_path / f"overtone-objects-{os.getuid()}"
+
+
+def test_the_files_of_the_dead_go_and_those_of_the_living_stay(own_root: Path) -> None:
+    living, dead = objects._Shelf(), own_root / "1-dead"
+    kept = objects._write([b"x"], living.new_file(1))
+    dead.mkdir()
+    (dead / "000001").write_bytes(b"y")
+    other = objects._Shelf()
+    other.new_file(1)
+    assert not dead.exists()
+    assert Path(kept.path).exists()
+    other.clear()
+    living.clear()
+    assert [path.name for path in own_root.iterdir() if path.is_dir()] == []
+
+
+def test_a_fork_does_not_clear_what_its_parent_put(own_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = objects._Shelf()
+    kept = objects._write([b"x"], shelf.new_file(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: 1)
+        shelf.clear()
+    assert Path(kept.path).exists()
+    shelf.clear()
+    assert not Path(kept.path).exists()
+
+
+def test_a_directory_of_somebody_else_is_refused(own_root: Path) -> None:
+    own_root.symlink_to(own_root.parent)
+    with pytest.raises(StorageError, match="belongs to user"):
+        objects._Shelf().new_file(1)
+
+
+def test_without_room_in_shared_memory_a_file_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    assert objects._root_with_room(1 << 60) == str(tmp_path)

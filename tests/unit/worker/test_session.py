@@ -1,0 +1,451 @@
+"""What a session sends, when it waits, and how each order ends."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overtone.core.job import Job
+from overtone.core.messages import Halt, Proceed
+from overtone.core.types import Checkpoint as Reference
+from overtone.errors import StorageError, TrainableError
+from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
+from overtone.testing.folder_store import FolderStore
+from overtone.worker.checkpoint import Checkpoint
+from overtone.worker.halted import TrialHalted
+from overtone.worker.session import Session
+from overtone.worker.wire import Order, decode
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., tuple[Session, FakeChannel]]:
+    def session(*orders: Order, options: Any = (), clock: Any = None, **start_with: Any) -> tuple[Session, FakeChannel]:
+        channel = FakeChannel(orders)
+        job = Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store"), **dict(options))
+        return Session(channel, job, start(**start_with), clock or Clock()), channel
+
+    return session
+
+
+Make = Callable[..., tuple[Session, FakeChannel]]
+
+
+def files(where: Path) -> set[str]:
+    return {path.name for path in where.iterdir()}
+
+
+# --- reports ------------------------------------------------------------------------------
+
+
+def test_a_report_carries_the_metrics_and_the_sessions_fields(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report({"loss": np.float32(0.5), "note": "x"})
+    ((kind, trial_id, attempt, t, raw, checkpoint),) = channel.sent
+    assert (kind, trial_id, attempt, t, checkpoint) == ("reported", "t", 0, 1, None)
+    metrics = decode(raw)
+    assert (metrics.pop("timestamp") > 0, len(metrics.pop("date"))) == (True, 19)
+    assert metrics == {
+        "loss": 0.5, "note": "x", "training_iteration": 1, "time_this_iter_s": 0.0, "time_total_s": 0.0,
+        "timesteps_total": None, "iterations_since_restore": 1, "time_since_restore": 0.0, "done": False,
+    }  # fmt: skip
+
+
+def test_nan_is_tagged_in_the_text(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report(loss=float("nan"))
+    assert '"loss":{"__float__":"nan"}' in channel.sent[0][4]
+
+
+def test_the_wait_in_report_is_not_time_of_the_trial(make: Make) -> None:
+    clock = Clock()
+    session, channel = make(proceed(), proceed(), clock=clock)
+
+    def wait() -> None:
+        clock.now += 100
+
+    channel.on_wait = wait
+    clock.now += 2
+    session.report(a=1)
+    clock.now += 3
+    session.report(a=1)
+    spent = [(one["time_this_iter_s"], one["time_total_s"]) for one in (decode(sent[4]) for sent in channel.sent)]
+    assert spent == [(2, 2), (3, 5)]
+
+
+def test_timesteps_are_added_up(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report(timesteps_this_iter=5)
+    session.report(timesteps_this_iter=np.int64(6))
+    session.report(timesteps_total=100)
+    session.report(a=1)
+    assert [decode(sent[4])["timesteps_total"] for sent in channel.sent] == [5, 11, 100, 100]
+
+
+def test_reports_before_until_t_do_not_wait(make: Make) -> None:
+    session, channel = make(proceed(until_t=5), until_t=3)
+    waits: list[int] = []
+    channel.on_wait = lambda: waits.append(session.iteration)
+    for _ in range(4):
+        session.report(a=1)
+    assert waits == [3]
+
+
+def test_orders_for_others_are_passed_over(make: Make) -> None:
+    session, channel = make(Halt("another", 0), Halt("t", 1), Proceed("t", 0, 0.0))
+    session.report(a=1)
+    assert (channel.kinds, session.is_active) == (["reported"], True)
+
+
+def test_an_order_that_came_before_the_report_does_not_answer_it(make: Make) -> None:
+    session, channel = make(proceed(until_t=9))
+    channel.early.append(proceed(until_t=0))
+    session.report(a=1)
+    assert not channel.orders
+
+
+def test_params_change_in_place(make: Make) -> None:
+    session, _ = make(proceed(config={"lr": 0.5}), config={"lr": 0.1, "old": 1})
+    params = session.params
+    session.report(a=1)
+    assert params == {"lr": 0.5}
+
+
+def test_a_report_from_another_process_is_an_error(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, _ = make()
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    with pytest.raises(TrainableError, match="in process 1"):
+        session.report(a=1)
+
+
+def test_threads_of_a_trial_may_report(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    threads = [threading.Thread(target=session.report, args=({"a": 1},)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [sent[3] for sent in channel.sent] == list(range(1, 9))
+
+
+# --- halts --------------------------------------------------------------------------------
+
+
+def test_a_halt_raises_now_and_at_each_further_report(make: Make) -> None:
+    session, channel = make(halt())
+    for _ in range(3):
+        with pytest.raises(TrialHalted):
+            session.report(a=1)
+    assert (channel.kinds, session.n_ignored, session.is_active) == (["reported"], 2, False)
+
+
+def test_exceptions_do_not_catch_it() -> None:
+    assert not issubclass(TrialHalted, Exception)
+
+
+def test_a_trial_that_runs_ahead_hears_of_its_halt(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report(a=1)
+    channel.early.append(halt())
+    with pytest.raises(TrialHalted):
+        session.report(a=2)
+    assert channel.kinds == ["reported", "reported"]
+
+
+@pytest.mark.parametrize("orders", [(None,), ()])
+def test_a_shutdown_or_a_lost_driver_halts(make: Make, orders: tuple[Order, ...]) -> None:
+    session, _ = make(*orders)
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+    assert session.is_halted
+
+
+def test_a_function_that_cannot_save_just_halts(make: Make) -> None:
+    session, channel = make(halt(save=True))
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+    assert channel.kinds == ["reported"]
+
+
+def test_or_waits_where_it_will_be_wanted_again(make: Make) -> None:
+    session, channel = make(halt(save=True, park=True), proceed())
+    session.report(a=1)
+    assert channel.kinds == ["reported", "save_failed"]
+    assert session.is_active
+
+
+def test_a_parked_trial_can_be_halted(make: Make) -> None:
+    session, _ = make(halt(save=True, park=True), halt())
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+
+
+# --- checkpoints of functions -------------------------------------------------------------
+
+
+def test_a_checkpoint_goes_with_its_report_and_is_restored(make: Make, tmp_path: Path) -> None:
+    clock = Clock()
+    session, channel = make(until_t=math.inf, clock=clock)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "model.txt").write_text("7")
+    clock.now = 4.0
+    session.report({"timesteps_total": 9}, checkpoint=Checkpoint.from_directory(mine))
+    kept = channel.sent[0][5]
+    assert kept == Reference("t", 1, str(tmp_path / "store/t/checkpoint_000001"))
+    assert files(mine) == {"model.txt"}
+
+    again, channel = make(until_t=math.inf, checkpoint=kept)
+    restored = again.get_checkpoint()
+    assert restored is not None
+    assert Path(restored.path, "model.txt").read_text() == "7"
+    assert again.checkpoint == restored.path
+    again.report(a=1)
+    metrics = decode(channel.sent[0][4])
+    assert metrics["training_iteration"] == 2
+    assert (metrics["time_total_s"], metrics["timesteps_total"]) == (4.0, 9)
+    assert (metrics["iterations_since_restore"], metrics["time_since_restore"]) == (1, 0.0)
+
+
+def test_a_trial_begins_without_a_checkpoint(make: Make) -> None:
+    session, _ = make()
+    assert (session.checkpoint, session.get_checkpoint(), session.saved_state) == (None, None, None)
+
+
+def test_a_halt_with_save_needs_no_more_than_the_reports_checkpoint(make: Make, tmp_path: Path) -> None:
+    session, channel = make(halt(save=True, park=True))
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(TrialHalted):
+        session.report({"a": 1}, checkpoint=tmp_path / "mine")
+    assert channel.kinds == ["reported"]
+
+
+def test_nor_than_one_recorded_just_before(make: Make, tmp_path: Path) -> None:
+    session, channel = make(halt(save=True, park=True))
+    (tmp_path / "mine").mkdir()
+    session.record_checkpoint(tmp_path / "mine")
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+    assert channel.kinds == ["saved", "reported"]
+
+
+def test_an_older_one_does_not_count(make: Make, tmp_path: Path) -> None:
+    session, channel = make(proceed(), halt(save=True, park=True), halt())
+    (tmp_path / "mine").mkdir()
+    session.report({"a": 1}, checkpoint=tmp_path / "mine")
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+    assert channel.kinds == ["reported", "reported", "save_failed"]
+
+
+def test_a_cooperative_trial_is_let_go_until_it_recorded(make: Make, tmp_path: Path) -> None:
+    session, channel = make(halt(save=True))
+    file = tmp_path / "model.txt"
+    file.write_text("7")
+    assert not session.should_checkpoint()
+    session.report(a=1)
+    assert session.should_checkpoint()
+    with pytest.raises(TrialHalted):
+        session.record_checkpoint(file)
+    assert channel.kinds == ["reported", "saved"]
+    kept = channel.sent[1][3]
+    assert kept.t == 1
+
+    clone, _ = make(checkpoint=kept)
+    assert clone.checkpoint is not None
+    assert Path(clone.checkpoint).name == "model.txt"
+    assert Path(clone.checkpoint).read_text() == "7"
+
+
+def test_or_until_its_next_report_which_is_not_sent(make: Make) -> None:
+    session, channel = make(halt(save=True))
+    session.should_checkpoint()
+    session.report(a=1)
+    with pytest.raises(TrialHalted):
+        session.report(a=2)
+    assert channel.kinds == ["reported"]
+
+
+def test_unless_that_one_carries_the_checkpoint(make: Make, tmp_path: Path) -> None:
+    session, channel = make(halt(save=True))
+    (tmp_path / "mine").mkdir()
+    session.should_checkpoint()
+    session.report(a=1)
+    with pytest.raises(TrialHalted):
+        session.report({"a": 2}, checkpoint=tmp_path / "mine")
+    assert channel.kinds == ["reported", "reported"]
+    assert channel.sent[1][5].t == 2
+
+
+def test_a_save_is_asked_for_until_it_was_done(make: Make, tmp_path: Path) -> None:
+    session, _ = make(proceed(save=True), proceed())
+    (tmp_path / "mine").mkdir()
+    session.report(a=1)
+    assert session.should_checkpoint()
+    session.report(a=2)
+    assert session.should_checkpoint()
+    session.record_checkpoint(tmp_path / "mine")
+    assert not session.should_checkpoint()
+
+
+def test_should_checkpoint_follows_checkpoint_freq(make: Make, tmp_path: Path) -> None:
+    session, _ = make(until_t=math.inf, options={"checkpoint_freq": 2})
+    (tmp_path / "mine").mkdir()
+    due = []
+    for _ in range(4):
+        session.report(a=1)
+        due.append(session.should_checkpoint())
+        if due[-1]:
+            session.record_checkpoint(tmp_path / "mine")
+            assert not session.should_checkpoint()
+    assert due == [False, True, False, True]
+
+
+def test_checkpoint_dir_goes_with_the_next_report(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    with session.checkpoint_dir(step=5) as folder:
+        Path(folder, "model.txt").write_text("7")
+    assert channel.kinds == []
+    session.report(a=1)
+    session.report(a=2)
+    first, second = (sent[5] for sent in channel.sent)
+    assert files(Path(first.uri)) == {"model.txt", ".overtone.json"}
+    assert second is None
+    assert files(Path(session.get_trial_dir())) == set()
+
+
+def test_what_no_report_carried_is_kept_at_the_end(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report(a=1)
+    with session.checkpoint_dir(step=2) as folder:
+        Path(folder, "model.txt").write_text("7")
+    session.finish()
+    assert channel.kinds == ["reported", "saved"]
+
+
+def test_a_failed_checkpoint_dir_leaves_nothing(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    with pytest.raises(RuntimeError), session.checkpoint_dir(step=1):
+        raise RuntimeError
+    session.report(a=1)
+    assert channel.sent[0][5] is None
+    assert files(Path(session.get_trial_dir())) == set()
+
+
+def test_a_read_only_directory_can_be_recorded(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, channel = make()
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "model.txt").write_text("7")
+    write = Path.write_text
+
+    def refusing(self: Path, *args: Any) -> int:
+        if self.parent == mine:
+            raise PermissionError
+        return write(self, *args)
+
+    monkeypatch.setattr(Path, "write_text", refusing)
+    session.record_checkpoint(mine)
+    assert files(Path(channel.sent[0][3].uri)) == {"model.txt", ".overtone.json"}
+
+
+def test_a_checkpoint_that_is_not_there_is_an_error(make: Make, tmp_path: Path) -> None:
+    session, _ = make()
+    with pytest.raises(TrainableError, match="nowhere"):
+        session.record_checkpoint(tmp_path / "nowhere")
+
+
+def test_a_metric_may_be_called_checkpoint(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report(checkpoint=3, loss=1)
+    assert json.loads(channel.sent[0][4])["checkpoint"] == 3
+
+
+def test_a_job_without_a_store_says_so(tmp_path: Path) -> None:
+    session = Session(FakeChannel(), Job(None, "train", tmp_path), start())
+    with pytest.raises(StorageError, match="no store"):
+        session.record_checkpoint(tmp_path)
+
+
+# --- savers, as the class API has them ----------------------------------------------------
+
+
+def saver(folder: Path) -> dict[str, str]:
+    (folder / "state").write_text("7")
+    return {"kind": "directory"}
+
+
+def test_a_saver_saves_when_it_is_told(make: Make) -> None:
+    session, channel = make(proceed(save=True), halt(save=True))
+    session.saver = saver
+    session.report(a=1)
+    with pytest.raises(TrialHalted):
+        session.report(a=2)
+    assert channel.kinds == ["reported", "saved", "reported", "saved"]
+    assert [sent[3].t for sent in channel.sent if sent[0] == "saved"] == [1, 2]
+
+
+def test_an_early_order_to_save_is_carried_out_after_the_report(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.saver = saver
+    channel.early.append(proceed(until_t=math.inf, save=True))
+    session.report(a=1)
+    assert channel.kinds == ["reported", "saved"]
+    assert channel.sent[1][3].t == 1
+
+
+def test_a_state_that_came_with_the_report_is_not_saved_twice(make: Make) -> None:
+    session, channel = make(halt(save=True))
+    session.saver = saver
+    with pytest.raises(TrialHalted):
+        session.report_with_state({"a": 1})
+    assert channel.kinds == ["reported"]
+    assert channel.sent[0][5].t == 1
+
+
+def test_checkpoint_at_end_saves_at_any_halt(make: Make) -> None:
+    session, channel = make(halt(), options={"checkpoint_at_end": True})
+    session.saver = saver
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+    assert channel.kinds == ["reported", "saved"]
+
+
+def test_a_failed_save_is_told_and_the_trial_waits_where_it_is_wanted(make: Make) -> None:
+    def failing(folder: Path) -> dict[str, str]:
+        raise OSError("disk full")
+
+    session, channel = make(halt(save=True, park=True), proceed())
+    session.saver = failing
+    session.report(a=1)
+    assert channel.kinds == ["reported", "save_failed"]
+    assert channel.sent[1][3] == "OSError: disk full"
+
+
+# --- facts --------------------------------------------------------------------------------
+
+
+def test_the_facts_of_a_trial(make: Make, tmp_path: Path) -> None:
+    session, _ = make()
+    context = session.get_context()
+    assert context.get_trial_id() == "t"
+    assert context.get_trial_name() == "train_t"
+    assert context.get_trial_dir() == str(tmp_path / "exp" / "t")
+    assert Path(context.get_trial_dir()).is_dir()
+    assert context.get_experiment_name() == "exp"
+    assert context.get_trial_resources().total() == {"cpu": 1}
+    assert (context.get_world_size(), context.get_world_rank()) == (1, 0)
