@@ -6,7 +6,13 @@ from typing import Any
 
 
 class OvertoneError(Exception):
-    """Anything that Overtone raises on purpose; the message says what to do."""
+    """Anything that Overtone raises on purpose; the message says what to do.
+
+    Attributes:
+        analysis: What was found before, where an experiment had begun; else None.
+    """
+
+    analysis: Any = None
 
 
 class SpaceError(OvertoneError, ValueError):

@@ -108,9 +108,17 @@ def leaves_processes(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
     child = subprocess.Popen(["sleep", "300"])
     # and one that has left the session and lost its parent
     script = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(300)"
-    daemon = subprocess.run(
-        [sys.executable, "-c", script + ""], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False, timeout=None
-    ) if config.get("waits") else subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    daemon = (
+        subprocess.run(
+            [sys.executable, "-c", script + ""],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=None,
+        )
+        if config.get("waits")
+        else subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    )
     assert isinstance(daemon, subprocess.Popen)
     assert daemon.stdout is not None
     yield {"pids": [child.pid, int(daemon.stdout.readline())]}
@@ -198,7 +206,9 @@ def test_a_killed_server_is_replaced(run: Callable[..., Run]) -> None:
     assert "killed by signal 9 (SIGKILL)" in ended.error
     wait_until_gone([pid])
     one.start(1)
-    one.until(lambda events: any(isinstance(event, Started) and event.trial_id.endswith("1") for event in events))
+    one.until(
+        lambda events: any(isinstance(event, Started) and event.trial_id.endswith("1") for event in events)
+    )
 
 
 def test_the_halt_ladder_ends_with_sigkill(run: Callable[..., Run]) -> None:
@@ -377,7 +387,9 @@ def test_what_cannot_be_pickled_is_named(run: Callable[..., Run]) -> None:
     def train(config: dict[str, Any]) -> dict[str, Any]:
         return {"locked": helper()}
 
-    with pytest.raises(TrainableError, match=r"the captured variable 'lock' \(by way of .*'helper'\), a _thread.lock"):
+    with pytest.raises(
+        TrainableError, match=r"the captured variable 'lock' \(by way of .*'helper'\), a _thread.lock"
+    ):
         run(train)
 
 

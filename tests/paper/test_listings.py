@@ -36,6 +36,10 @@ def experiments(home: Path) -> list[Path]:
     return sorted(path.parent for path in (home / "overtone_results").glob("*/journal.jsonl"))
 
 
+def table(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text("utf-8").splitlines()))
+
+
 def test_the_papers_function(listing, tmp_path):
     said = listing("paper_function.py")
     assert (said["best"], said["trials"], said["checkpoint"]) == ("{'lr': 0.3}", "3", "True")
@@ -53,7 +57,7 @@ def test_function_and_class_report_the_same(listing, tmp_path):
     for name in ("paper_function.py", "paper_class.py"):
         listing(name)
     for experiment in experiments(tmp_path):
-        rows = [list(csv.DictReader(path.open())) for path in sorted(experiment.glob("*/progress.csv"))]
+        rows = [table(path) for path in sorted(experiment.glob("*/progress.csv"))]
         losses.append([[row["mean_loss"] for row in trial] for trial in rows])
     assert len(losses) == 2
     assert [len(trial) for trial in losses[0]] == [8, 8, 8]
@@ -67,8 +71,8 @@ def test_the_papers_minimal_example(listing):
 
 
 def test_the_papers_scheduling_api(listing):
-    # slope 4 was chosen first and stays the best; each other one is stopped at its first result
-    assert listing("paper_scheduler.py")["iterations"] == "[1, 1, 1, 5]"
+    # slope 1 was the only one to choose from; then 4, which the others are compared with
+    assert listing("paper_scheduler.py")["iterations"] == "[5, 1, 1, 5]"
 
 
 def test_the_papers_data_input(listing):
@@ -87,7 +91,7 @@ def test_the_articles_trainable(listing, tmp_path):
     pytest.importorskip("pandas")
     said = listing("article_trainable.py")
     assert said["Best"].startswith("config is: {'lr': 0.")
-    assert len(list(csv.DictReader((tmp_path / "result.csv").open()))) == 4
+    assert len(table(tmp_path / "result.csv")) == 4
     assert "== Status ==" in listing.output
     assert "Number of trials: 4/4 (4 TERMINATED)" in listing.output
     assert "Using AsyncHyperBand: num_stopped=" in listing.output

@@ -181,7 +181,7 @@ class RecordedTrial:
         return str(parts.get("name", "")) if isinstance(parts, dict) else ""
 
     def __str__(self) -> str:
-        return f"{self.trainable_name}_{self.trial_id}".lstrip("_")
+        return self._row.name or f"{self.trainable_name}_{self.trial_id}".lstrip("_")
 
     def __repr__(self) -> str:
         return f"<{self} {self.status}, {self.num_results} results>"

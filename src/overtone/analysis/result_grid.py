@@ -38,7 +38,7 @@ class ResultGrid:
             GoalError: There is no best trial, or it cannot be told which metric is meant.
         """
         trials = self._analysis.trials
-        if len(trials) == 1 and metric is None and self._analysis.default_metric is None:
+        if len(trials) == 1 and metric is None:
             return self._result(trials[0])
         import warnings
 

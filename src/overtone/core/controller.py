@@ -49,11 +49,13 @@ class Template:
         resources: A config's demand.
         tag: The experiment_tag of (index, config).
         priority: A config's priority; higher ones start first.
+        name: What people call a trial; None for its trainable's name and its id.
     """
 
     resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})
     tag: Callable[[int, Config], str] = lambda index, _: str(index)
     priority: Callable[[Config], float] = lambda _: 0.0
+    name: Callable[[Trial], str] | None = None
 
 
 class Controller:
@@ -248,7 +250,7 @@ class Controller:
         return None
 
     def _on_requested(self, event: m.Requested) -> bool | None:
-        why = Why(event.what, note=event.why)
+        why = Why(event.what, note=event.note)
         if event.what == "stop":
             self._close(why, keeps=False)
         else:
@@ -440,10 +442,10 @@ class Controller:
     # --- beginnings --------------------------------------------------------------------
 
     def _create(self, config: Config, add: Add | None) -> None:
-        resources = self._template.resources(config)
-        tag = self._template.tag(len(self.trials), config)
+        template = self._template
+        resources, tag = template.resources(config), template.tag(len(self.trials), config)
         origin = (add.source, add.why) if add else None
-        trial = self._roster.create(config, resources, tag, self._template.priority(config), origin)
+        trial = self._roster.create(config, resources, tag, template.priority(config), template.name, origin)
         if add is not None and add.source is not None:
             self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
             trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0

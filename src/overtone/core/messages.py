@@ -138,7 +138,7 @@ class Requested:
     time: float
     what: Literal["stop", "stop_trial"]
     trial_id: str = ""
-    why: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +197,7 @@ class Start:
         checkpoint: Go on from here; training_iteration continues from its `t`.
         until_t: Reports with t < until_t do not wait for a Proceed.
         tag: Its experiment_tag.
+        name: What the user calls it, if anything.
     """
 
     trial_id: str
@@ -208,6 +209,7 @@ class Start:
     checkpoint: Checkpoint | None = None
     until_t: float = 0.0
     tag: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,7 @@ Command = Suggest | Observe | Start | Proceed | Halt | Discard | Want | Wake
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A trial was created."""
+    """A trial was created; `name` is what the user calls it, if anything."""
 
     trial_id: str
     index: int
@@ -280,6 +282,7 @@ class Added:
     priority: float = 0.0
     source: str | None = None
     why: Why | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from overtone.core.view import View
 
 
-class Part(ABC):
+class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
     """Remembers the arguments that it was made with, so that a journal can name it as data."""
 
     arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
@@ -183,8 +183,11 @@ class Store(ABC):
     """Keeps checkpoints and artifacts, each a directory under a key."""
 
     @abstractmethod
-    def put(self, source: Path, key: str) -> str:
+    def put(self, source: Path, key: str, move: bool = False) -> str:
         """Keep a copy of the directory `source` under `key`, whole or not at all.
+
+        Args:
+            move: The caller gives `source` away, which may spare the copy.
 
         Returns:
             Its uri.

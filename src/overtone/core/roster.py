@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,14 +68,18 @@ class Roster:
         resources: Resources,
         tag: str,
         priority: float,
+        name: Callable[[Trial], str] | None,
         origin: tuple[str | None, Why] | None,
     ) -> Trial:
         """A new trial; it is in no queue yet."""
         index = len(self.trials)
         trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
+        trial.name = str(name(trial)) if name else ""
         self.trials[trial.id] = trial
         source, why = origin or (None, None)
-        self.choices.append(m.Added(trial.id, index, config, resources, tag, priority, source, why))
+        self.choices.append(
+            m.Added(trial.id, index, config, resources, tag, priority, source, why, trial.name)
+        )
         return trial
 
     def move(
@@ -130,6 +134,7 @@ class Roster:
                 trial.checkpoint,
                 until_t,
                 trial.tag,
+                trial.name,
             )
         )
 
@@ -204,7 +209,8 @@ class Roster:
             raise OvertoneError(f"trial {source!r} does not exist; there are {len(self.trials)} trials")
         if trial.checkpoint is None:
             raise OvertoneError(
-                f"{asking} should go on from a checkpoint of {source}, which has none. Save one with each report:\n"
+                f"{asking} should go on from a checkpoint of {source}, which has none. Save one with each "
+                "report:\n"
                 "    tune.report({...}, checkpoint=Checkpoint.from_directory(path))\n"
                 "or, in a class, define save_checkpoint(self, path) and load_checkpoint(self, path)"
             )

@@ -39,6 +39,7 @@ class Row:
         config: Its hyperparameters now; a restart may change them.
         resources: Its demand.
         tag: Its experiment_tag.
+        name: What the user calls it, if anything.
         status: A value of `Status`.
         attempt: Which incarnation of its process this is.
         n_results: How many results were shown (redone ones not counted).
@@ -56,8 +57,8 @@ class Row:
 
     __slots__ = (
         "attempt", "checkpoint", "config", "ended", "error", "hostname", "id", "index", "metrics",
-        "n_results", "next_config", "node", "pid", "priority", "resources", "source", "started", "status",
-        "t", "tag", "why",
+        "n_results", "name", "next_config", "node", "pid", "priority", "resources", "source", "started",
+        "status", "t", "tag", "why",
     )  # fmt: skip
 
     def __init__(self, added: Added) -> None:
@@ -66,6 +67,7 @@ class Row:
         self.config: Config = added.config
         self.resources: Resources = added.resources
         self.tag: str = added.tag
+        self.name: str = added.name
         self.priority: float = added.priority
         self.source: str | None = added.source
         self.why: Why | None = added.why

@@ -84,6 +84,7 @@ class Trial:
         failures: How often it failed.
         priority: Higher ones are chosen first.
         why: The reason of its last decision.
+        name: What people call it, where the user names trials.
         error: One line on what went wrong, if something did.
         ruled_t: The training_iteration up to which its reports were taken; one that
             comes again after a restore is redone work and is shown to nobody.
@@ -103,6 +104,7 @@ class Trial:
     failures: int = 0
     priority: float = 0.0
     why: Why | None = None
+    name: str = ""
     error: str = field(default="", repr=False)
     ruled_t: int = 0
 

@@ -109,6 +109,8 @@ class Inline(Engine):
         from overtone.worker.body import run_trial
 
         assert self._job is not None
+        if self._pump is None:
+            raise RuntimeError("Inline needs attach(pump) before it can run a trial")
         start = replace(start, config=_own(start.config))
         self._line = _Line(self, start)
         try:
@@ -126,8 +128,7 @@ class Inline(Engine):
 
     def pump(self) -> None:
         """Have what happened so far handled; the orders that follow are in the line then."""
-        if self._pump is None:
-            raise RuntimeError("Inline needs attach(pump) before a trial can wait for its answer")
+        assert self._pump is not None
         try:
             self._pump(self._take())
         except BaseException as failure:

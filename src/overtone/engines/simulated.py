@@ -274,6 +274,8 @@ def _curve(job: Job) -> Curve:
     parameters = resolve({**bound.parameters, **job.parameters})
     curve = functools.partial(bound.trainable, **parameters) if parameters else bound.trainable
     try:
+        if isinstance(bound.trainable, type):
+            raise TypeError("a class")
         inspect.signature(curve).bind({}, 1)
     except (TypeError, ValueError) as error:
         raise TrainableError(

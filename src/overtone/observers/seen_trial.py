@@ -143,6 +143,6 @@ class SeenTrial:
         return self._row.attempt
 
     def __str__(self) -> str:
-        return f"{self._experiment.name}_{self._row.id}"
+        return self._row.name or f"{self._experiment.name}_{self._row.id}"
 
     __repr__ = __str__

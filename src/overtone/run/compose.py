@@ -90,7 +90,9 @@ def compose(experiment: Experiment) -> Parts:
             fail_fast=bool(experiment.fail_fast),
             time_budget_s=budget,
         ),
-        template=Template(resources, _tagger(space), experiment.priority or (lambda _: 0.0)),
+        template=Template(
+            resources, _tagger(space), experiment.priority or (lambda _: 0.0), experiment.trial_name
+        ),
         retention=Retention(experiment.checkpoints.keep),
         checkpoint_worth=_worth(experiment.checkpoints),
         seed=seed,
@@ -223,13 +225,36 @@ def has_tensorboard(experiment: Experiment) -> bool:
     return is_there if experiment.tensorboard is None else experiment.tensorboard
 
 
+def file_observers(folder: Path, has_tensorboard: bool) -> list[Observer]:
+    """Those that write files into each trial's folder; they share one table."""
+    from overtone.core.table import TrialTable
+    from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
+    from overtone.observers.error_file import ErrorFile
+    from overtone.observers.json_lines import RESULT_JSON, JsonLines
+    from overtone.observers.params import Params
+    from overtone.observers.trial_files import TrialFiles
+
+    table = TrialTable("live")
+    found: list[Observer] = [
+        Params(folder, table),
+        JsonLines(TrialFiles(folder, RESULT_JSON), table),
+        CsvRows(TrialFiles(folder, PROGRESS_CSV), table),
+        ErrorFile(folder),
+    ]
+    if has_tensorboard:
+        from overtone.observers.tensorboard import TensorBoard
+
+        found.append(TensorBoard(folder, table))
+    return found
+
+
 def observers_for(experiment: Experiment, parts: Parts, console: Observer) -> list[Observer]:
     """Who follows the experiment, in the order in which each record reaches them."""
-    from overtone.observers import file_observers
+    found = file_observers(parts.folder, parts.has_tensorboard)
+    if experiment.trial_folder is not None:
+        from overtone.observers.links import Links
 
-    found: list[Observer] = [
-        *file_observers(parts.folder, _folder_names(experiment, parts), experiment.tensorboard)
-    ]
+        found.append(Links(parts.folder, parts.controller.trials, experiment.trial_folder))
     callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
     if callbacks:
         from overtone.observers.callback_observer import CallbackObserver
@@ -288,14 +313,6 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "engine": type(parts.engine).__name__,
         "main": str(getattr(sys.modules.get("__main__"), "__file__", "") or ""),
     }
-
-
-def _folder_names(experiment: Experiment, parts: Parts) -> Callable[[str], str] | None:
-    """Trial id -> the name of its folder, where the user names them."""
-    name = experiment.trial_folder
-    if name is None:
-        return None
-    return lambda trial_id: str(name(parts.controller.trials[trial_id]))
 
 
 def _named(who: str, part: Any) -> tuple[str, Any, Any]:

@@ -13,7 +13,7 @@ from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged, Ended, Event, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status
-from overtone.errors import TrialError, TuneError
+from overtone.errors import OvertoneError, TrialError, TuneError
 from overtone.experiment import Experiment
 from overtone.run.compose import Parts, compose, learns, observers_for, records_writer
 from overtone.run.host import InlineHost, ThreadHost
@@ -134,6 +134,10 @@ class Run:
             self._carry_out()
         except BaseException as error:
             self._error = error
+            if isinstance(error, OvertoneError) and self._loop is not None:
+                error.analysis = self.analysis
+            with suppress(OSError):  # nothing was written: leave no trace
+                self.folder.rmdir()
             raise
         finally:
             with self._news:
@@ -249,10 +253,11 @@ class Run:
         trial = self._parts.controller.trials[trial_id]
         others = ", ".join(each for each, _ in self._failures[1:6])
         more = f"; so did {others}" + (", ..." if len(self._failures) > 6 else "") if others else ""
+        files = f"{self.folder}/<trial>/error.txt"
         error = TuneError(
             f"{len(self._failures)} of {total} trials failed. {trial_id} failed with: {trial.error}{more}. "
-            f"Tracebacks are in {self.folder}/<trial>/error.txt. This error's .analysis has the results of all "
-            "trials; raise_on_failed_trial=False returns it instead",
+            f"Tracebacks are in {files}. This error's .analysis has the results of all trials; "
+            "raise_on_failed_trial=False returns it instead",
             analysis,
         )
         error.__cause__ = TrialError(f"trial {trial_id}\n{traceback}") if traceback else None

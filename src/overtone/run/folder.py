@@ -53,7 +53,7 @@ def prepare(storage: str | Path | None, name: str | None, trainable: str, now: d
         raise StorageError(
             f"results cannot be written to {folder}: {error.strerror or error}. Give a folder that you may "
             'write to: tune.run(..., storage_path="/some/folder")'
-        ) from error
+        ) from None
     return folder, moved
 
 

@@ -129,7 +129,7 @@ class Loop:
         return (
             Interrupted(now)
             if self._asked.popleft() == "interrupt"
-            else Requested(now, "stop", why="stopped")
+            else Requested(now, "stop", note="stopped")
         )
 
     def _write(self, records: Sequence[Record]) -> None:
@@ -148,18 +148,23 @@ class Loop:
                 pause_s = min(5.0, pause_s * 2)
 
     def _show(self, records: Sequence[Record]) -> None:
-        for observer in list(self._observers):
+        """Show each record to every observer before the next one: they may share a table."""
+        for record in records:
+            for observer in self._observers:
+                try:
+                    observer.on_record(record)
+                except Exception as error:
+                    self._disconnect(observer, error)
+        for observer in self._observers:
             try:
-                on_record = observer.on_record
-                for record in records:
-                    on_record(record)
                 observer.flush()
             except Exception as error:
-                self._observers.remove(observer)
-                who = type(observer).__name__
-                where = _last_frame(error)
-                what = f"{who} raised {type(error).__name__}: {error}{where}"
-                self._warn(f"{what}; it is disconnected, the run goes on")
+                self._disconnect(observer, error)
+
+    def _disconnect(self, observer: Observer, error: Exception) -> None:
+        self._observers = [each for each in self._observers if each is not observer]
+        what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
+        self._warn(f"{what}; it is disconnected, the run goes on")
 
     def _abandon(self) -> None:
         """Something that decides is broken: let every trial save and halt, and log what they still say."""

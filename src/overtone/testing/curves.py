@@ -59,8 +59,9 @@ def noisy(curve: Curve, scale: float, seed: int = 0) -> Curve:
 def irregular(curve: Curve, shortest_s: float = 1.0, longest_s: float = 1000.0, seed: int = 0) -> Curve:
     """`curve`, each config of which takes its own time for an iteration, log-uniform."""
 
-    def timed(config: Mapping[str, Any], t: int) -> tuple[Any, float]:
+    def timed(config: Mapping[str, Any], t: int) -> tuple[Any, float] | None:
         share = keyed(seed, "length", repr(sorted(config.items()))).random()
-        return curve(config, t), shortest_s * (longest_s / shortest_s) ** share
+        metrics = curve(config, t)
+        return None if metrics is None else (metrics, shortest_s * (longest_s / shortest_s) ** share)
 
     return timed

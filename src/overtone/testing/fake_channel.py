@@ -49,7 +49,10 @@ class FakeChannel:
 
 
 def start(
-    config: Config | None = None, checkpoint: Checkpoint | None = None, until_t: float = 0.0, trial_id: str = "t"
+    config: Config | None = None,
+    checkpoint: Checkpoint | None = None,
+    until_t: float = 0.0,
+    trial_id: str = "t",
 ) -> Start:
     """The Start of a one-CPU trial."""
     place = Placement(("local",), ((),))

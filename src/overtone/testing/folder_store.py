@@ -14,10 +14,12 @@ class FolderStore(Store):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def put(self, source: Path, key: str) -> str:
+    def put(self, source: Path, key: str, move: bool = False) -> str:
         target = self.folder / key
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
+        if move:
+            shutil.rmtree(source)
         return str(target)
 
     def get(self, uri: str) -> Path:

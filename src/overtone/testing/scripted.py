@@ -104,7 +104,7 @@ class Script:
         self.handle([])
         while not is_over():
             if time.monotonic() > end:
-                raise TimeoutError(f"after {within_s:g} s there were only {self.story()}")
+                raise TimeoutError(f"after {within_s:g} s there were only {self.story()[-50:]}")
             self.handle(self.engine.poll(0.2))
         return self.events
 

@@ -68,8 +68,10 @@ class Checkpoint:
         import shutil
         import tempfile
 
+        from overtone.store.local import MANIFEST
+
         target = str(path) if path is not None else tempfile.mkdtemp(prefix="overtone_checkpoint_")
-        ignore = shutil.ignore_patterns(saving.STATE_FILE)
+        ignore = shutil.ignore_patterns(saving.STATE_FILE, MANIFEST)
         shutil.copytree(self.path, target, dirs_exist_ok=True, ignore=ignore)
         return target
 

@@ -31,6 +31,7 @@ class Keeper:
         self.restored = saving.fetch(_store(job), checkpoint) if checkpoint else None
         self._job = job
         self._trial_id = trial_id
+        self._home = job.folder / trial_id
         self._pending: Path | None = None
 
     @property
@@ -40,30 +41,29 @@ class Keeper:
 
     def keep(self, path: Path, t: int, counts: Counts) -> Checkpoint:
         """The reference of a copy of the file or directory `path`, the state after result `t`."""
-        if path.is_file():
-            with self._staging() as folder:
+        with saving.staging(self._home) as folder:
+            kind = {"kind": "directory"}
+            if path.is_file():
                 kind = {"kind": "file", "name": saving.place(path, folder)}
-                return self._put(folder, counts.state(t), kind)
-        return self._put(path, counts.state(t), {"kind": "directory"})
+            else:
+                saving.copy_into(path, folder)
+            return self._put(folder, counts.state(t), kind)
 
     def keep_from(self, saver: Saver, t: int, counts: Counts) -> Checkpoint:
         """The reference of what `saver` saves, the state after result `t`."""
-        with self._staging() as folder:
+        with saving.staging(self._home) as folder:
             kind = saver(folder)
             return self._put(folder, counts.state(t), kind)
 
     @contextmanager
     def collected(self) -> Iterator[Path]:
         """A new directory; what is in it after the block waits for the next report."""
-        import shutil
-        import tempfile
-
-        home = self._home()
-        home.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=".saving_", dir=home))
+        folder = saving.new_folder(self._home)
         try:
             yield folder
         except BaseException:
+            import shutil
+
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self.drop_pending()
@@ -74,7 +74,7 @@ class Keeper:
         if self._pending is None:
             return None
         try:
-            return self.keep(self._pending, t, counts)
+            return self._put(self._pending, counts.state(t), {"kind": "directory"})
         finally:
             self.drop_pending()
 
@@ -85,12 +85,6 @@ class Keeper:
 
             shutil.rmtree(self._pending, ignore_errors=True)
             self._pending = None
-
-    def _home(self) -> Path:
-        return self._job.folder / self._trial_id
-
-    def _staging(self) -> Any:
-        return saving.staging(self._home())
 
     def _put(self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any]) -> Checkpoint:
         kept = saving.keep(_store(self._job), folder, self._trial_id, {**state, **kind})

@@ -10,22 +10,25 @@ MAX_LINE_BYTES = 1 << 16
 
 
 def redirect(stdout: int, stderr: int) -> None:
-    """Make the two descriptors this process's stdout and stderr, for what it starts too."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
-    os.dup2(stdout, 1)
-    os.dup2(stderr, 2)
+    """Make the two descriptors this process's stdout and stderr, for what it starts too.
+
+    They are moved: only 1 and 2 are left of them. What is buffered goes to the new place.
+    """
+    for descriptor, target in ((stdout, 1), (stderr, 2)):
+        if descriptor != target:
+            os.dup2(descriptor, target)
+            os.close(descriptor)
 
 
 def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
     """Append stdout and stderr to the files of these names below `folder`, which is made."""
     os.makedirs(folder, exist_ok=True)
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    opened = [os.open(os.path.join(folder, name), flags, 0o666) for name in names]
-    redirect(opened[0], opened[1])
-    for one in opened:
-        os.close(one)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()  # what an earlier trial printed belongs to its own files
+    stdout, stderr = (os.open(os.path.join(folder, name), flags, 0o666) for name in names)
+    redirect(stdout, stderr)
 
 
 def show_lines_at_once() -> None:

@@ -22,6 +22,7 @@ from overtone.errors import StorageError, TrainableError
 STATE_FILE = ".overtone.json"
 DATA_JSON = "data.json"
 DATA_PICKLE = "data.pkl"
+UNFINISHED = ".saving_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,65 +70,62 @@ def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
     return Restored(directory, state if isinstance(state, dict) else {})
 
 
-def keep(store: Store, source: Path, trial_id: str, state: Mapping[str, Any]) -> Checkpoint:
-    """The reference of a copy of the directory `source`, with `state` beside it.
-
-    Raises:
-        TrainableError: `source` is no directory.
-    """
-    if not source.is_dir():
-        raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
+def keep(store: Store, folder: Path, trial_id: str, state: Mapping[str, Any]) -> Checkpoint:
+    """The reference of the directory `folder`, which is given away, with `state` in it."""
     t = int(state["t"])
-    marker = source / STATE_FILE
-    try:
-        marker.write_text(json.dumps(state), "utf-8")
-    except PermissionError:
-        import shutil
-
-        with staging(None) as folder:
-            copy = folder / "copy"
-            shutil.copytree(source, copy)
-            copy.chmod(0o700)
-            return keep(store, copy, trial_id, state)
-    try:
-        uri = store.put(source, f"{trial_id}/checkpoint_{t:06d}")
-    finally:
-        marker.unlink(missing_ok=True)
-    return Checkpoint(trial_id, t, uri)
+    (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
+    return Checkpoint(trial_id, t, store.put(folder, f"{trial_id}/checkpoint_{t:06d}", move=True))
 
 
 @contextmanager
-def staging(beside: Path | None) -> Iterator[Path]:
-    """A new directory, gone after the block; below `beside` where that is given."""
-    import shutil
-    import tempfile
-
-    if beside is not None:
-        beside.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=".saving_", dir=beside))
+def staging(beside: Path) -> Iterator[Path]:
+    """A new directory below `beside`; gone after the block, unless somebody moved it."""
+    folder = new_folder(beside)
     try:
         yield folder
     finally:
+        import shutil
+
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def new_folder(beside: Path) -> Path:
+    """A new hidden directory below `beside`, with the permissions that directories have here."""
+    folder = beside / f"{UNFINISHED}{os.getpid()}_{os.urandom(6).hex()}"
+    folder.mkdir(parents=True)
+    return folder
+
+
 def place(source: Path, folder: Path) -> str:
-    """Put the file or directory `source` below `folder`, without a copy where that can be.
+    """Copy the file or directory `source` into `folder`.
+
+    Not a link: the user's code may write to it again.
 
     Returns:
         Its name there.
     """
     import shutil
 
-    target = folder / source.name
     if source.is_dir():
-        shutil.copytree(source, target)
-        return source.name
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without links
-        shutil.copy2(source, target)
+        shutil.copytree(source, folder / source.name, ignore_dangling_symlinks=True)
+    else:
+        shutil.copy2(source, folder / source.name)
     return source.name
+
+
+def copy_into(source: Path, folder: Path) -> None:
+    """Copy what is in the directory `source` into `folder`.
+
+    Raises:
+        TrainableError: `source` is no directory.
+    """
+    import shutil
+
+    if not source.is_dir():
+        raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
+    ignore = shutil.ignore_patterns(f"{UNFINISHED}*")  # `folder` itself may lie in `source`
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=ignore, ignore_dangling_symlinks=True)
+    folder.chmod(folder.stat().st_mode | 0o700)  # the user's may be read-only
 
 
 def write_dict(data: Mapping[str, Any], folder: Path) -> None:

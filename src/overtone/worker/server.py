@@ -112,6 +112,9 @@ class Server:
                 self._tell(("ready", False, note))
                 self._start_anew()
             self._job = job
+            if sys.version_info >= (3, 12):
+                # of forks beside threads; `unsafe_to_fork` has looked at those that there are
+                warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
             gc.freeze()  # a child's collector then leaves the pages that it shares alone
         self._family = lineage.children(os.getpid())
         # without a handler of its own, SIGCHLD would not reach the wake-up descriptor
@@ -213,10 +216,7 @@ class Server:
 
     def _fork(self, job: Job, descriptors: list[int]) -> int:
         server = os.getpid()
-        with warnings.catch_warnings():
-            # Python 3.12 warns of pools' threads, which `unsafe_to_fork` has looked at
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
+        pid = os.fork()
         if pid == 0:
             try:
                 lineage.become_trial_process(server)
@@ -281,11 +281,10 @@ def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int]) -> 
     """Be a trial's process, in a fork of the server."""
     line, stdout, stderr = descriptors
     output.redirect(stdout, stderr)
-    os.close(stdout)
-    os.close(stderr)
     _reseed_numpy()
     gc.enable()
-    channel = TrialChannel(socket.socket(fileno=line), surroundings)
+    # all said, so that no system call has to find it out
+    channel = TrialChannel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, line), surroundings)
     run_to_the_end(lambda: serve(channel, job))
 
 

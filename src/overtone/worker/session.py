@@ -313,7 +313,7 @@ class Session:
 
     def get_trial_name(self) -> str:
         """Such as "train_358bb_00006"."""
-        return f"{self._job.name}_{self._start.trial_id}"
+        return self._start.name or f"{self._job.name}_{self._start.trial_id}"
 
     def get_trial_dir(self) -> str:
         """The trial's folder, below the experiment's; it is there."""

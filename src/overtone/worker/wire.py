@@ -19,7 +19,7 @@ import math
 import pickle
 import struct
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -158,7 +158,21 @@ class SocketChannel:
 
 # --- numbers that JSON does not have ----------------------------------------------------
 
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+def _encoder() -> Callable[[Any], str]:
+    """JSON text without spaces and without NaN; made once, since `json.dumps` makes one a call."""
+    plain = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+    try:
+        made = vars(json.encoder)["c_make_encoder"](
+            None, plain.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
+        )
+    except (KeyError, TypeError):  # a Python without its C accelerator, or with another one
+        return plain.encode
+    join = "".join
+    return lambda value: join(made(value, 0))
+
+
+_encode = _encoder()
 
 _TAGGED: dict[str, float] = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 

@@ -39,7 +39,9 @@ def test_without_pandas_the_error_names_the_command(monkeypatch):
 
 def test_a_trials_frame_is_made_when_it_is_looked_at_and_once():
     asked = []
-    frames = TrialFrames({"/exp/a": "a", "/exp/b": "b"}, lambda trial_id: asked.append(trial_id) or trial_id.upper())
+    frames = TrialFrames(
+        {"/exp/a": "a", "/exp/b": "b"}, lambda trial_id: asked.append(trial_id) or trial_id.upper()
+    )
     assert list(frames) == ["/exp/a", "/exp/b"]
     assert asked == []
     assert frames["/exp/b"] == frames["b"] == "B"

@@ -37,6 +37,8 @@ def test_values_are_found_in_nested_results_and_gaps_are_passed_over():
     assert values_of(results, "a/b") == [1, 2]
 
 
-@pytest.mark.parametrize(("value", "expected"), [(1, True), (0.5, True), (True, False), ("1", False), (None, False)])
+@pytest.mark.parametrize(
+    ("value", "expected"), [(1, True), (0.5, True), (True, False), ("1", False), (None, False)]
+)
 def test_what_can_be_ranked(value, expected):
     assert is_number(value) is expected

@@ -116,9 +116,9 @@ def test_a_result_carries_who_the_trial_is() -> None:
     recorder = Recorder()
     drive(story, recorder)
     first, last = recorder.results
-    assert {key: first[key] for key in ("loss", "training_iteration", "trial_id", "pid", "hostname", "node_ip")} == {
-        "loss": 1.0, "training_iteration": 1, "trial_id": trial, "pid": 77, "hostname": "host", "node_ip": "10.0.0.1",
-    }  # fmt: skip
+    known = {"loss": 1.0, "training_iteration": 1, "trial_id": trial, "pid": 77, "hostname": "host"}
+    assert {key: first[key] for key in known} == known
+    assert first["node_ip"] == "10.0.0.1"
     assert first["config"] == {"lr": 0.1}
     assert (first["done"], last["done"]) == (False, True)
 
@@ -133,8 +133,12 @@ def test_a_failure_that_is_tried_again_is_a_recovery() -> None:
     recorder = Recorder()
     drive(story, recorder)
     assert [call[0] for call in recorder.calls if call[0] not in ("setup", "step_begin", "step_end")] == [
-        "start", "recover", "restore", "start", "error",
-    ]  # fmt: skip
+        "start",
+        "recover",
+        "restore",
+        "start",
+        "error",
+    ]
     assert recorder.calls[-2][3] == "ValueError: second"
 
 
@@ -224,8 +228,13 @@ def test_a_logger_gets_its_own_hooks() -> None:
     story.end(bad, "raised", error="ValueError: x")
     drive(story, Logger())
     assert calls == [
-        ("start", good), ("result", 0, 1.0), ("save", "file:///a"), ("end", good, False), ("start", bad), ("end", bad, True),
-    ]  # fmt: skip
+        ("start", good),
+        ("result", 0, 1.0),
+        ("save", "file:///a"),
+        ("end", good, False),
+        ("start", bad),
+        ("end", bad, True),
+    ]
 
 
 def test_an_object_that_merely_has_the_hooks_will_do() -> None:

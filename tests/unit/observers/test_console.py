@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,13 @@ from overtone.testing.story import Story
 
 
 class Terminal(io.StringIO):
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def isatty(self) -> bool:
         return True
 
 
-def shown(verbose: int | None, stream: io.StringIO, reporter: object = None, may_redraw: bool = True) -> str:
+def shown(verbose: int | None, stream: io.StringIO, reporter: Any = None, may_redraw: bool = True) -> str:
     """What a console shows of a short run that takes a minute a flush."""
     now = iter(range(0, 60 * 1000, 60))
     facts = ConsoleFacts(
@@ -29,7 +30,7 @@ def shown(verbose: int | None, stream: io.StringIO, reporter: object = None, may
         mode="max",
         may_redraw=may_redraw,
     )
-    console = Console(facts, verbose, reporter, stream, pace=lambda: float(next(now)))  # type: ignore[arg-type]
+    console = Console(facts, verbose, reporter, stream, pace=lambda: float(next(now)))
     story = Story()
     story.capacity(cpu=2)
     trial = story.add({"lr": 0.1})
@@ -106,11 +107,11 @@ def test_nothing_is_shown_of_a_run_that_never_began() -> None:
 def test_wrong_arguments_are_refused() -> None:
     facts = ConsoleFacts("exp", "/results", "engine", lambda: 0.0)
     with pytest.raises(ValueError, match="verbose='loud': choose 0"):
-        Console(facts, "loud")  # type: ignore[arg-type]
+        Console(facts, "loud")
     with pytest.raises(ValueError, match="verbose=-1"):
         Console(facts, -1)
     with pytest.raises(ValueError, match="should_report"):
-        Console(facts, progress_reporter=object())  # type: ignore[arg-type]
+        Console(facts, progress_reporter=object())
     with pytest.raises(ValueError, match="such as CLIReporter"):
-        Console(facts, progress_reporter=CLIReporter)  # type: ignore[arg-type]
+        Console(facts, progress_reporter=CLIReporter)
     assert Console(facts, 7) is not None

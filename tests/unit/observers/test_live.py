@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+from typing import Any
 
 import pytest
 from rich.console import Console as Screen
@@ -22,26 +23,37 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Terminal(io.StringIO):
     """A terminal of which only what was written is known."""
 
-    encoding = "utf-8"  # type: ignore[assignment]
+    encoding = "utf-8"
 
     def isatty(self) -> bool:
         return True
 
 
 class Run:
-    def __init__(self, columns: int = 80, rows: int = 24, tells_all: bool = False, **more: object) -> None:
+    def __init__(self, columns: int = 80, rows: int = 24, tells_all: bool = False, **more: Any) -> None:
         self.now = 0.0
-        known: dict[str, object] = {
-            "metric": "acc", "mode": "max", "total": lambda: 60, "describe": lambda: "Using ASHA: num_stopped=3",
-            "parameters": ["lr", "act"], **more,
-        }  # fmt: skip
-        self.facts = ConsoleFacts("digits", "/results/digits", "local engine", lambda: self.now, **known)  # type: ignore[arg-type]
+        known: dict[str, Any] = {
+            "metric": "acc",
+            "mode": "max",
+            "total": lambda: 60,
+            "describe": lambda: "Using ASHA: num_stopped=3",
+            "parameters": ["lr", "act"],
+            **more,
+        }
+        self.facts = ConsoleFacts("digits", "/results/digits", "local engine", lambda: self.now, **known)
         self.progress = Progress(self.facts)
         self.terminal = Terminal()
         self.screen = Screen(
-            file=self.terminal, force_terminal=True, width=columns, height=rows, color_system="standard",
-            highlight=False, markup=False, legacy_windows=False, _environ={},
-        )  # fmt: skip
+            file=self.terminal,
+            force_terminal=True,
+            width=columns,
+            height=rows,
+            color_system="standard",
+            highlight=False,
+            markup=False,
+            legacy_windows=False,
+            _environ={},
+        )
         self.live = LiveTable(self.progress, Writer(self.terminal), lambda: self.now, tells_all, self.screen)
         self.live.open()
         self.story = Story()

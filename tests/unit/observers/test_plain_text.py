@@ -47,16 +47,28 @@ def test_cut_keeps_within_the_columns() -> None:
 
 def test_numbers_have_six_digits_and_whole_ones_all() -> None:
     assert [number(x) for x in (0.30777167, 10000, 12345678, 1e-7, 50.2268)] == [
-        "0.307772", "10000", "12345678", "1e-07", "50.2268",
-    ]  # fmt: skip
+        "0.307772",
+        "10000",
+        "12345678",
+        "1e-07",
+        "50.2268",
+    ]
     assert [show(x) for x in (None, True, 0.1, "x", [1, 2])] == ["", "True", "0.1", "x", "[1, 2]"]
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.04, "0.0 s"), (1.24, "1.2 s"), (42.4, "42 s"), (59.9, "1 min 00 s"), (185, "3 min 05 s"), (7620, "2 h 07 min"),
-     (273600, "3 d 4 h"), (-1, "0.0 s")],
-)  # fmt: skip
+    [
+        (0.04, "0.0 s"),
+        (1.24, "1.2 s"),
+        (42.4, "42 s"),
+        (59.9, "1 min 00 s"),
+        (185, "3 min 05 s"),
+        (7620, "2 h 07 min"),
+        (273600, "3 d 4 h"),
+        (-1, "0.0 s"),
+    ],
+)
 def test_duration(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 

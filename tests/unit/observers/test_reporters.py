@@ -29,7 +29,7 @@ class Recorder(ProgressReporter):
         metric: Any = None,
         mode: Any = None,
         **more: Any,
-    ) -> None:  # noqa: E501
+    ) -> None:
         self.facts.append({"total_samples": total_samples, "metric": metric, "mode": mode})
 
     def should_report(self, trials: list[SeenTrial], done: bool = False) -> bool:
@@ -44,13 +44,17 @@ class Recorder(ProgressReporter):
 
 
 class Run:
-    def __init__(self, reporter: ProgressReporter, **more: object) -> None:
+    def __init__(self, reporter: ProgressReporter, **more: Any) -> None:
         self.now = 0.0
-        known: dict[str, object] = {
-            "trainable": "train", "metric": "acc", "mode": "max", "total": lambda: 4,
-            "describe": lambda: "Using FIFO scheduling algorithm.", **more,
-        }  # fmt: skip
-        facts = ConsoleFacts("exp", "/results/exp", "local engine", lambda: 0.0, **known)  # type: ignore[arg-type]
+        known: dict[str, Any] = {
+            "trainable": "train",
+            "metric": "acc",
+            "mode": "max",
+            "total": lambda: 4,
+            "describe": lambda: "Using FIFO scheduling algorithm.",
+            **more,
+        }
+        facts = ConsoleFacts("exp", "/results/exp", "local engine", lambda: 0.0, **known)
         self.progress = Progress(facts)
         self.out = io.StringIO()
         self.reporting = Reporting(self.progress, reporter, Writer(self.out), lambda: self.now)
@@ -121,8 +125,10 @@ def test_cli_reporter_prints_the_block(capsys: pytest.CaptureFixture[str]) -> No
         "Number of trials: 2/4 (1 RUNNING, 1 TERMINATED)",
     ]
     assert [line.split("|")[1].strip() for line in lines[8:12] if line[1] == " "] == [
-        "Trial name", "train_358bb_00001", "train_358bb_00000",
-    ]  # fmt: skip
+        "Trial name",
+        "train_358bb_00001",
+        "train_358bb_00000",
+    ]
 
 
 def test_cli_reporter_keeps_to_its_frequency(capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,10 +143,19 @@ def test_cli_reporter_keeps_to_its_frequency(capsys: pytest.CaptureFixture[str])
 
 def test_cli_reporter_takes_the_usual_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     reporter = CLIReporter(
-        metric_columns={"acc": "accuracy"}, parameter_columns=["lr"], total_samples=9, max_progress_rows=1,
-        max_error_rows=1, max_column_length=20, max_report_frequency=0, infer_limit=1,
-        print_intermediate_tables=False, metric="acc", mode="min", sort_by_metric=True,
-    )  # fmt: skip
+        metric_columns={"acc": "accuracy"},
+        parameter_columns=["lr"],
+        total_samples=9,
+        max_progress_rows=1,
+        max_error_rows=1,
+        max_column_length=20,
+        max_report_frequency=0,
+        infer_limit=1,
+        print_intermediate_tables=False,
+        metric="acc",
+        mode="min",
+        sort_by_metric=True,
+    )
     reporter.add_metric_column("training_iteration", "n")
     reporter.add_parameter_column("act")
     run = Run(reporter)
@@ -154,8 +169,14 @@ def test_cli_reporter_takes_the_usual_arguments(capsys: pytest.CaptureFixture[st
     run.reporting.close()
     table = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| ")]
     assert [cell.strip() for cell in table[0].strip("|").split("|")] == [
-        "Trial name", "status", "loc", "lr", "act", "accuracy", "n",
-    ]  # fmt: skip
+        "Trial name",
+        "status",
+        "loc",
+        "lr",
+        "act",
+        "accuracy",
+        "n",
+    ]
     assert [line.split("|")[1].strip() for line in table[1:]] == ["train_358bb_00001"]
 
 
@@ -182,7 +203,7 @@ def test_a_slow_reporter_is_asked_less_often() -> None:
         reporter.n_ended += 1
         return False
 
-    reporter.should_report = slow  # type: ignore[method-assign]
+    reporter.should_report = slow
     for _ in range(25):
         run.show()
     assert reporter.n_ended == 1

@@ -38,8 +38,10 @@ def with_losses(*losses: object) -> list[SeenTrial]:
 
 def test_fair_share_is_the_article_s() -> None:
     assert fair_share({"PENDING": 25, "RUNNING": 4, "TERMINATED": 3}, 20) == {
-        "PENDING": 13, "RUNNING": 4, "TERMINATED": 3,
-    }  # fmt: skip
+        "PENDING": 13,
+        "RUNNING": 4,
+        "TERMINATED": 3,
+    }
 
 
 def test_fair_share_never_gives_more_than_there_is_room_for() -> None:
@@ -81,8 +83,15 @@ def test_table_finds_its_columns() -> None:
         story.report(trial, f1=lr)
     header = trial_table(seen(story))[1]
     assert [cell.strip() for cell in header.strip("|").split("|")] == [
-        "Trial name", "status", "loc", "lr", "net/width", "iter", "total time (s)", "f1",
-    ]  # fmt: skip
+        "Trial name",
+        "status",
+        "loc",
+        "lr",
+        "net/width",
+        "iter",
+        "total time (s)",
+        "f1",
+    ]
 
 
 def test_table_shows_the_columns_that_were_named() -> None:

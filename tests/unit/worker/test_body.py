@@ -32,7 +32,8 @@ def run(trainable: Any, *orders: Order, until_t: float = 99) -> tuple[bool, Fake
     [
         (faulty.reports, ["started", "reported", "reported", "ended"], "returned", ""),
         (faulty.reports_nothing, ["started", "ended"], "returned", ""),
-        (faulty.raises, ["started", "reported", "ended"], "raised", "ValueError: this trial was made to fail"),
+        (faulty.raises, ["started", "reported", "ended"], "raised",
+         "ValueError: this trial was made to fail"),
         (faulty.raises_base_exception, ["started", "reported", "ended"], "raised",
          "BaseException: this trial was made to fail"),
         (faulty.exits_with_zero, ["started", "reported", "ended"], "returned", ""),
@@ -131,7 +132,9 @@ def test_a_checkpoint_that_is_gone_ends_the_trial_before_it_began() -> None:
     assert "checkpoint nowhere of trial t is gone" in channel.sent[0][4]
 
 
-@pytest.mark.parametrize(("trainable", "text"), [(Path, "class without a step method"), (7, "int"), ("train", "str")])
+@pytest.mark.parametrize(
+    ("trainable", "text"), [(Path, "class without a step method"), (7, "int"), ("train", "str")]
+)
 def test_what_is_no_trainable(trainable: Any, text: str) -> None:
     end = run(trainable)[1].sent[-1]
     assert end[3] == "raised"

@@ -34,7 +34,11 @@ def run(tmp_path: Path) -> Run:
 
 
 def story(channel: FakeChannel) -> list[str]:
-    words = {"reported": lambda one: f" {one[3]}", "saved": lambda one: f" {one[3].t}", "ended": lambda one: f" {one[3]}"}
+    words = {
+        "reported": lambda one: f" {one[3]}",
+        "saved": lambda one: f" {one[3].t}",
+        "ended": lambda one: f" {one[3]}",
+    }
     return [one[0] + words.get(one[0], lambda _: "")(one) for one in channel.sent]
 
 
@@ -211,7 +215,13 @@ def test_the_object_knows_its_trial(run: Run, tmp_path: Path) -> None:
     class Knowing(Trainable):
         def step(self) -> Any:
             demand = self.trial_resources.total()
-            return {"id": self.trial_id, "name": self.trial_name, "dir": self.logdir, "cpu": demand["cpu"], "done": True}
+            return {
+                "id": self.trial_id,
+                "name": self.trial_name,
+                "dir": self.logdir,
+                "cpu": demand["cpu"],
+                "done": True,
+            }
 
     metrics = decode(run(Knowing).sent[1][4])
     assert (metrics["id"], metrics["name"], metrics["cpu"]) == ("t", "Train_t", 1)

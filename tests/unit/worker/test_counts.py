@@ -30,4 +30,9 @@ def test_time_between_fill_and_go_on_does_not_count() -> None:
 
 def test_done_is_a_truth_value() -> None:
     counts = Counts({}, lambda: 0.0)
-    assert [filled(counts, 1, 0, done=value)["done"] for value in (True, False, 1, None)] == [True, False, False, False]
+    assert [filled(counts, 1, 0, done=value)["done"] for value in (True, False, 1, None)] == [
+        True,
+        False,
+        False,
+        False,
+    ]

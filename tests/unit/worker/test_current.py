@@ -26,8 +26,9 @@ def test_outside_of_a_trial_the_error_says_what_to_do() -> None:
 def test_sessions_nest_and_end_with_their_block() -> None:
     outer, inner = session(), session()
     with activated(outer):
-        with pytest.raises(KeyError), activated(inner):
+        with activated(inner):
             assert current() is inner
+        with pytest.raises(KeyError), activated(inner):
             raise KeyError
         assert current() is outer
     assert not is_inside()

@@ -97,8 +97,9 @@ def renamed(function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     "trainable",
     [
-        with_config, with_another_name, with_reporter, with_checkpoint_dir, with_tune, with_nothing, with_keyword,
-        with_default, with_anything, lambda config: {"lr": config["lr"]}, Callable_(), Callable_().method,
+        with_config, with_another_name, with_reporter, with_checkpoint_dir, with_tune, with_nothing,
+        with_keyword, with_default, with_anything, lambda config: {"lr": config["lr"]},
+        Callable_(), Callable_().method,
         functools.partial(with_more, 1.0, shift=0.0), with_parameters(with_more, factor=1.0, shift=0.0),
         functools.partial(with_default, epochs=3), renamed(with_config),
     ],

@@ -103,6 +103,8 @@ def test_a_directory_of_somebody_else_is_refused(own_root: Path) -> None:
         objects._Shelf().new_file(1)
 
 
-def test_without_room_in_shared_memory_a_file_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_room_in_shared_memory_a_file_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     assert objects._root_with_room(1 << 60) == str(tmp_path)

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from overtone.core.types import Checkpoint
-from overtone.errors import StorageError
+from overtone.errors import StorageError, TrainableError
+from overtone.store.local import LocalStore
 from overtone.testing.folder_store import FolderStore
 from overtone.worker import saving
+from overtone.worker.checkpoint import Checkpoint as UserCheckpoint
 
 
 def test_what_is_kept_comes_back_with_its_state(tmp_path: Path) -> None:
@@ -20,7 +22,7 @@ def test_what_is_kept_comes_back_with_its_state(tmp_path: Path) -> None:
     restored = saving.fetch(store, kept)
     assert restored.path == f"{kept.uri}/model"
     assert restored.state["t"] == 12
-    assert list((tmp_path / "source").iterdir()) == []
+    assert not (tmp_path / "source").exists()
 
 
 def test_a_checkpoint_without_state_is_a_directory(tmp_path: Path) -> None:
@@ -36,20 +38,26 @@ def test_damage_is_told(tmp_path: Path) -> None:
         saving.fetch(FolderStore(tmp_path), Checkpoint("t", 1, str(tmp_path / "nowhere")))
 
 
-def test_a_failed_put_leaves_the_users_directory_as_it_was(tmp_path: Path) -> None:
-    class Full(FolderStore):
-        def put(self, source: Path, key: str) -> str:
-            raise OSError("disk full")
+def test_copy_into_wants_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("7")
+    with pytest.raises(TrainableError, match=r"not '.*model'"):
+        saving.copy_into(tmp_path / "model", tmp_path)
 
-    with pytest.raises(OSError, match="disk full"):
-        saving.keep(Full(tmp_path), tmp_path, "t", {"t": 1})
-    assert list(tmp_path.iterdir()) == []
+
+def test_a_trials_folder_can_be_its_checkpoint(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("7")
+    with saving.staging(tmp_path) as folder:
+        saving.copy_into(tmp_path, folder)
+        assert [path.name for path in folder.iterdir()] == ["model"]
 
 
 def test_staging_ends_with_its_block(tmp_path: Path) -> None:
     with saving.staging(tmp_path / "trial") as folder:
         assert folder.parent == tmp_path / "trial"
     assert not folder.exists()
+    with saving.staging(tmp_path / "trial") as folder:
+        folder.rename(tmp_path / "moved")
+    assert (tmp_path / "moved").exists()
 
 
 def test_dicts_come_back_as_they_were(tmp_path: Path) -> None:
@@ -71,3 +79,14 @@ def test_place_puts_a_file_or_a_directory(tmp_path: Path, is_directory: bool) ->
     (tmp_path / "home").mkdir()
     assert saving.place(source, tmp_path / "home") == "model"
     assert (tmp_path / "home" / "model").is_dir() is is_directory
+
+
+def test_the_local_store_gives_back_what_it_was_given(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "store", durable=False)
+    with saving.staging(tmp_path / "store" / "t") as folder:
+        (folder / "model").write_text("7")
+        kept = saving.keep(store, folder, "t", {"t": 2, "kind": "file", "name": "model"})
+    restored = saving.fetch(store, kept)
+    assert Path(restored.path).read_text() == "7"
+    assert Path(UserCheckpoint(restored.directory).to_directory(tmp_path / "copy"), "model").exists()
+    assert [path.name for path in (tmp_path / "copy").iterdir()] == ["model"]

@@ -34,7 +34,9 @@ class Clock:
 
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[..., tuple[Session, FakeChannel]]:
-    def session(*orders: Order, options: Any = (), clock: Any = None, **start_with: Any) -> tuple[Session, FakeChannel]:
+    def session(
+        *orders: Order, options: Any = (), clock: Any = None, **start_with: Any
+    ) -> tuple[Session, FakeChannel]:
         channel = FakeChannel(orders)
         job = Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store"), **dict(options))
         return Session(channel, job, start(**start_with), clock or Clock()), channel
@@ -83,7 +85,9 @@ def test_the_wait_in_report_is_not_time_of_the_trial(make: Make) -> None:
     session.report(a=1)
     clock.now += 3
     session.report(a=1)
-    spent = [(one["time_this_iter_s"], one["time_total_s"]) for one in (decode(sent[4]) for sent in channel.sent)]
+    spent = [
+        (one["time_this_iter_s"], one["time_total_s"]) for one in (decode(sent[4]) for sent in channel.sent)
+    ]
     assert spent == [(2, 2), (3, 5)]
 
 
@@ -346,21 +350,27 @@ def test_a_failed_checkpoint_dir_leaves_nothing(make: Make) -> None:
     assert files(Path(session.get_trial_dir())) == set()
 
 
-def test_a_read_only_directory_can_be_recorded(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_directory_can_be_recorded(make: Make, tmp_path: Path) -> None:
     session, channel = make()
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "model.txt").write_text("7")
-    write = Path.write_text
-
-    def refusing(self: Path, *args: Any) -> int:
-        if self.parent == mine:
-            raise PermissionError
-        return write(self, *args)
-
-    monkeypatch.setattr(Path, "write_text", refusing)
+    mine.chmod(0o555)
     session.record_checkpoint(mine)
+    mine.chmod(0o755)
+    assert files(mine) == {"model.txt"}
     assert files(Path(channel.sent[0][3].uri)) == {"model.txt", ".overtone.json"}
+
+
+def test_a_restored_checkpoint_can_be_reported_again(make: Make, tmp_path: Path) -> None:
+    session, channel = make(until_t=math.inf)
+    (tmp_path / "mine").mkdir()
+    session.report({"a": 1}, checkpoint=tmp_path / "mine")
+    first = channel.sent[0][5]
+    before = Path(first.uri, ".overtone.json").read_text()
+    session.report({"a": 1}, checkpoint=first.uri)
+    assert Path(first.uri, ".overtone.json").read_text() == before
+    assert json.loads(Path(channel.sent[1][5].uri, ".overtone.json").read_text())["t"] == 2
 
 
 def test_a_checkpoint_that_is_not_there_is_an_error(make: Make, tmp_path: Path) -> None:

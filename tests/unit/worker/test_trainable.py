@@ -50,7 +50,11 @@ def test_it_can_be_stepped_by_hand() -> None:
     assert (trainable.iteration, trainable.training_iteration) == (1, 1)
     trainable.stop()
     assert trainable.calls == ["cleanup"]
-    assert (trainable.trial_id, trainable.trial_name, trainable.trial_resources) == ("default", "Modern", None)
+    assert (trainable.trial_id, trainable.trial_name, trainable.trial_resources) == (
+        "default",
+        "Modern",
+        None,
+    )
 
 
 def test_a_config_is_not_needed() -> None:

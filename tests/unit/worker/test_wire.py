@@ -15,7 +15,11 @@ from overtone.worker import wire
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64, 10_000])
 def test_frames_cut_anywhere_come_back_whole(size: int) -> None:
-    messages = [("started", "t", 0, 1, "host", None), ("reported", "t", 0, 1, "x" * 3000, None), start({"lr": 0.1})]
+    messages = [
+        ("started", "t", 0, 1, "host", None),
+        ("reported", "t", 0, 1, "x" * 3000, None),
+        start({"lr": 0.1}),
+    ]
     stream = b"".join(map(wire.frame, messages))
     reader = wire.FrameReader()
     read = [one for i in range(0, len(stream), size) for one in reader.feed(stream[i : i + size])]

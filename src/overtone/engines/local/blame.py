@@ -56,15 +56,15 @@ def _held(value: Any) -> Iterator[tuple[str, Any, str]]:
         yield from _held(value.func)
         return
     is_function = hasattr(value, "__code__")
+    if not is_function:
+        for name, one in getattr(value, "__dict__", {}).items():
+            if not name.startswith("__") and not hasattr(one, "__code__"):
+                yield f"the attribute {name!r}", one, _INSIDE
     kind = value if isinstance(value, type) else type(value)
     for function in [value] if is_function else list(vars(kind).values()):
         for name, one in _captured(function).items():
             if one is not value:
                 yield f"the captured variable {name!r}", one, _INSIDE
-    if not is_function:
-        for name, one in getattr(value, "__dict__", {}).items():
-            if not name.startswith("__") and not hasattr(one, "__code__"):
-                yield f"the attribute {name!r}", one, _INSIDE
 
 
 def _captured(function: Any) -> Mapping[str, Any]:

@@ -349,7 +349,7 @@ class Local(Engine):
         start = process.start
         if start is None:
             return  # printed between two trials
-        prefix = f"({self._job.name}_{start.trial_id} pid={process.pid}) "
+        prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.pid}) "
         text = "".join(f"{prefix}{line}\n" for line in lines)
         self.on_output(start.trial_id, stream, text)
 

@@ -56,7 +56,7 @@ def digits(train: bool, directory: str | Path | None = None) -> tuple[Images, La
     """
     directory = directory or os.environ.get(DIRECTORY)
     if not directory:
-        return drawn(4000, seed=0) if train else drawn(1000, seed=1)
+        return drawn(2000, seed=0) if train else drawn(500, seed=1)
     images, labels = (read_idx(_existing(Path(directory).expanduser(), name)) for name in _FILES[train])
     return images, labels.astype("int64")
 

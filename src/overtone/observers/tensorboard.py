@@ -1,0 +1,86 @@
+"""TensorBoard event files: scalars of every numeric metric, and the HParams tab.
+
+They are written by a process of their own, through tensorboardX: that library takes a
+second to import, and PyTorch with it where that is installed. Here only batches are sent.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from overtone.core.messages import Moved, Record, Reported, Started
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.errors import MissingPackageError
+from overtone.journal.text import dumps
+from overtone.observers.event_writer import EventWriter, Message
+from overtone.observers.trial_files import FolderOf, itself
+
+_IS_FINAL = frozenset({"TERMINATED", "ERROR"})
+
+
+def is_available() -> bool:
+    """Whether tensorboardX is installed; it is not imported."""
+    from importlib.util import find_spec
+
+    return find_spec("tensorboardX") is not None
+
+
+class TensorBoard(Observer):
+    """Writes one event file in each trial's folder, below tags such as "tune/mean_accuracy".
+
+    Args:
+        folder: The experiment's.
+        table: Shared with other observers, or its own.
+        folder_of: See `TrialFiles`.
+        began: The wall time, in seconds since 1970, at which the experiment's own clock was
+            0; where not given, results are dated when they come.
+
+    Raises:
+        MissingPackageError: tensorboardX is not installed.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        table: TrialTable | None = None,
+        folder_of: FolderOf = itself,
+        began: float | None = None,
+    ) -> None:
+        if not is_available():
+            raise MissingPackageError("tensorboardX", "tensorboard", "writing TensorBoard files")
+        self._table = table if table is not None else TrialTable("live")
+        self._folder_of = folder_of
+        self._began = began
+        self._batch: list[Message] = []
+        self._writer = EventWriter(os.fspath(folder))
+
+    def on_record(self, record: Record) -> None:
+        row = self._table.apply(record)
+        event = record.event
+        if row is not None:
+            assert type(event) is Reported
+            self._batch.append(
+                ("result", self._folder_of(row.id), self._wall(record), event.raw or dumps(event.metrics))
+            )
+        elif type(event) is Started:
+            config = dumps(self._table.rows[event.trial_id].config)
+            self._batch.append(("start", self._folder_of(event.trial_id), self._wall(record), config))
+        for choice in record.choices:
+            if type(choice) is Moved and choice.status in _IS_FINAL:
+                self._batch.append(
+                    ("end", self._folder_of(choice.trial_id), self._wall(record), choice.status)
+                )
+
+    def flush(self) -> None:
+        if self._batch:
+            self._writer.put(self._batch)
+            self._batch = []
+
+    def close(self) -> None:
+        self.flush()
+        self._writer.close()
+
+    def _wall(self, record: Record) -> float:
+        return time.time() if self._began is None else self._began + record.event.time

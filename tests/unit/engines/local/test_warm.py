@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+
+from overtone.engines.local.warm import end_text
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (0, "exited with code 0"),
+        (3 << 8, "exited with code 3"),
+        (9, "killed by signal 9 (SIGKILL)"),
+        (11 | 0x80, "killed by signal 11 (SIGSEGV)"),  # with a core dump
+        (60, "killed by signal 60"),
+        (None, "ended, nobody knows how"),
+    ],
+)
+def test_an_exit_status_in_words(status: int | None, text: str) -> None:
+    assert end_text(status) == text
