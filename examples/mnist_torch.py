@@ -35,7 +35,7 @@ class Training:
     """A ConvNet in training: what both forms share."""
 
     def __init__(self, config: dict[str, Any], data: str, epoch_size: int) -> None:
-        images, labels = as_tensors(*digits(True, data))
+        images, labels = map(torch.tensor, digits(True, data))
         self.device = torch.device("cuda" if config["use_gpu"] and torch.cuda.is_available() else "cpu")
         self.train = images[:-VALIDATION].to(self.device), labels[:-VALIDATION].to(self.device)
         self.validation = images[-VALIDATION:].to(self.device), labels[-VALIDATION:].to(self.device)
@@ -50,7 +50,7 @@ class Training:
         self.model.train()
         for batch in torch.randperm(len(images))[: self.epoch_size].split(BATCH):
             self.optimizer.zero_grad()
-            F.nll_loss(self.model(images[batch]), labels[batch]).backward()
+            F.nll_loss(self.model(pixels(images[batch])), labels[batch]).backward()
             self.optimizer.step()
         return accuracy(self.model, *self.validation)
 
@@ -96,17 +96,16 @@ class TrainMNIST(tune.Trainable):
 
 
 def accuracy(model: ConvNet, images: Tensor, labels: Tensor) -> float:
-    """The share of `images` (n, 1, 28, 28) that `model` reads rightly."""
+    """The share of `images`, bytes (n, 28, 28), that `model` reads rightly."""
     model.eval()
     with torch.no_grad():
-        guesses = torch.cat([model(part).argmax(dim=1) for part in images.split(1000)])
+        guesses = torch.cat([model(pixels(part)).argmax(dim=1) for part in images.split(1000)])
     return float((guesses == labels).float().mean())
 
 
-def as_tensors(images: Any, labels: Any) -> tuple[Tensor, Tensor]:
-    """Images as floats (n, 1, 28, 28), labels as int64 (n,)."""
-    pixels = torch.tensor(images).unsqueeze(1).float() / 255
-    return (pixels - MEAN) / DEVIATION, torch.tensor(labels)
+def pixels(images: Tensor) -> Tensor:
+    """Bytes (n, 28, 28) as the network takes them: floats (n, 1, 28, 28) around 0."""
+    return (images.unsqueeze(1).float() / 255 - MEAN) / DEVIATION
 
 
 def plot(analysis: Any, path: str) -> None:
@@ -137,7 +136,7 @@ def main() -> None:
             "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each as it is or with .gz"
         )
     try:
-        x_test, y_test = as_tensors(*digits(False, given.data))
+        x_test, y_test = map(torch.tensor, digits(False, given.data))
     except StorageError as error:
         options.error(str(error))
     gpus = 1 if given.use_gpu and torch.cuda.is_available() else 0

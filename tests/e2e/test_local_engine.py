@@ -106,20 +106,12 @@ def where_am_i(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def leaves_processes(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
     child = subprocess.Popen(["sleep", "300"])
-    # and one that has left the session and lost its parent
-    script = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(300)"
-    daemon = (
-        subprocess.run(
-            [sys.executable, "-c", script + ""],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            timeout=None,
-        )
-        if config.get("waits")
-        else subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    # and one that has lost its parent and left the session
+    script = (
+        "import os, time; os.fork() and os._exit(0); os.setsid(); "
+        "print(os.getpid(), flush=True); time.sleep(300)"
     )
-    assert isinstance(daemon, subprocess.Popen)
+    daemon = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert daemon.stdout is not None
     yield {"pids": [child.pid, int(daemon.stdout.readline())]}
     if config.get("stays"):
@@ -262,6 +254,58 @@ def test_log_to_file_appends_to_the_trials_folder(run: Callable[..., Run], tmp_p
     assert not one.printed
 
 
+def test_output_that_is_not_captured_goes_where_the_drivers_goes(
+    run: Callable[..., Run], capfd: pytest.CaptureFixture[str]
+) -> None:
+    def chatty(config: dict[str, Any]) -> dict[str, Any]:
+        print("plain")
+        return {"loss": 1}
+
+    one = run(chatty, {"captures_output": False})
+    one.start(0)
+    one.until_ended()
+    assert capfd.readouterr().out == "plain\n"
+    assert not one.printed
+
+
+def test_one_trials_flood_does_not_hold_up_another(run: Callable[..., Run]) -> None:
+    def floods_or_reports(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        while config["floods"]:
+            os.write(1, b"x" * 79 + b"\n" * 800)
+        for t in range(50):
+            yield {"t": t}
+
+    one = run(floods_or_reports)
+    one.start(0, {"floods": True})
+    one.until(lambda events: bool(one.printed))
+    one.start(1, {"floods": False}, until_t=0)
+    while not any(isinstance(event, Ended) for event in one.events):
+        events = one.engine.poll(5.0)
+        one.events += events
+        one.engine.submit(
+            [Proceed(event.trial_id, 0, 0) for event in events if isinstance(event, Reported)],
+        )
+        one.printed.clear()
+    assert len(one.reports()) == 50
+
+
+def test_what_modules_print_as_they_are_imported_is_not_shown_again(
+    run: Callable[..., Run],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "chatty_module.py").write_text("print('imported')\ndef train(config): return {'loss': 1}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import chatty_module
+
+    one = run(chatty_module.train)
+    one.start(0)
+    assert one.until_ended()[0].cause == "returned"
+    assert capfd.readouterr().out == "imported\n"
+    assert not one.printed
+
+
 def test_fractions_of_fake_gpus_are_what_trials_see(
     run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,7 +386,7 @@ def test_a_module_that_cannot_be_imported_ends_each_trial_with_the_traceback(
     run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "driver_only.py").write_text(
-        "import os\nassert os.getpid() == %d, 'only in the driver'\ndef train(config): pass\n" % os.getpid()
+        f"import os\nassert os.getpid() == {os.getpid()}, 'only in the driver'\ndef train(config): pass\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     import driver_only
@@ -361,8 +405,8 @@ def test_a_module_that_kills_its_process_is_told_with_what_it_printed(
     run: Callable[..., Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "deadly_module.py").write_text(
-        "import os\nif os.getpid() != %d:\n    os.write(2, b'argh')\n    os.abort()\ndef train(config): pass\n"
-        % os.getpid()
+        f"import os\nif os.getpid() != {os.getpid()}:\n    os.write(2, b'argh')\n    os.abort()\n"
+        "def train(config): pass\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     import deadly_module
@@ -372,7 +416,8 @@ def test_a_module_that_kills_its_process_is_told_with_what_it_printed(
     (ended,) = one.until_ended()
     assert ended.cause == "raised"
     assert ended.error == (
-        "the process that imported the trainable's modules was killed by signal 6 (SIGABRT); it printed:\nargh"
+        "the process that imported the trainable's modules was killed by signal 6 (SIGABRT); "
+        "it printed:\nargh"
     )
 
 
@@ -469,7 +514,8 @@ def train(config):
 engine = Local(cpus=2, start_method=%(method)r)
 engine.open(Job(train, "train", Path(tempfile.gettempdir())))
 engine.submit([
-    Start(f"a_{i}", 0, i, {}, Resources.of({"cpu": 1}), Placement(("local",), ((),)), until_t=NEVER) for i in range(2)
+    Start(f"a_{i}", 0, i, {}, Resources.of({"cpu": 1}), Placement(("local",), ((),)), until_t=NEVER)
+    for i in range(2)
 ])
 ended = 0
 while ended < 2:
@@ -524,7 +570,8 @@ def test_kill_9_of_the_driver_leaves_no_process(method: str, tmp_path: Path) -> 
 def test_kill_9_of_the_driver_while_the_server_imports(tmp_path: Path) -> None:
     (tmp_path / "slow_module.py").write_text(
         "import os, time\nif os.getpid() != int(os.environ['DRIVER']):\n"
-        "    open(os.environ['SAYS'], 'w').write(str(os.getpid()))\n    time.sleep(300)\ndef train(config): pass\n"
+        "    open(os.environ['SAYS'], 'w').write(str(os.getpid()))\n    time.sleep(300)\n"
+        "def train(config): pass\n"
     )
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); os.environ['DRIVER'] = str(os.getpid())\n"

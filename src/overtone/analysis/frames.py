@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from overtone.errors import MissingPackageError
+from overtone.space.data import PLACE
 
 
 def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """`result` with nested mappings spelled out: {"config": {"lr": 1}} is {"config/lr": 1}.
 
-    An empty mapping stays as it is, so that no key is lost.
+    An empty mapping stays as it is, so that no key is lost. What stands in a config for
+    something that is no data (see `overtone.space.data`) becomes its description.
     """
     flat: dict[str, Any] = {}
     for key, value in result.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping) and PLACE in value:
+            flat[f"{prefix}{key}"] = value.get("shown")
+        elif isinstance(value, Mapping) and value:
             flat.update(flatten(value, f"{prefix}{key}/"))
         else:
             flat[f"{prefix}{key}"] = value

@@ -153,9 +153,9 @@ class Controller:
         self._advance()
 
     def _on_suggested(self, event: m.Suggested) -> None:
-        self._supply.on_answer(event.config is not None)
-        if event.config is not None and self._closing is None:
-            self._create(event.config, None)
+        self._supply.on_answer(event.index, event.config is not None)
+        if event.config is not None and self._closing is None and self._create(event.config, None):
+            self._review()
         self._advance()
 
     def _on_started(self, event: m.Started) -> bool | None:
@@ -170,6 +170,10 @@ class Controller:
         trial = self._roster.current(event)
         if trial is None or trial.status is Status.PARKED:
             return False
+        live = self._roster.live[trial.id]
+        if event.t <= live.t:
+            return False
+        live.t = event.t
         is_new = event.t > trial.ruled_t
         if is_new:
             self._take(trial, event)
@@ -258,6 +262,8 @@ class Controller:
             if trial is None or trial.status.is_final:
                 return False
             self._stop(trial, why)
+            if trial.status.is_final:
+                self._review()
         self._advance()
         return None
 
@@ -322,13 +328,15 @@ class Controller:
 
     def _review(self) -> None:
         """Ask the scheduler for rulings on trials that did not just report."""
+        if self._closing is not None:
+            return  # what is paused now was not paused by the scheduler
         for trial_id, decision in list(self._scheduler.review(self.view)):
             if isinstance(decision, Add):
                 if self._closing is None:
                     self._create(decision.config, decision)
                 continue
             trial = self.trials[trial_id]
-            if trial.status.is_final:
+            if trial.status.is_final or isinstance(decision, Continue):
                 continue
             if isinstance(decision, Stop):
                 self._scheduler.on_decision(trial, decision)
@@ -362,12 +370,12 @@ class Controller:
         intent = live.intent
         if isinstance(intent, Stop):  # it halted, or it had to be killed, or raised on its way out
             self._finish(trial, Status.TERMINATED, intent.why, event.error)
+        elif isinstance(intent, Restart) and event.cause in ("halted", "killed", "lost"):
+            self._restart(trial, intent, live.restart_from)  # it may have had to be killed, too
+        elif isinstance(intent, Pause) and event.cause in ("halted", "lost"):
+            self._roster.move(trial, Status.PAUSED, intent.why)
         elif self._keeps and event.cause in ("halted", "killed", "lost"):
             self._roster.move(trial, Status.PAUSED, self._closing)
-        elif event.cause == "halted" and isinstance(intent, Pause):
-            self._roster.move(trial, Status.PAUSED, intent.why)
-        elif event.cause == "halted" and isinstance(intent, Restart):
-            self._restart(trial, intent, live.restart_from)
         elif event.cause in ("halted", "returned"):
             problem = self._lacks(trial) if intent is None else ""
             if problem:
@@ -386,12 +394,12 @@ class Controller:
             return (
                 "the trainable ended without a result: call tune.report({...}) in it, or return the metrics"
             )
-        return self.goal.missing(trial.last.metrics) if trial.best is None and self.goal.metrics else ""
+        return self.goal.missing(trial.last.metrics) if trial.best is None and self.goal.is_binding else ""
 
     def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:
         allowed = self._limits.max_failures
         trial.error = error
-        if may_retry and self._closing is None and (allowed < 0 or trial.failures <= allowed):
+        if may_retry and (self._closing is None or self._keeps) and (allowed < 0 or trial.failures <= allowed):
             self._roster.move(trial, Status.PENDING, why, error)
             return
         self._finish(trial, Status.ERROR, why, error)
@@ -401,8 +409,8 @@ class Controller:
     def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
         """A trial ends for good."""
         self._roster.move(trial, status, why, error)
-        if trial.checkpoint is not None:
-            self._roster.unpin(trial.checkpoint)
+        if trial.checkpoint is not None and trial.checkpoint.trial_id == trial.id:
+            self._roster.unpin(trial.checkpoint)  # retention keeps a trial's own latest, not another's
         self._supply.on_end()
         self._scheduler.on_trial_end(trial)
         if self._observes:
@@ -418,6 +426,7 @@ class Controller:
             self._roster.go_on_from(trial, source)
         trial.ruled_t = source.t if source else 0
         self._roster.move(trial, Status.PENDING, intent.why)
+        self._refuse(trial)
 
     def _stop(self, trial: Trial, why: Why, save: bool = False) -> None:
         """End a trial for good, whatever it does now."""
@@ -441,7 +450,8 @@ class Controller:
 
     # --- beginnings --------------------------------------------------------------------
 
-    def _create(self, config: Config, add: Add | None) -> None:
+    def _create(self, config: Config, add: Add | None) -> bool:
+        """Make a trial wait for its turn; whether it failed at once instead."""
         template = self._template
         resources, tag = template.resources(config), template.tag(len(self.trials), config)
         origin = (add.source, add.why) if add else None
@@ -450,11 +460,18 @@ class Controller:
             self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
             trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0
         self._scheduler.on_trial_add(trial)
-        if self._ledger.is_feasible(resources):
-            self._queue.add(trial)
-        else:
-            error = infeasible(resources, self._ledger.total())
-            self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
+        if self._refuse(trial):
+            return True
+        self._queue.add(trial)
+        return False
+
+    def _refuse(self, trial: Trial) -> bool:
+        """Fail a trial whose demand is above what there is; whether it was."""
+        if self._ledger.is_feasible(trial.resources):
+            return False
+        error = infeasible(trial.resources, self._ledger.total())
+        self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
+        return True
 
     def _advance(self) -> None:
         """Start what can start, ask for more, and see whether all is done."""
@@ -464,14 +481,14 @@ class Controller:
             self._roster.commands.extend(map(m.Suggest, indices))
         if self._roster.n_active or self._supply.outstanding:
             return
-        if self._closing is None and not self.view.search_is_over:
-            if self._supply.is_over:
-                self.view.search_is_over = True
-                self._review()
-                self._advance()
+        if self._closing is None and not self.view.search_is_over and self._supply.is_over:
+            self.view.search_is_over = True
+            self._review()
+            self._advance()
             return
-        if self._closing is None and len(self._queue):
-            if self.view.first_runnable() is not None:
+        if self._closing is None and (len(self._queue) or not self.view.search_is_over):
+            first = self.view.first_runnable()
+            if first is not None and (self.view.search_is_over or first.status is Status.PENDING):
                 note = "the scheduler chose no trial to go on with"
                 self._close(Why("not chosen", note=note), keeps=False)
                 self._advance()
@@ -490,7 +507,12 @@ class Controller:
 
     def _room(self) -> int:
         """How many more trials could start, had the searcher some."""
-        shape = next(reversed(self.trials.values())).resources if self.trials else None
-        free = self._ledger.room(shape) if shape else int(bool(self._ledger.total()))
+        newest = next(reversed(self.trials.values())) if self.trials else None
+        if newest is not None and newest.status is Status.PENDING:
+            return 0  # it waits, and so might another
+        if newest is None or not self._ledger.is_feasible(newest.resources):
+            free = int(bool(self._ledger.total()))  # nothing tells what the next one asks for
+        else:
+            free = self._ledger.room(newest.resources)
         cap = self._limits.max_concurrent
         return min(free, cap - len(self._ledger)) if cap else free

@@ -31,6 +31,8 @@ class Goal:
         time_attr: The metric that serves as the schedulers' clock.
         constraints: Metrics that must be <= 0.
         is_needed: Whether an algorithm rules by it.
+        is_binding: Whether a trial that never reports it has failed: not where it was
+            only inferred and nobody needs it.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Goal:
         self.time_attr = time_attr
         self.constraints = tuple(constraints)
         self.is_needed = is_needed
+        self.is_binding = is_needed or bool(self.metrics)
         self._signs = tuple(1.0 if one == "max" else -1.0 for one in self.modes)
 
     @classmethod

@@ -159,14 +159,16 @@ class Ledger:
         return known
 
     def room(self, resources: Resources) -> int:
-        """About how many more of this demand fit now: exact for one bundle on one node."""
-        demand = [(name, round(amount * UNIT)) for name, amount in resources.total().items()]
+        """About how many more of this demand fit now: exact for 0, and for one bundle without GPUs."""
+        if not self.fits(resources):
+            return 0
+        demand = [(name, units) for name, units in _units(resources.total().items()) if units]
         if not demand:
             return 1_000
-        return sum(
+        return max(1, sum(
             min(max(0, node.free.get(name, 0)) // units for name, units in demand)
             for node in self._nodes.values()
-        )
+        ))  # fmt: skip
 
     # --- reservation -------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ class Retention:
         Returns:
             The uris that may be deleted now.
         """
+        self._due.pop(checkpoint.uri, None)  # saved anew, after a restart from an earlier one
         mine = self._saved.setdefault(checkpoint.trial_id, [])
         mine[:] = [entry for entry in mine if entry[1].uri != checkpoint.uri]
         mine.append((score, checkpoint))

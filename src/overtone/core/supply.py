@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import insort
+
 
 class Supply:
     """Keeps count of what was asked of the searcher and what it answered.
+
+    Answers come in the order of the questions. An index that was answered with None is
+    asked for again, so that no suggestion is drawn twice and none is left out.
 
     Attributes:
         outstanding: How many questions have no answer yet.
@@ -13,8 +18,10 @@ class Supply:
     def __init__(self, total: int | None, lookahead: int) -> None:
         self._total = total
         self._lookahead = lookahead
-        self._asked = 0
+        self._next = 0
+        self._again: list[int] = []
         self._is_dry = False
+        self._n_doubtful = 0
         self.outstanding = 0
 
     @property
@@ -23,18 +30,21 @@ class Supply:
         spent = self._total is not None and self._asked >= self._total
         return not self.outstanding and (spent or self._is_dry)
 
-    def on_answer(self, has_config: bool) -> None:
-        """The searcher answered one question."""
+    def on_answer(self, index: int, has_config: bool) -> None:
+        """The searcher answered the question for `index`."""
         self.outstanding -= 1
+        is_doubtful = self._n_doubtful > 0
+        self._n_doubtful -= is_doubtful
         if not has_config:
-            self._asked -= 1
-            self._is_dry = True
+            insort(self._again, index)
+            self._is_dry = self._is_dry or not is_doubtful
 
     def on_end(self) -> None:
-        """A trial ended: a searcher that had nothing may have something now."""
+        """A trial ended: a searcher that had nothing, or is about to say so, may have something now."""
         self._is_dry = False
+        self._n_doubtful = self.outstanding
 
-    def ask(self, pending: int, room: int) -> range:
+    def ask(self, pending: int, room: int) -> list[int]:
         """The indices to ask for now.
 
         Args:
@@ -42,11 +52,17 @@ class Supply:
             room: How many more trials there are free slots for.
         """
         if self._is_dry:
-            return range(0)
+            return []
         wanted = max(self._lookahead - pending, room) - self.outstanding
         if self._total is not None:
             wanted = min(wanted, self._total - self._asked)
-        first = self._asked
-        self._asked += max(0, wanted)
-        self.outstanding += max(0, wanted)
-        return range(first, self._asked)
+        wanted = max(0, wanted)
+        indices, self._again = self._again[:wanted], self._again[wanted:]
+        fresh = range(self._next, self._next + wanted - len(indices))
+        self._next = fresh.stop
+        self.outstanding += wanted
+        return [*indices, *fresh]
+
+    @property
+    def _asked(self) -> int:
+        return self._next - len(self._again)

@@ -57,9 +57,9 @@ class ASHAScheduler(TrialScheduler):
         self._view = view
 
     def on_trial_add(self, trial: Trial) -> None:
-        sizes = [len(rungs) * self._eta ** (len(rungs) - 1) for rungs in self._brackets]
+        sizes = [max(1, len(rungs)) * self._eta ** (len(rungs) - 1) for rungs in self._brackets]
         bracket = self._view.random("asha bracket", trial.id).choices(range(len(sizes)), sizes)[0]
-        self._next[trial.id] = (bracket, min(self._brackets[bracket], default=self.max_t))
+        self._next[trial.id] = (bracket, min(self._brackets[bracket], default=float("inf")))
 
     def next_decision(self, trial: Trial) -> float:
         return min(self._next[trial.id][1], self.max_t if self._stops_last else float("inf"))

@@ -19,12 +19,11 @@ from typing import NoReturn
 
 from overtone.core.job import Job
 from overtone.worker import body as _body  # noqa: F401  (loaded here, once, for all forks)
-from overtone.worker import gpus, lineage, output, threads
-from overtone.worker.main import serve
+from overtone.worker import lineage, output
+from overtone.worker.fork import run_forked, unsafe_to_fork
 from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE
-from overtone.worker.spawn import run_to_the_end, spawn
-from overtone.worker.surroundings import Surroundings, explain, load_job, new_python, take_over
-from overtone.worker.trial_channel import TrialChannel
+from overtone.worker.spawn import spawn
+from overtone.worker.surroundings import explain, load_job, new_python, take_over
 from overtone.worker.wire import Message, frame
 
 STRAY_GRACE_S = 0.25
@@ -267,39 +266,6 @@ class Server:
         elif now > self._strays_until:
             for pid in strays:
                 _signal(pid, signal.SIGKILL)
-
-
-def unsafe_to_fork() -> str:
-    """Why trials of this process cannot be forked; empty when they can."""
-    if gpus.is_cuda_initialised():
-        return "importing its modules initialises CUDA, which does not work in a fork"
-    lost = threads.lost_in_a_fork()
-    return f"importing its modules starts threads, which a fork would lose ({lost})" if lost else ""
-
-
-def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int]) -> NoReturn:
-    """Be a trial's process, in a fork of the server."""
-    line, stdout, stderr = descriptors
-    output.redirect(stdout, stderr)
-    _reseed_numpy()
-    gc.enable()
-    # all said, so that no system call has to find it out
-    channel = TrialChannel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, line), surroundings)
-    run_to_the_end(lambda: serve(channel, job))
-
-
-def _reseed_numpy() -> None:
-    """Give this fork random numbers of its own, as `random` gets from Python itself.
-
-    A generator that the user's module seeded keeps its state, as in a process that imports
-    that module anew.
-    """
-    module = sys.modules.get("numpy.random.mtrand")
-    if module is None:
-        return
-    bits = getattr(getattr(module, "_rand", None), "_bit_generator", None)
-    if getattr(bits, "_seed_seq", None) is not None:
-        module.seed(int.from_bytes(os.urandom(4), "little"))
 
 
 def _signal(pid: int, signum: int) -> None:

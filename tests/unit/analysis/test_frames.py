@@ -18,6 +18,11 @@ def test_nested_mappings_are_spelled_out_and_empty_ones_kept():
     }
 
 
+def test_what_is_no_data_is_shown_by_its_description():
+    place = {"__space__": "act", "index": 1, "shown": "torch.nn.Tanh"}
+    assert flatten({"config": {"act": place}}) == {"config/act": "torch.nn.Tanh"}
+
+
 def test_columns_are_all_keys_in_the_order_in_which_they_appear():
     made = frame([{"a": 1, "b": 2}, {"a": 3, "c": 4}])
     assert list(made.columns) == ["a", "b", "c"]

@@ -6,6 +6,7 @@ import pytest
 
 from overtone.analysis.history import History
 from overtone.core.messages import Ruled
+from overtone.core.types import Why
 from overtone.errors import StorageError
 
 
@@ -202,3 +203,19 @@ def test_failures_are_counted_and_the_last_traceback_kept(told):
     told.fail(trial, "twice", "Traceback: twice")
     past = indexed(told).past(trial)
     assert (past.failures, past.traceback) == (2, "Traceback: twice")
+
+
+def test_the_table_knows_the_newest_result_however_it_was_recorded(told):
+    plain, ruled = told.add({}), told.add({})
+    for trial in (plain, ruled):
+        told.start(trial)
+        told.time += 1
+        told.report(trial, loss=1)
+    told.time = 9.0
+    told.report_stopped(ruled, Why("asha"), loss=2)
+    told.time = 9.5
+    told.report(plain, loss=3)
+    history = indexed(told)
+    rows = history.table.rows
+    assert [(row.metrics["loss"], row.t, row.n_results) for row in rows.values()] == [(3, 2, 2), (2, 2, 2)]
+    assert (history.table.time, history.table.n) == (9.5, len(told.records) + 1)

@@ -48,7 +48,7 @@ def shown(verbose: int | None, stream: io.StringIO, reporter: Any = None, may_re
 
 
 def test_silent_but_for_what_trials_print() -> None:
-    assert shown(0, io.StringIO()) == "(358bb_00000) printed\n"
+    assert shown(0, io.StringIO()) == "printed\n"
 
 
 def test_lines_where_the_stream_is_no_terminal() -> None:
@@ -90,7 +90,7 @@ def test_lines_where_the_terminal_is_someone_else_s(monkeypatch: pytest.MonkeyPa
 
 def test_a_reporter_takes_over(capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(1, io.StringIO(), CLIReporter())
-    assert text == "local engine: 2 CPUs\nexp, results in /results/exp\n(358bb_00000) printed\n"
+    assert text == "local engine: 2 CPUs\nexp, results in /results/exp\nprinted\n"
     assert capsys.readouterr().out.rstrip().endswith("---+")
     shown(0, io.StringIO(), CLIReporter())
     assert capsys.readouterr().out == ""

@@ -202,15 +202,15 @@ def test_without_a_goal_the_first_metrics_are_shown() -> None:
     assert run.show()[0].startswith("trial 1/60 358bb_00000 finished: mean_accuracy=0.5 after 1 iteration")
 
 
-def test_what_trials_print_comes_line_by_line_with_their_name() -> None:
+def test_what_trials_print_comes_line_by_line() -> None:
     run = Run()
     before = run.out.getvalue()
     for text in ("epo", "ch 1\nepoch", " 2\n", "rest"):
         run.lines.show_output("358bb_00000", "stdout", text)
     run.lines.show_output("358bb_00000", "stderr", "warning\n")
-    assert run.out.getvalue()[len(before) :] == "(358bb_00000) epoch 1\n(358bb_00000) epoch 2\n"
-    assert run.err.getvalue() == "(358bb_00000) warning\n"
-    assert run.close()[0] == "(358bb_00000) rest"
+    assert run.out.getvalue()[len(before) :] == "epoch 1\nepoch 2\n"
+    assert run.err.getvalue() == "warning\n"
+    assert run.close()[0] == "rest"
 
 
 class Gone(io.StringIO):

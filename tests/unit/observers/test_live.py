@@ -184,12 +184,12 @@ def test_the_slower_drawing_is_the_rarer_it_is() -> None:
 def test_what_trials_print_goes_above_the_table_with_the_next_frame(run: Run) -> None:
     run.trial(0.5)
     run.show()
-    run.live.show_output("358bb_00000", "stdout", "epoch 1\nepo")
+    run.live.show_output("358bb_00000", "stdout", "(train_358bb_00000 pid=7) epoch 1\nepo")
     assert run.show(0.0) == ""
     shown = run.show()
-    assert shown.index("(358bb_00000) epoch 1") < shown.index("best acc=0.5")
+    assert shown.index("(train_358bb_00000 pid=7) epoch 1") < shown.index("best acc=0.5")
     assert "epo\n" not in shown
-    assert "(358bb_00000) epo\n" in run.close()
+    assert "epo\n" in run.close()
 
 
 def test_a_flood_of_output_does_not_wait_for_the_next_frame(run: Run) -> None:

@@ -1,56 +1,131 @@
 from __future__ import annotations
 
-import numpy as np
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from overtone.worker import gpus, server, threads
-from overtone.worker.requests import KILL, REQUEST
+from overtone.worker import lineage, server
+from overtone.worker.requests import KILL, NEW, REQUEST, TERMINATE
+from overtone.worker.server import END_WITHIN_S, STRAY_GRACE_S, Server
+from overtone.worker.wire import FrameReader
+
+SERVER = os.getpid()
 
 
-@pytest.mark.parametrize(
-    ("cuda", "lost", "note"),
-    [
-        (False, "", ""),
-        (True, "", "importing its modules initialises CUDA, which does not work in a fork"),
-        (
-            False,
-            "2 native thread(s) run there",
-            "importing its modules starts threads, which a fork would lose (2 native thread(s) run there)",
-        ),
-    ],
-)
-def test_what_makes_a_fork_unsafe_is_said(
-    monkeypatch: pytest.MonkeyPatch, cuda: bool, lost: str, note: str
+class World:
+    """The kernel, as a server sees it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.children: set[int] = set()
+        self.dead: dict[int, int] = {}
+        self.signals: list[tuple[int, int]] = []
+        self.requests: list[bytes] = []
+        self.said: list[Any] = []
+        self.reader = FrameReader()
+
+    def waitpid(self, pid: int, options: int) -> tuple[int, int]:
+        if not self.dead:
+            return 0, 0
+        ended = next(iter(self.dead))
+        self.children.discard(ended)
+        return ended, self.dead.pop(ended)
+
+    def sendall(self, data: bytes) -> None:
+        self.said += self.reader.feed(data)
+
+    def recv_fds(self, sock: object, size: int, count: int) -> tuple[bytes, list[int], int, None]:
+        return self.requests.pop(0), [], 0, None
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    made = World()
+    monkeypatch.setattr(server.os, "waitpid", made.waitpid)
+    monkeypatch.setattr(server.os, "killpg", lambda pid, signum: made.signals.append((-pid, signum)))
+    monkeypatch.setattr(server, "_signal", lambda pid, signum: made.signals.append((pid, signum)))
+    monkeypatch.setattr(server.time, "monotonic", lambda: made.now)
+    monkeypatch.setattr(server.socket, "recv_fds", made.recv_fds)
+    monkeypatch.setattr(lineage, "children", lambda pid: set(made.children))
+    return made
+
+
+@pytest.fixture
+def served(world: World) -> Iterator[Server]:
+    """A server with the processes 1 and 2, whose pids are 101 and 102."""
+    one = Server(world, SERVER)  # type: ignore[arg-type]
+    for number in (1, 2):
+        one._numbers[100 + number] = number
+        one._pids[number] = 100 + number
+        world.children.add(100 + number)
+    yield one
+    os.close(one._wake_read)
+    os.close(one._wake_write)
+
+
+def test_an_exit_is_told(world: World, served: Server) -> None:
+    world.dead[102] = 9
+    served._reap()
+    served._reap()
+    assert world.said == [("exited", 2, 9)]
+
+
+def test_an_exit_is_told_once_what_was_left_behind_is_gone(world: World, served: Server) -> None:
+    world.dead[101] = 0
+    world.children |= {500, 501}
+    served._reap()
+    assert world.signals == [(500, signal.SIGTERM), (501, signal.SIGTERM)]
+    world.dead[500] = 15
+    served._reap()
+    assert world.said == []
+    world.now = STRAY_GRACE_S + 0.01
+    served._reap()
+    assert world.signals[2:] == [(501, signal.SIGKILL)]
+    world.dead[501] = 9
+    served._reap()
+    assert world.said == [("exited", 1, 0)]
+
+
+def test_what_survives_sigkill_does_not_hold_up_its_trial(world: World, served: Server) -> None:
+    world.dead[101] = 0
+    world.children.add(500)
+    served._reap()
+    world.now = STRAY_GRACE_S + END_WITHIN_S + 0.01
+    served._reap()
+    served._reap()
+    assert world.said == [("exited", 1, 0)]
+    world.dead[102] = 0
+    served._reap()
+    assert world.said[1:] == [("exited", 2, 0)]
+
+
+def test_processes_of_the_users_modules_are_left_alone(world: World, served: Server) -> None:
+    world.children.add(300)
+    served._family = {300}
+    world.dead[101] = 0
+    served._reap()
+    assert world.signals == []
+    assert world.said == [("exited", 1, 0)]
+
+
+def test_signals_go_to_the_process_that_is_meant(world: World, served: Server) -> None:
+    for what, number in ((TERMINATE, 1), (KILL, 2), (KILL, 77)):
+        world.requests.append(REQUEST.pack(what, number))
+        served._on_request()
+    assert world.signals == [(-101, signal.SIGTERM), (102, signal.SIGKILL)]
+
+
+def test_a_process_that_cannot_be_made_is_told(
+    world: World, served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gpus, "is_cuda_initialised", lambda: cuda)
-    monkeypatch.setattr(threads, "lost_in_a_fork", lambda: lost)
-    assert server.unsafe_to_fork() == note
+    def spawn(file: int, descriptors: list[int]) -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
 
-
-def test_numpy_is_seeded_anew_unless_the_user_seeded_it() -> None:
-    before = np.random.get_state()
-    try:
-        np.random.seed(7)
-        expected = np.random.RandomState(7).rand()
-        server._reseed_numpy()
-        assert np.random.rand() == expected
-
-        fresh = np.random.RandomState()
-        module = server.sys.modules["numpy.random.mtrand"]
-        state = fresh.get_state(legacy=True)
-        old, module._rand = module._rand, fresh
-        seeded: list[int] = []
-        seed, module.seed = module.seed, seeded.append
-        try:
-            server._reseed_numpy()
-        finally:
-            module._rand, module.seed = old, seed
-        assert len(seeded) == 1
-        assert 0 <= seeded[0] < 2**32
-        assert state[0] == "MT19937"
-    finally:
-        np.random.set_state(before)
-
-
-def test_requests_have_one_size() -> None:
-    assert REQUEST.unpack(REQUEST.pack(KILL, 70_000)) == (KILL, 70_000)
+    monkeypatch.setattr(server, "spawn", spawn)
+    served._file = -1
+    world.requests.append(REQUEST.pack(NEW, 3))
+    served._on_request()
+    assert world.said == [("failed", 3, "[Errno 11] Resource temporarily unavailable")]

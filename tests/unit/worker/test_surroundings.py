@@ -33,7 +33,8 @@ def test_a_new_python_has_this_ones_path_and_options(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sys, "_xoptions", {"importtime": True, "utf8": True, "pycache_prefix": "/x"})
     monkeypatch.setattr(sys, "path", ["/a", "/b"])
     assert new_python("boot()", "7") == [
-        sys.executable, "-Werror::UserWarning", "-X", "utf8", "-X", "pycache_prefix=/x", "-c", "boot()", "7", "/a", "/b",
+        sys.executable, "-Werror::UserWarning", "-X", "utf8", "-X", "pycache_prefix=/x", "-c", "boot()", "7",
+        "/a", "/b",
     ]  # fmt: skip
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import selectors
 import signal
-import socket
 from collections.abc import Callable
 from functools import partial
 
 from overtone.core.job import Job
-from overtone.engines.local.process import Shape, Stream, TrialProcess
+from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
 from overtone.engines.local.warm import WarmServer, end_text
 from overtone.worker import requests
 from overtone.worker.wire import Message, Order
@@ -209,28 +208,16 @@ class Crew:
 
     def _make(self) -> TrialProcess:
         self._made += 1
-        mine, theirs = socket.socketpair()
-        mine.setblocking(False)
-        streams: list[Stream] = []
-        if self._job.log_to_file is not None:
-            outs = [os.dup(self._null), os.dup(self._null)]  # until its files are known
-        elif not self._job.captures_output:
-            outs = [_dup_or(1, self._null), _dup_or(2, self._null)]
-        else:
-            outs = []
-            for name in ("stdout", "stderr"):
-                read, write = os.pipe()
-                os.set_blocking(read, False)
-                streams.append(Stream(name, read))
-                outs.append(write)
-        process = TrialProcess(self._made, mine, streams)
+        to_file = self._job.log_to_file is not None  # its own, once the trial is known
+        process, theirs = open_process(
+            self._made, self._job.captures_output and not to_file, self._null if to_file else None
+        )
         self._processes[process.number] = process
-        self._selector.register(mine, selectors.EVENT_READ, partial(self._on_line, process))
-        for stream in streams:
-            self._selector.register(
-                stream.descriptor, selectors.EVENT_READ, partial(self._on_prints, process, stream)
-            )
-        self._server.ask(requests.NEW, process.number, [theirs.detach(), *outs])
+        self._selector.register(process.sock, selectors.EVENT_READ, partial(self._on_line, process))
+        for stream in process.streams:
+            call = partial(self._on_prints, process, stream)
+            self._selector.register(stream.descriptor, selectors.EVENT_READ, call)
+        self._server.ask(requests.NEW, process.number, theirs)
         self._watch_server()
         return process
 
@@ -321,13 +308,6 @@ def _room() -> int:
     if limit == resource.RLIM_INFINITY:
         limit = 1 << 16
     return max(4, (limit - _FDS_OF_OTHERS) // _FDS_A_PROCESS)
-
-
-def _dup_or(descriptor: int, otherwise: int) -> int:
-    try:
-        return os.dup(descriptor)
-    except OSError:
-        return os.dup(otherwise)  # a driver without a stdout
 
 
 def _kill_group(pid: int) -> None:

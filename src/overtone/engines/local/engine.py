@@ -30,6 +30,7 @@ from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.crew import Crew
 from overtone.engines.local.discards import Discards
 from overtone.engines.local.loop import Loop
+from overtone.engines.local.patience import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
@@ -38,9 +39,6 @@ from overtone.worker.trial_channel import cpu_threads
 from overtone.worker.wire import Message, event
 
 NODE = "local"
-
-LAST_GRACE_S = 2.0
-"""From SIGTERM to SIGKILL, at most."""
 
 CLOSE_WITHIN_S = 4.0
 
@@ -107,7 +105,6 @@ class Local(Engine):
         """
         self._loop.restart_clock()
         self._job = job
-        self._grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
         self._discards = Discards(job.store, self.wake)
         server = WarmServer()  # first, so that it gets ready while the Job is being pickled
         try:
@@ -126,6 +123,8 @@ class Local(Engine):
             on_exit=self._on_exit,
             on_ready=self._on_ready,
         )
+        grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
+        self._patience = Patience(self._loop, grace_s, self._crew.signal)
         self._events.append(CapacityChanged(self.now(), {NODE: self._capacity.amounts()}))
 
     def now(self) -> float:
@@ -247,14 +246,14 @@ class Local(Engine):
             self._crew.signal(process, requests.KILL)
             return
         if isinstance(order, Proceed):
-            self._set_deadline(process, None)
+            self._patience.stop(process)
         elif not process.pid and not self._crew.is_ready:
             self._crew.abandon(process)
             del self._running[start.trial_id]
             self._end(start, "halted")
         else:
             process.halted = True
-            self._set_deadline(process, self._grace_s)
+            self._patience.start(process)
 
     def _halt_queued(self, order: Proceed | Halt) -> None:
         for start in self._queue:
@@ -262,24 +261,6 @@ class Local(Engine):
                 self._queue.remove(start)
                 self._end(start, "halted")
                 return
-
-    def _set_deadline(self, process: TrialProcess, in_s: float | None) -> None:
-        """End a process's patience in so many seconds; None for never."""
-        process.deadline = None if in_s is None else self.now() + in_s
-        deadline = process.deadline
-        if deadline is not None:
-            self._loop.at(deadline, lambda: self._on_deadline(process, deadline))
-
-    def _on_deadline(self, process: TrialProcess, deadline: float) -> None:
-        if process.deadline != deadline:
-            return  # it was called off
-        assert self._crew is not None
-        if process.is_terminated or process.ended is not None:
-            self._crew.signal(process, requests.KILL)
-        else:
-            process.is_terminated = True
-            self._crew.signal(process, requests.TERMINATE)
-            self._set_deadline(process, min(self._grace_s, LAST_GRACE_S))
 
     # --- what processes say ------------------------------------------------------------
 
@@ -296,16 +277,17 @@ class Local(Engine):
                 self._on_ended(process, message)
                 continue
             if message[0] == "save_failed":
-                self._set_deadline(process, None)  # it waits to be told, parked
+                self._patience.stop(process)  # it waits to be told, parked
             self._events.append(event(message, now, NODE))
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
         process.ended = message
         if not self._job.reuse:
             # its end is told when it is gone, with what it leaves behind
-            self._set_deadline(process, self._grace_s)
+            self._patience.start(process)
             return
         assert self._crew is not None
+        self._patience.stop(process)
         self._crew.drain(process)
         self._forget(process)
         self._crew.put_back(process)
@@ -319,6 +301,7 @@ class Local(Engine):
         self._events.append(event(process.ended, self.now(), NODE))
 
     def _on_exit(self, process: TrialProcess, text: str) -> None:
+        self._patience.stop(process)
         start = process.start
         if start is not None:
             self._on_trial_exit(process, start, text)
@@ -336,7 +319,7 @@ class Local(Engine):
         elif process.was_waiting and not process.has_spoken and not process.halted:
             self._queue.appendleft(start)  # it died while it waited; the trial never ran
         elif process.is_terminated:
-            self._end(start, "killed", f"did not halt within {self._grace_s:g} s: {text}")
+            self._end(start, "killed", f"did not halt within {self._patience.grace_s:g} s: {text}")
         else:
             if "SIGKILL" in text:
                 text += "; out of memory?"
@@ -355,8 +338,13 @@ class Local(Engine):
 
 
 def write_output(trial_id: str, stream: str, text: str) -> None:
-    """Write what a trial printed to this process's stdout or stderr."""
+    """Write what a trial printed to this process's stdout or stderr, if it can be written to."""
     target: Any = sys.stderr if stream == "stderr" else sys.stdout
-    if target is not None:
-        target.write(text)
+    try:
+        try:
+            target.write(text)
+        except UnicodeEncodeError:
+            target.write(text.encode(target.encoding, "backslashreplace").decode(target.encoding))
         target.flush()
+    except (AttributeError, OSError, ValueError):
+        pass  # there is none, or its reader has gone: trials go on all the same

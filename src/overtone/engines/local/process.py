@@ -51,6 +51,39 @@ class Stream:
         return lines + self.lines.end()
 
 
+def open_process(number: int, captures_output: bool, null: int | None) -> tuple[TrialProcess, list[int]]:
+    """A process that is still to be made, and the descriptors for it: line, stdout, stderr.
+
+    Args:
+        number: Its name.
+        captures_output: Whether what it prints comes to its `streams`.
+        null: Otherwise, where it goes; None for where this process's own goes.
+
+    Raises:
+        OSError: No more files can be opened.
+    """
+    mine, theirs = socket.socketpair()
+    mine.setblocking(False)
+    streams: list[Stream] = []
+    outs: list[int] = []
+    for name, own in (("stdout", 1), ("stderr", 2)):
+        if captures_output:
+            read, write = os.pipe()
+            os.set_blocking(read, False)
+            streams.append(Stream(name, read))
+            outs.append(write)
+        else:
+            outs.append(_dup(own if null is None else null))
+    return TrialProcess(number, mine, streams), [theirs.detach(), *outs]
+
+
+def _dup(descriptor: int) -> int:
+    try:
+        return os.dup(descriptor)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY)  # a driver without a stdout
+
+
 class TrialProcess:
     """One process, in which one trial runs, or with `reuse` one after the other.
 
@@ -63,14 +96,13 @@ class TrialProcess:
         was_waiting: Whether it was there before `start` was handed to it.
         ended: What it said about the end of `start`.
         halted: Whether `start` was told to halt.
-        deadline: When its patience ends, on the engine's clock; None for no limit.
         is_terminated: Whether it was sent a SIGTERM, for not halting.
         is_open: Whether its line can still be read.
         watched: The selector's events that its line is registered for.
     """
 
     __slots__ = (
-        "deadline", "ended", "halted", "has_spoken", "is_open", "is_terminated", "number", "pid", "reader",
+        "ended", "halted", "has_spoken", "is_open", "is_terminated", "number", "pid", "reader",
         "shape", "sock", "start", "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
@@ -94,7 +126,6 @@ class TrialProcess:
         self.was_waiting = True
         self.ended: Message | None = None
         self.halted = False
-        self.deadline: float | None = None
 
     def send(self, order: Order) -> None:
         """Send an order, as far as the line takes it; the rest with `flush`.

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from overtone.core.protocols import Observer
+from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
+from overtone.observers.error_file import ErrorFile
+from overtone.observers.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.params import Params
+from overtone.observers.tensorboard import TensorBoard, is_available
+from overtone.observers.trial_files import TrialFiles
+from overtone.testing.observer_conformance import ObserverConformance
+
+
+class TestJsonLines(ObserverConformance):
+    def make_observer(self, folder: Path) -> Observer:
+        return JsonLines(TrialFiles(folder, RESULT_JSON))
+
+
+class TestCsvRows(ObserverConformance):
+    def make_observer(self, folder: Path) -> Observer:
+        return CsvRows(TrialFiles(folder, PROGRESS_CSV))
+
+
+class TestParams(ObserverConformance):
+    def make_observer(self, folder: Path) -> Observer:
+        return Params(folder)
+
+
+class TestErrorFile(ObserverConformance):
+    def make_observer(self, folder: Path) -> Observer:
+        return ErrorFile(folder)
+
+
+@pytest.mark.skipif(not is_available(), reason="tensorboardX is not installed")
+class TestTensorBoard(ObserverConformance):
+    def make_observer(self, folder: Path) -> Observer:
+        return TensorBoard(folder)

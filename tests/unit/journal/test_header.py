@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from overtone import __version__
+from overtone.errors import StorageError
+from overtone.journal.header import described, header, new_header
+from overtone.journal.writer import JournalWriter
+
+
+class Scheduler:
+    def __init__(self, grace: int, rungs: list[int], wrapped: object = None) -> None:
+        self.grace, self._rungs, self.wrapped = grace, rungs, wrapped
+
+
+def test_the_header_is_read_back(path) -> None:
+    made = new_header(17, {"scheduler": described(Scheduler(3, [1, 2]))}, ["train.py", "--x"])
+    JournalWriter(path, made).close()
+    found = header(path)
+    assert (found["format"], found["seed"], found["command"]) == (1, 17, ["train.py", "--x"])
+    assert (found["overtone"], found["directory"], found["pid"]) == (__version__, os.getcwd(), os.getpid())
+    assert found["parts"] == made["parts"]
+    assert {"python", "platform", "hostname", "wall"} <= found.keys()
+
+
+def test_parts_are_described_by_path_and_arguments() -> None:
+    inner = {"path": f"{__name__}.Scheduler", "arguments": {"grace": 1, "rungs": [], "wrapped": None}}
+    assert described(Scheduler(3, [1, 2], Scheduler(1, []))) == {
+        "path": f"{__name__}.Scheduler",
+        "arguments": {"grace": 3, "rungs": [1, 2], "wrapped": inner},
+    }
+    assert described(os.getcwd) == {"path": "posix.getcwd"}
+    assert described(Scheduler) == {"path": f"{__name__}.Scheduler"}
+    assert described({"a": (1, None)}) == {"a": [1, None]}
+    assert described(Scheduler(1, []), {"grace": 9})["arguments"] == {"grace": 9}
+
+
+def test_a_part_that_holds_itself_ends() -> None:
+    part = Scheduler(1, [])
+    part.wrapped = part
+    assert "__repr__" in str(described(part))
+
+
+@pytest.mark.parametrize("data", [b"", b'{"n":1,"e":"head', b"hello\n"])
+def test_no_header(path, data) -> None:
+    path.write_bytes(data)
+    with pytest.raises(StorageError, match="no complete header"):
+        header(path)
+
+
+def test_no_file(path) -> None:
+    with pytest.raises(StorageError, match="cannot be read: No such file"):
+        header(path)
