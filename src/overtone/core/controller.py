@@ -399,7 +399,8 @@ class Controller:
     def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:
         allowed = self._limits.max_failures
         trial.error = error
-        if may_retry and (self._closing is None or self._keeps) and (allowed < 0 or trial.failures <= allowed):
+        is_open = self._closing is None or self._keeps
+        if may_retry and is_open and (allowed < 0 or trial.failures <= allowed):
             self._roster.move(trial, Status.PENDING, why, error)
             return
         self._finish(trial, Status.ERROR, why, error)

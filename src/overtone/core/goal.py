@@ -125,17 +125,17 @@ class Goal:
     def result(self, metrics: Metrics) -> Result:
         """The normalised form of one report."""
         t = lookup(metrics, self.time_attr)
-        clock = t if _is_number(t) else metrics.get("training_iteration", 0)
-        if not self.metrics:
-            return Result(clock, WORST, (), (), metrics)
-        scores = []
-        for name, sign in zip(self.metrics, self._signs, strict=True):
+        clock = t if type(t) is int or _is_number(t) else metrics.get("training_iteration", 0)
+        scores: list[float] = []
+        for name, sign in zip(self.metrics, self._signs):  # noqa: B905 - as long, and this is hot
             value = lookup(metrics, name)
-            if not _is_number(value):
-                return Result(clock, WORST, (), (), metrics)
-            score = sign * value
-            scores.append(score if score == score else WORST)
-        violations = tuple(float(metrics.get(name, 0.0)) for name in self.constraints)
+            if type(value) is not float and not _is_number(value):
+                scores.clear()
+                break
+            scores.append(sign * value if value == value else WORST)
+        if not scores:
+            return Result(clock, WORST, (), (), metrics)
+        violations = tuple([float(metrics.get(name, 0.0)) for name in self.constraints])
         return Result(clock, scores[0], tuple(scores), violations, metrics)
 
     def value(self, score: float) -> float:

@@ -15,6 +15,7 @@ from overtone.journal.header import checked_header
 from overtone.journal.text import loads
 
 _CHUNK_BYTES = 1 << 20
+_BEGINNING = b'{"n":'
 
 
 class Lines:
@@ -65,9 +66,9 @@ class Lines:
                         self._drop(b"\n".join([*lines[index:], rest]) + file.read())
                         return
                     if self.offset and not self.n:
-                        self.n = int(body[5 : body.index(b",")]) - 1
+                        self.n = int(body[len(_BEGINNING) : body.index(b",")]) - 1
                     self.n += 1
-                    if not body.startswith(b'{"n":%d,' % self.n):
+                    if not body.startswith(b"%b%d," % (_BEGINNING, self.n)):
                         raise StorageError(
                             f"{self.path}, line {self.n}: record {self.n} is missing; the line begins with "
                             f"{body[:40]!r}. Restore the file from a copy, or cut it before this line."
@@ -81,13 +82,24 @@ class Lines:
 
     def _drop(self, rest: bytes) -> None:
         """Give up on `rest`, whose first line is damaged, if nothing whole follows."""
-        if self._tail == "error" or any(unsealed(line) is not None for line in rest.split(b"\n")[1:]):
+        if self._tail == "error" or _holds_a_record(rest[1:]):
             raise StorageError(
                 f"{self.path}, line {self.n + 1} (byte {self.offset}): damaged, its checksum does not match. "
                 f"Restore the file from a copy; or cut it at that byte (truncate -s {self.offset}), which "
                 f"gives up this record and all that follow."
             )
         self.dropped_bytes = len(rest)
+
+
+def _holds_a_record(text: bytes) -> bool:
+    """Whether a whole record begins somewhere, also where the end of the line before it was damaged."""
+    for line in text.split(b"\n"):
+        begin = line.find(_BEGINNING)
+        while begin >= 0:
+            if unsealed(line[begin:]) is not None:
+                return True
+            begin = line.find(_BEGINNING, begin + 1)
+    return False
 
 
 class Reader:

@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
@@ -94,11 +95,13 @@ class EventWriter:
                 process.stdin.write(frame(batch))
                 process.stdin.flush()
             process.stdin.write(frame([]))
-            process.stdin.close()
         except OSError as error:
             self._fail(f"{error.strerror or error}")
         if process is not None:
+            assert process.stdin is not None
             assert process.stdout is not None
+            with suppress(OSError):  # what it did not take is lost with it
+                process.stdin.close()
             said = process.stdout.read().decode(errors="replace").strip()
             if process.wait() != 0:
                 self._fail(said or f"its process ended with exit code {process.returncode}")

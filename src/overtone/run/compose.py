@@ -151,9 +151,9 @@ def scheduler_for(asked: Any) -> TrialScheduler:
 
         return FIFOScheduler()
     if isinstance(asked, str):
-        from overtone.tune.create import create_scheduler
+        from overtone.named import create_scheduler
 
-        return create_scheduler(asked)  # type: ignore[no-any-return]
+        asked = create_scheduler(asked)
     made = asked() if isinstance(asked, type) else asked
     if not isinstance(made, TrialScheduler):
         raise OvertoneError(
@@ -179,7 +179,7 @@ def searcher_for(experiment: Experiment) -> tuple[Searcher, Any]:
             experiment.points_to_evaluate or None, num_samples=experiment.num_samples
         ), space
     if isinstance(searcher, str):
-        from overtone.tune.create import create_searcher
+        from overtone.named import create_searcher
 
         searcher = create_searcher(searcher)
     if not isinstance(searcher, Searcher):

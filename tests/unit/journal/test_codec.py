@@ -156,7 +156,8 @@ def test_old_and_new_fields() -> None:
     """A journal of an older version lacks fields, one of a newer one has more: both open."""
     body = b'{"n":7,"e":"ended","time":1.0,"trial_id":"t","attempt":0,"cause":"returned"'
     assert Codec().decode(body) == m.Record(7, m.Ended(1.0, "t", 0, "returned"))
-    body += b',"mood":"good","choices":[{"c":"moved","trial_id":"t","status":"ERROR","attempt":1,"hue":1,"why":{"rule":"x","y":2}}]'
+    moved = b'{"c":"moved","trial_id":"t","status":"ERROR","attempt":1,"hue":1,"why":{"rule":"x","y":2}}'
+    body += b',"mood":"good","choices":[%b]' % moved
     assert Codec().decode(body).choices == (m.Moved("t", "ERROR", 1, Why("x")),)
 
 

@@ -15,7 +15,7 @@ from overtone.testing.observer_conformance import eventful
 def snapshot(folder) -> dict[str, str]:
     return {
         f"{path.parent.name}/{path.name}": path.read_text()
-        for path in folder.glob("*/*")
+        for path in folder.glob("*/*.*")
         if not path.name.startswith("events")
     }
 

@@ -120,7 +120,7 @@ def test_large_ones_are_checked_by_size_alone(store, source, monkeypatch) -> Non
 
 
 def test_what_no_store_put_there_is_refused(store, source) -> None:
-    with pytest.raises(StorageError, match="no .manifest.json"):
+    with pytest.raises(StorageError, match=r"no \.manifest\.json"):
         store.get(str(source))
     (source / ".manifest.json").write_text("[]")
     with pytest.raises(StorageError, match=r"its \.manifest\.json cannot be read"):
