@@ -209,6 +209,8 @@ class Controller:
         trial = self._roster.current(event)
         if trial is None:
             return False
+        if event.checkpoint.t < self._roster.live[trial.id].saved_t or event.checkpoint == trial.checkpoint:
+            return False
         self._keep(trial, event.checkpoint)
         return None
 
@@ -294,6 +296,7 @@ class Controller:
             self._roster.commands.append(m.Observe(trial, result))
 
     def _keep(self, trial: Trial, checkpoint: Checkpoint) -> None:
+        self._roster.live[trial.id].saved_t = checkpoint.t
         self._roster.keep(trial, checkpoint, self._worth(trial.last) if trial.last is not None else 0.0)
 
     def _rule(self, trial: Trial, decision: Decision, t: int) -> None:
@@ -408,10 +411,8 @@ class Controller:
             self._close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False)
 
     def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
-        """A trial ends for good."""
+        """A trial ends for good; its checkpoint stays pinned, for another may go on from it."""
         self._roster.move(trial, status, why, error)
-        if trial.checkpoint is not None and trial.checkpoint.trial_id == trial.id:
-            self._roster.unpin(trial.checkpoint)  # retention keeps a trial's own latest, not another's
         self._supply.on_end()
         self._scheduler.on_trial_end(trial)
         if self._observes:

@@ -24,6 +24,7 @@ class Live:
     Attributes:
         started: When its process was asked for.
         t: Its newest report; one that is no newer is a duplicate.
+        saved_t: Its newest checkpoint; an older one is a duplicate.
         until_t: Up to where it may run ahead.
         intent: Why it was told to halt.
         restart_from: The pinned checkpoint that a Restart goes on from.
@@ -31,6 +32,7 @@ class Live:
 
     started: float = 0.0
     t: int = 0
+    saved_t: int = 0
     until_t: float = 0.0
     intent: Pause | Stop | Restart | None = None
     restart_from: Checkpoint | None = None

@@ -14,6 +14,7 @@ from typing import Any
 
 from overtone.journal.text import loads
 from overtone.observers.flatten import flatten
+from overtone.observers.trial_files import append
 
 FLUSH_EVERY_S = 1.0
 
@@ -78,9 +79,7 @@ class _File:
         if self._waiting:
             data = b"".join(self._waiting)
             self._waiting.clear()
-            with open(self._path, "ab", buffering=0) as file:
-                while data:
-                    data = data[file.write(data) :]
+            append(self._path, data)
 
     def close(self) -> None:
         self.flush()
@@ -112,8 +111,10 @@ class EventFiles:
         import tensorboardX.crc32c
         import tensorboardX.record_writer
         from tensorboardX.event_file_writer import EventsWriter
+        from tensorboardX.proto import plugin_hparams_pb2
+        from tensorboardX.proto.api_pb2 import Status
         from tensorboardX.proto.event_pb2 import Event
-        from tensorboardX.proto.summary_pb2 import Summary
+        from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
 
         tensorboardX.record_writer.register_writer_factory(_SCHEME, _Factory())
         if tensorboardX.crc32c._crc32c_native is None:
@@ -122,6 +123,7 @@ class EventFiles:
             # its own, a loop over bytes, is most of the cost of an event
             tensorboardX.record_writer.crc32c = crc32c
         self._event, self._summary, self._value = Event, Summary, Summary.Value
+        self._metadata, self._hparams, self._status = SummaryMetadata, plugin_hparams_pb2, Status
         self._make_writer = EventsWriter
 
     @property
@@ -164,9 +166,8 @@ class EventFiles:
     def _write(self, trial: str, summary: Any, wall: float, step: int = 0) -> None:
         writer = self._writers.get(trial)
         if writer is None:
-            folder = os.path.join(self._folder, trial)
-            os.makedirs(folder, exist_ok=True)
-            writer = self._writers[trial] = self._make_writer(f"{_SCHEME}:{folder}{os.sep}events")
+            prefix = f"{_SCHEME}:{self._folder}{os.sep}{trial}{os.sep}events"
+            writer = self._writers[trial] = self._make_writer(prefix)
         writer.write_event(self._event(wall_time=wall, step=step, summary=summary))
         self._dirty.add(trial)
 
@@ -176,9 +177,7 @@ class EventFiles:
     # parameters and metrics of all trials, with one it takes those of a single trial for all.
 
     def _session_start(self, wall: float, config: dict[str, Any]) -> Any:
-        from tensorboardX.proto.plugin_hparams_pb2 import HParamsPluginData, SessionStartInfo
-
-        info = SessionStartInfo(start_time_secs=wall)
+        info = self._hparams.SessionStartInfo(start_time_secs=wall)
         for key, value in flatten(config).items():
             if isinstance(value, bool):
                 info.hparams[key].bool_value = value
@@ -186,21 +185,21 @@ class EventFiles:
                 info.hparams[key].number_value = value
             elif value is not None:
                 info.hparams[key].string_value = str(value)
-        return self._plugin_summary("session_start_info", HParamsPluginData(session_start_info=info))
+        return self._plugin_summary(
+            "session_start_info", self._hparams.HParamsPluginData(session_start_info=info)
+        )
 
     def _session_end(self, wall: float, status: str) -> Any:
-        from tensorboardX.proto.api_pb2 import Status
-        from tensorboardX.proto.plugin_hparams_pb2 import HParamsPluginData, SessionEndInfo
-
         name = "STATUS_FAILURE" if status == "ERROR" else "STATUS_SUCCESS"
-        info = SessionEndInfo(status=Status.Value(name), end_time_secs=wall)
-        return self._plugin_summary("session_end_info", HParamsPluginData(session_end_info=info))
+        info = self._hparams.SessionEndInfo(status=self._status.Value(name), end_time_secs=wall)
+        return self._plugin_summary(
+            "session_end_info", self._hparams.HParamsPluginData(session_end_info=info)
+        )
 
     def _plugin_summary(self, name: str, content: Any) -> Any:
-        from tensorboardX.proto.summary_pb2 import SummaryMetadata
-
-        plugin = SummaryMetadata.PluginData(plugin_name=_HPARAMS, content=content.SerializeToString())
-        metadata = SummaryMetadata(plugin_data=plugin)
+        make = self._metadata
+        plugin = make.PluginData(plugin_name=_HPARAMS, content=content.SerializeToString())
+        metadata = make(plugin_data=plugin)
         return self._summary(value=[self._value(tag=f"_hparams_/{name}", metadata=metadata)])
 
     # --- files -------------------------------------------------------------------------

@@ -145,6 +145,15 @@ def write_file(path: str, text: str, append: bool = False) -> None:
         raise _unwritable(path, error) from error
 
 
+def append(path: str, data: bytes) -> None:
+    """Add to the end of a file; it and its folder are made where they are missing."""
+    fd = _descriptor(path, _APPEND)
+    try:
+        _write_to(fd, data)
+    finally:
+        os.close(fd)
+
+
 def _write_to(fd: int, data: bytes) -> None:
     while data:
         data = data[os.write(fd, data) :]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overtone.core.controller import Controller, Template
 from overtone.core.goal import Goal, lookup
 from overtone.core.limits import Limits
-from overtone.core.messages import Record
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
 from overtone.core.resources import Resources
@@ -22,6 +21,10 @@ from overtone.errors import MissingPackageError, OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.run.folder import prepare
 from overtone.worker.bound import as_bound, trainable_name
+
+if TYPE_CHECKING:
+    from overtone.journal.codec import Codec
+    from overtone.journal.writer import JournalWriter
 
 ENGINES = ("local", "inline", "simulated")
 DEFAULT_DEMAND = Resources.of({"cpu": 1})
@@ -360,18 +363,19 @@ def _earlier(path: str) -> Any:
     return ExperimentAnalysis(path)
 
 
-def records_writer(
-    experiment: Experiment, parts: Parts
-) -> tuple[Callable[[Sequence[Record]], None], Callable[[], None]]:
-    """How records get into the journal, and how it is closed."""
+def codec_for(space: Any) -> Codec:
+    """Writes and reads configs of `space`, also values that are not data."""
     from overtone.journal.codec import Codec
-    from overtone.journal.header import new_header
-    from overtone.journal.writer import JournalWriter
     from overtone.space import decode_config, encode_config
 
-    space = parts.space
-    codec = Codec(lambda config: encode_config(space, config), lambda data: decode_config(space, data))
+    return Codec(lambda config: encode_config(space, config), lambda data: decode_config(space, data))
+
+
+def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
+    """The experiment's journal, with its header written."""
+    from overtone.journal.header import new_header
+    from overtone.journal.writer import JournalWriter
+
     header = new_header(parts.seed, header_parts(experiment, parts))
     durability: Any = experiment.durability
-    writer = JournalWriter(parts.folder / "journal.jsonl", header, durability, codec)
-    return writer.append, writer.close
+    return JournalWriter(parts.folder / "journal.jsonl", header, durability, codec_for(parts.space))

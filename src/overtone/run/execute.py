@@ -15,7 +15,7 @@ from overtone.core.protocols import Observer
 from overtone.core.trial import Status
 from overtone.errors import OvertoneError, TrialError, TuneError
 from overtone.experiment import Experiment
-from overtone.run.compose import Parts, compose, learns, observers_for, records_writer
+from overtone.run.compose import Parts, codec_for, compose, learns, observers_for, open_journal
 from overtone.run.host import InlineHost, ThreadHost
 from overtone.run.loop import Loop, warn
 
@@ -87,7 +87,7 @@ class Run:
         from overtone.analysis import ExperimentAnalysis
 
         goal = self._parts.goal
-        return ExperimentAnalysis(self.folder, default_metric=goal.metric, default_mode=goal.mode)
+        return ExperimentAnalysis(self.folder, goal.metric, goal.mode, codec=codec_for(self._parts.space))
 
     def wait(self, n: int | None = None, timeout_s: float | None = None) -> ExperimentAnalysis:
         """What was found, once `n` trials have ended; all of them where n is None.
@@ -183,15 +183,15 @@ class Run:
             console = self._console()
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
-            append, close_journal = records_writer(experiment, parts)
-            with _closing(close_journal):
+            journal = open_journal(experiment, parts)
+            with _closing(journal.close):
                 observers = [self._watch(), *observers_for(experiment, parts, console)]
                 host = (
                     ThreadHost(parts.searcher, engine.now, engine.wake)
                     if learns(parts.searcher) and type(engine).__name__ == "Local"
                     else InlineHost(parts.searcher, engine.now)
                 )
-                self._loop = Loop(parts.controller, engine, host, append, observers, warn)
+                self._loop = Loop(parts.controller, engine, host, journal.append, observers, warn)
                 if self._asked:
                     self._tell(self._asked)
                 try:
@@ -207,6 +207,8 @@ class Run:
     def _console(self) -> Any:
         from overtone.observers.console import Console, ConsoleFacts
 
+        from overtone.space import variables
+
         parts, experiment = self._parts, self._experiment
         goal = parts.goal
         kind = type(parts.engine).__name__
@@ -221,6 +223,7 @@ class Run:
             goal=lambda: (goal.metric, goal.mode),
             total=lambda: parts.searcher.total,
             describe=parts.scheduler.describe,
+            parameters=variables(parts.space) or None,
             has_tensorboard=parts.has_tensorboard,
             may_redraw=kind != "Inline",
         )

@@ -88,9 +88,10 @@ class ASHAScheduler(TrialScheduler):
 
     def describe(self) -> str:
         lines = [f"Using AsyncHyperBand: num_stopped={self._n_stopped}"]
+        value = self._view.goal.value
         for rungs in self._brackets:
             bars = [(rung, cutoff(rungs[rung], self._eta)) for rung in sorted(rungs, reverse=True)]
-            shown = [f"Iter {r:.3f}: {bar if bar is None else self._view.goal.value(bar)}" for r, bar in bars]
+            shown = [f"Iter {r:.3f}: {bar if bar is None else f'{value(bar):.4g}'}" for r, bar in bars]
             lines.append("Bracket: " + " | ".join(shown))
         return "\n".join(lines)
 

@@ -16,7 +16,7 @@ _NAMES = {
     "overtone.space.interval": "Float Integer",
     "overtone.space.normal": "Normal",
     "overtone.space.pins": "nested pin",
-    "overtone.space.tags": "flatten tag",
+    "overtone.space.tags": "flatten tag variables",
     "overtone.space.tree": "parse",
     "overtone.space.variants": "Variants count grid_points",
 }
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from overtone.space.pins import pin as pin
     from overtone.space.tags import flatten as flatten
     from overtone.space.tags import tag as tag
+    from overtone.space.tags import variables as variables
     from overtone.space.tree import parse as parse
     from overtone.space.variants import Variants as Variants
     from overtone.space.variants import count as count

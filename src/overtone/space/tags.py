@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overtone.space.data import describe
 from overtone.space.match import active
-from overtone.space.tree import parse
+from overtone.space.tree import Fixed, Group, Node, Pick, parse
 
 _UNFIT = re.compile(r"[^\w.+-]+", re.ASCII)
 _VALUE_CHARS = 40
@@ -29,6 +29,22 @@ def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
         for parts, value in variables
     ]
     return f"{index}_{','.join(words)}"[:_TAG_CHARS] if words else str(index)
+
+
+def variables(space: Any) -> list[str]:
+    """The paths that may differ between configs, in the order in which they are written."""
+    return list(dict.fromkeys(_variables(parse(space), in_branch=False)))
+
+
+def _variables(node: Node, in_branch: bool) -> Iterator[str]:
+    if isinstance(node, Group):
+        for item in node.items.values():
+            yield from _variables(item, in_branch)
+    elif isinstance(node, Pick) and not all(isinstance(option, Fixed) for option in node.options):
+        for option in node.options:
+            yield from _variables(option, in_branch=True)
+    elif in_branch or not isinstance(node, Fixed):
+        yield node.path
 
 
 def flatten(config: Mapping[Any, Any], separator: str = "/") -> dict[str, Any]:

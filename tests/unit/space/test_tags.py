@@ -1,4 +1,4 @@
-from overtone.space import choice, flatten, grid_search, loguniform, randint, sample_from, tag, uniform
+from overtone.space import choice, flatten, grid_search, loguniform, randint, sample_from, tag, uniform, variables
 
 
 class Net:
@@ -47,3 +47,14 @@ def test_without_variables_only_the_index():
 
 def test_flatten():
     assert flatten({"a": {"b": 1, "c": {}}, "d": [1]}) == {"a/b": 1, "a/c": {}, "d": [1]}
+
+
+def test_variables_are_the_paths_that_may_differ():
+    space = {
+        "use_gpu": True,
+        "lr": uniform(0, 1),
+        "net": {"width": choice([1, 2]), "depth": 3},
+        "optimizer": choice([{"name": "sgd", "momentum": uniform(0, 1)}, {"name": "adam"}]),
+        "layers": grid_search([[1], [2]]),
+    }
+    assert variables(space) == ["lr", "net/width", "optimizer/name", "optimizer/momentum", "layers"]
