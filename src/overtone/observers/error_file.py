@@ -6,7 +6,7 @@ import os
 
 from overtone.core.messages import Ended, Record
 from overtone.core.protocols import Observer
-from overtone.observers.trial_files import FolderOf, itself, write_file
+from overtone.observers.trial_files import write_file
 
 ERROR_TXT = "error.txt"
 
@@ -18,16 +18,14 @@ class ErrorFile(Observer):
 
     Args:
         folder: The experiment's.
-        folder_of: See `TrialFiles`.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], folder_of: FolderOf = itself) -> None:
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = os.fspath(folder)
-        self._folder_of = folder_of
 
     def on_record(self, record: Record) -> None:
         event = record.event
         if type(event) is Ended and event.cause in _IS_FAILURE and (event.traceback or event.error):
             text = (event.traceback or event.error).rstrip("\n")
-            path = f"{self._folder}{os.sep}{self._folder_of(event.trial_id)}{os.sep}{ERROR_TXT}"
+            path = f"{self._folder}{os.sep}{event.trial_id}{os.sep}{ERROR_TXT}"
             write_file(path, f"{text}\n", append=True)

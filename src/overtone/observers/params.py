@@ -9,7 +9,7 @@ from overtone.core.messages import Record, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.journal.text import as_data
-from overtone.observers.trial_files import FolderOf, itself, write_file
+from overtone.observers.trial_files import write_file
 
 PARAMS_JSON = "params.json"
 
@@ -22,14 +22,10 @@ class Params(Observer):
     Args:
         folder: The experiment's.
         table: Shared with other observers, or its own.
-        folder_of: See `TrialFiles`.
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], table: TrialTable | None = None, folder_of: FolderOf = itself
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], table: TrialTable | None = None) -> None:
         self._folder = os.fspath(folder)
-        self._folder_of = folder_of
         self._table = table if table is not None else TrialTable("live")
 
     def on_record(self, record: Record) -> None:
@@ -41,6 +37,4 @@ class Params(Observer):
             lines = ",".join(
                 [f"\n  {_encode(str(key))}: {_encode(value)}" for key, value in row.config.items()]
             )
-            write_file(
-                f"{self._folder}{os.sep}{self._folder_of(row.id)}{os.sep}{PARAMS_JSON}", f"{{{lines}\n}}\n"
-            )
+            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", f"{{{lines}\n}}\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from pathlib import Path
 
 from overtone.core.protocols import Observer
@@ -17,7 +16,7 @@ from overtone.observers.error_file import ERROR_TXT, ErrorFile
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
 from overtone.observers.params import PARAMS_JSON, Params
 from overtone.observers.tensorboard import TensorBoard, is_available
-from overtone.observers.trial_files import FolderOf, TrialFiles, itself
+from overtone.observers.trial_files import TrialFiles
 
 JOURNAL = "journal.jsonl"
 
@@ -26,7 +25,6 @@ _FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT)
 
 def file_observers(
     folder: str | os.PathLike[str],
-    folder_of: FolderOf | None = None,
     tensorboard: bool | None = None,
     *,
     table: TrialTable | None = None,
@@ -35,7 +33,6 @@ def file_observers(
     """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
 
     Args:
-        folder_of: The name of a trial's folder, from its id; the id itself where not given.
         tensorboard: Whether event files are written; None for where tensorboardX is installed.
         table: Shared by them all, and with whom it is given to.
         began: See `TensorBoard`.
@@ -44,21 +41,19 @@ def file_observers(
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     table = table if table is not None else TrialTable("live")
-    name = lru_cache(4096)(folder_of) if folder_of is not None else itself
     found: list[Observer] = [
-        Params(folder, table, name),
-        JsonLines(TrialFiles(folder, RESULT_JSON, name), table),
-        CsvRows(TrialFiles(folder, PROGRESS_CSV, name), table),
-        ErrorFile(folder, name),
+        Params(folder, table),
+        JsonLines(TrialFiles(folder, RESULT_JSON), table),
+        CsvRows(TrialFiles(folder, PROGRESS_CSV), table),
+        ErrorFile(folder),
     ]
     if tensorboard or (tensorboard is None and is_available()):
-        found.append(TensorBoard(folder, table, name, began))
+        found.append(TensorBoard(folder, table, began))
     return found
 
 
 def rebuild(
     folder: str | os.PathLike[str],
-    folder_of: FolderOf | None = None,
     tensorboard: bool | None = False,
     codec: Codec | None = None,
 ) -> TrialTable:
@@ -66,7 +61,7 @@ def rebuild(
 
     Args:
         folder: The experiment's; its journal is in it.
-        folder_of, tensorboard: See `file_observers`.
+        tensorboard: See `file_observers`.
         codec: Needed where configs hold what is not data.
 
     Returns:
@@ -78,7 +73,7 @@ def rebuild(
     journal = Path(folder, JOURNAL)
     began = header(journal)["wall"]
     table = TrialTable("live")
-    observers = file_observers(folder, folder_of, tensorboard, table=table, began=began)
+    observers = file_observers(folder, tensorboard, table=table, began=began)
     _remove_files(Path(folder), any(isinstance(one, TensorBoard) for one in observers))
     try:
         for record in read(journal, codec=codec):

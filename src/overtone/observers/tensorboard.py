@@ -15,7 +15,6 @@ from overtone.core.table import TrialTable
 from overtone.errors import MissingPackageError
 from overtone.journal.text import dumps
 from overtone.observers.event_writer import EventWriter, Message
-from overtone.observers.trial_files import FolderOf, itself
 
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
@@ -33,7 +32,6 @@ class TensorBoard(Observer):
     Args:
         folder: The experiment's.
         table: Shared with other observers, or its own.
-        folder_of: See `TrialFiles`.
         began: The wall time, in seconds since 1970, at which the experiment's own clock was
             0; where not given, results are dated when they come.
 
@@ -45,13 +43,11 @@ class TensorBoard(Observer):
         self,
         folder: str | os.PathLike[str],
         table: TrialTable | None = None,
-        folder_of: FolderOf = itself,
         began: float | None = None,
     ) -> None:
         if not is_available():
             raise MissingPackageError("tensorboardX", "tensorboard", "writing TensorBoard files")
         self._table = table if table is not None else TrialTable("live")
-        self._folder_of = folder_of
         self._began = began
         self._batch: list[Message] = []
         self._writer = EventWriter(os.fspath(folder))
@@ -61,17 +57,13 @@ class TensorBoard(Observer):
         event = record.event
         if row is not None:
             assert type(event) is Reported
-            self._batch.append(
-                ("result", self._folder_of(row.id), self._wall(record), event.raw or dumps(event.metrics))
-            )
+            self._batch.append(("result", row.id, self._wall(record), event.raw or dumps(event.metrics)))
         elif type(event) is Started:
             config = dumps(self._table.rows[event.trial_id].config)
-            self._batch.append(("start", self._folder_of(event.trial_id), self._wall(record), config))
+            self._batch.append(("start", event.trial_id, self._wall(record), config))
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
-                self._batch.append(
-                    ("end", self._folder_of(choice.trial_id), self._wall(record), choice.status)
-                )
+                self._batch.append(("end", choice.trial_id, self._wall(record), choice.status))
 
     def flush(self) -> None:
         if self._batch:

@@ -13,24 +13,14 @@ _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 _REPLACE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
-FolderOf = Callable[[str], str]
-"""A trial's id -> the name of its folder in that of the experiment."""
-
-
-def itself(trial_id: str) -> str:
-    """The usual name of a trial's folder: its id."""
-    return trial_id
-
-
 class TrialFiles:
-    """The files `<folder>/<trial's folder>/<name>` of all trials, appended to through buffers.
+    """The files `<folder>/<trial_id>/<name>` of all trials, appended to through buffers.
 
     Folders and files are made when they are first written to.
 
     Args:
         folder: The experiment's.
         name: The file's name in each trial's folder.
-        folder_of: The name of a trial's folder, from its id; the id itself where not given.
         every_s: How long text may wait in a buffer; `finish` and `close` write it at once.
         limit: How many files may be open at a time.
         clock: Seconds.
@@ -40,14 +30,12 @@ class TrialFiles:
         self,
         folder: str | os.PathLike[str],
         name: str,
-        folder_of: FolderOf = itself,
         every_s: float = 0.5,
         limit: int = 128,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folder = os.fspath(folder)
         self._name = name
-        self._folder_of = folder_of
         self._every_s = every_s
         self._limit = limit
         self._clock = clock
@@ -57,7 +45,7 @@ class TrialFiles:
 
     def path(self, trial_id: str) -> str:
         """Where a trial's file is."""
-        return f"{self._folder}{os.sep}{self._folder_of(trial_id)}{os.sep}{self._name}"
+        return f"{self._folder}{os.sep}{trial_id}{os.sep}{self._name}"
 
     def add(self, trial_id: str, text: str) -> None:
         """Append `text`, soon."""

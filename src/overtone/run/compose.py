@@ -17,7 +17,7 @@ from overtone.core.randomness import Random
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
 from overtone.core.types import WORST, Config, Result
-from overtone.errors import MissingPackageError, OvertoneError
+from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.run.folder import prepare
 from overtone.worker.bound import as_bound, trainable_name
@@ -71,6 +71,7 @@ def compose(experiment: Experiment) -> Parts:
         time_attr=scheduler.time_attr,
         is_needed=scheduler.needs_metric,
     )
+    from overtone.observers.tensorboard import is_available
     from overtone.stoppers import stop, time_budget_s
 
     stoppers = stop(experiment.stop, goal.metric, goal.mode)
@@ -117,7 +118,7 @@ def compose(experiment: Experiment) -> Parts:
         engine,
         why_engine,
         demand,
-        has_tensorboard(experiment),
+        is_available() if experiment.tensorboard is None else experiment.tensorboard,
     )
 
 
@@ -218,41 +219,10 @@ def learns(searcher: Searcher) -> bool:
     return kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
 
 
-def has_tensorboard(experiment: Experiment) -> bool:
-    """Whether event files are written: as asked, else where the library is there."""
-    from importlib.util import find_spec
-
-    is_there = find_spec("tensorboardX") is not None
-    if experiment.tensorboard and not is_there:
-        raise MissingPackageError("tensorboardX", "tensorboard", "tensorboard=True")
-    return is_there if experiment.tensorboard is None else experiment.tensorboard
-
-
-def file_observers(folder: Path, has_tensorboard: bool) -> list[Observer]:
-    """Those that write files into each trial's folder; they share one table."""
-    from overtone.core.table import TrialTable
-    from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
-    from overtone.observers.error_file import ErrorFile
-    from overtone.observers.json_lines import RESULT_JSON, JsonLines
-    from overtone.observers.params import Params
-    from overtone.observers.trial_files import TrialFiles
-
-    table = TrialTable("live")
-    found: list[Observer] = [
-        Params(folder, table),
-        JsonLines(TrialFiles(folder, RESULT_JSON), table),
-        CsvRows(TrialFiles(folder, PROGRESS_CSV), table),
-        ErrorFile(folder),
-    ]
-    if has_tensorboard:
-        from overtone.observers.tensorboard import TensorBoard
-
-        found.append(TensorBoard(folder, table))
-    return found
-
-
 def observers_for(experiment: Experiment, parts: Parts, console: Observer) -> list[Observer]:
     """Who follows the experiment, in the order in which each record reaches them."""
+    from overtone.observers import file_observers
+
     found = file_observers(parts.folder, parts.has_tensorboard)
     if experiment.trial_folder is not None:
         from overtone.observers.links import Links

@@ -206,7 +206,6 @@ class Run:
 
     def _console(self) -> Any:
         from overtone.observers.console import Console, ConsoleFacts
-
         from overtone.space import variables
 
         parts, experiment = self._parts, self._experiment

@@ -40,9 +40,14 @@ def _variables(node: Node, in_branch: bool) -> Iterator[str]:
     if isinstance(node, Group):
         for item in node.items.values():
             yield from _variables(item, in_branch)
-    elif isinstance(node, Pick) and not all(isinstance(option, Fixed) for option in node.options):
+    elif isinstance(node, Pick):
         for option in node.options:
-            yield from _variables(option, in_branch=True)
+            if not isinstance(option, Fixed):
+                yield from _variables(option, in_branch=True)
+            elif isinstance(option.value, Mapping) and option.value:
+                yield from (f"{node.path}/{name}" for name in flatten(option.value))
+            else:
+                yield node.path
     elif in_branch or not isinstance(node, Fixed):
         yield node.path
 

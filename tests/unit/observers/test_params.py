@@ -25,7 +25,7 @@ def test_an_empty_config(tmp_path) -> None:
     story = Story()
     trial = story.add({})
     story.start(trial)
-    observer = Params(tmp_path, folder_of=lambda trial: "mine")
+    observer = Params(tmp_path)
     for record in story.records:
         observer.on_record(record)
-    assert json.loads((tmp_path / "mine" / "params.json").read_text()) == {}
+    assert json.loads((tmp_path / trial / "params.json").read_text()) == {}

@@ -47,23 +47,6 @@ def test_rebuilt_files_are_those_of_the_run(tmp_path) -> None:
     assert table.rows["358bb_00000"].n_results == 5
 
 
-def test_folders_may_have_names_of_their_own(tmp_path) -> None:
-    asked = []
-
-    def folder_of(trial: str) -> str:
-        asked.append(trial)
-        return f"my-{trial}"
-
-    observers = file_observers(tmp_path, folder_of, tensorboard=False)
-    for record in eventful():
-        for observer in observers:
-            observer.on_record(record)
-    for observer in observers:
-        observer.close()
-    assert (tmp_path / "my-358bb_00000" / "result.json").exists()
-    assert len(asked) == len(set(asked))
-
-
 def test_tensorboard_is_on_where_it_can_be(tmp_path, monkeypatch) -> None:
     def has_it(**options) -> bool:
         return any(isinstance(one, TensorBoard) for one in file_observers(tmp_path, **options))

@@ -120,7 +120,9 @@ def test_a_raw_text_is_enough(tmp_path) -> None:
 
 def test_what_goes_wrong_there_is_told_here(tmp_path) -> None:
     (tmp_path / "358bb_00000").write_text("in the way")
-    with pytest.raises(StorageError, match=r"TensorBoard files below .* cannot be written: NotADirectoryError"):
+    with pytest.raises(
+        StorageError, match=r"TensorBoard files below .* cannot be written: NotADirectoryError"
+    ):
         observe(tmp_path, eventful())
 
 

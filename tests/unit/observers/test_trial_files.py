@@ -78,13 +78,6 @@ def test_replace_swaps_what_was_written_and_what_waits(tmp_path, clock) -> None:
     assert os.listdir(tmp_path / "t") == ["x"]
 
 
-def test_folders_may_have_names_of_their_own(tmp_path) -> None:
-    files = TrialFiles(tmp_path, "x", folder_of=lambda trial: f"deep/{trial}-named")
-    files.add("t", "a")
-    files.close()
-    assert (tmp_path / "deep" / "t-named" / "x").read_text() == "a"
-
-
 def test_a_full_disk_says_that_the_journal_has_it(tmp_path, monkeypatch) -> None:
     files = TrialFiles(tmp_path, "x")
     files.add("t", "a")

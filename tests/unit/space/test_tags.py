@@ -1,4 +1,14 @@
-from overtone.space import choice, flatten, grid_search, loguniform, randint, sample_from, tag, uniform, variables
+from overtone.space import (
+    choice,
+    flatten,
+    grid_search,
+    loguniform,
+    randint,
+    sample_from,
+    tag,
+    uniform,
+    variables,
+)
 
 
 class Net:

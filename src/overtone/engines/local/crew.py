@@ -135,8 +135,11 @@ class Crew:
             self.broken = (f"the process that {doing} {obituary}", "")
         lost = list(self._processes.values())
         if self.broken is None:
-            self._server = WarmServer()
-            self._brief(self._server)
+            try:
+                self._server = WarmServer()
+                self._brief(self._server)
+            except OSError as error:
+                self.broken = (f"the process that made trial processes {obituary}; another: {error}", "")
         for process in lost:
             if process.pid:
                 _kill_group(process.pid)
@@ -153,7 +156,7 @@ class Crew:
             OSError: This process cannot open more files.
         """
         for process in self._waiting:
-            if process.shape in (None, shape):
+            if process.is_open and process.shape in (None, shape):
                 self._waiting.remove(process)
                 return process
         # one that waits in another shape holds memory, and perhaps a GPU's, for nothing
@@ -175,8 +178,9 @@ class Crew:
 
     def make_spares(self) -> None:
         """Fork ahead: a spare starts its trial at once."""
-        while self.is_warm and self.is_ready and len(self._waiting) < SPARES and self.has_room:
-            self._waiting.append(self._make())
+        if self.is_warm and self.is_ready and self.broken is None:
+            while len(self._waiting) < SPARES and self.has_room:
+                self._waiting.append(self._make())
 
     def dismiss(self, process: TrialProcess) -> None:
         """Let a process that waits end."""
@@ -287,10 +291,10 @@ class Crew:
 
     def close(self, patience_s: float) -> None:
         """Kill all processes, with what they started, and the server."""
-        self._server.end(patience_s)
+        has_killed_all = self._server.end(patience_s)
         for process in list(self._processes.values()):
-            if process.pid:
-                _kill_group(process.pid)  # for a server that did not get that far
+            if process.pid and not has_killed_all:
+                _kill_group(process.pid)
             self.drain(process)
             process.sock.close()
             for stream in process.streams:

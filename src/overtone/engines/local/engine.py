@@ -134,22 +134,29 @@ class Local(Engine):
         return f"local engine: {self._capacity}"
 
     def submit(self, commands: Sequence[Command]) -> None:
-        if self._loop.is_closed:
-            return
-        for command in commands:
-            if isinstance(command, Start):
-                self._queue.append(command)
-                self._start_what_fits()
-            elif isinstance(command, (Proceed, Halt)):
-                self._pass_on(command)
-            elif isinstance(command, Discard):
-                self._discards.put(command.uri)
-            elif isinstance(command, Wake):
-                self._loop.at(command.time, lambda: self._events.append(Tick(self.now())))
-            elif isinstance(command, (Suggest, Observe, Want)):
-                pass  # the searcher's host, and elastic engines
-            else:
-                raise TypeError(f"{command!r} is no command")
+        try:
+            for command in commands:
+                if self._loop.is_closed:
+                    return
+                self._carry_out(command)
+        except (OSError, ValueError, KeyError):
+            if not self._loop.is_closed:  # else it was closed from a signal, under our feet
+                raise
+
+    def _carry_out(self, command: Command) -> None:
+        if isinstance(command, Start):
+            self._queue.append(command)
+            self._start_what_fits()
+        elif isinstance(command, (Proceed, Halt)):
+            self._pass_on(command)
+        elif isinstance(command, Discard):
+            self._discards.put(command.uri)
+        elif isinstance(command, Wake):
+            self._loop.at(command.time, lambda: self._events.append(Tick(self.now())))
+        elif isinstance(command, (Suggest, Observe, Want)):
+            pass  # the searcher's host, and elastic engines
+        else:
+            raise TypeError(f"{command!r} is no command")
 
     def poll(self, timeout_s: float | None) -> Sequence[Event]:
         loop = self._loop
@@ -246,6 +253,7 @@ class Local(Engine):
             self._crew.signal(process, requests.KILL)
             return
         if isinstance(order, Proceed):
+            process.halted = False
             self._patience.stop(process)
         elif not process.pid and not self._crew.is_ready:
             self._crew.abandon(process)

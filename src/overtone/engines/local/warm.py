@@ -97,20 +97,21 @@ class WarmServer:
         how = end_text(status)
         return ("was " if how.startswith("killed") else "") + how + (f"; it printed:\n{tail}" if tail else "")
 
-    def end(self, patience_s: float) -> None:
-        """Have the server kill all that is below it and exit; then kill it. Twice is safe."""
+    def end(self, patience_s: float) -> bool:
+        """Have the server kill all that is below it and exit; True if it did. Twice is safe."""
         try:
             self.line.shutdown(socket.SHUT_WR)
-            self.line.setblocking(True)
             self.line.settimeout(patience_s)
             while self.line.recv(CHUNK_BYTES):
                 pass
         except OSError:
             pass  # it is gone, or it does not answer
-        if self._wait(patience_s) is None and self._pid:
+        has_ended = self._wait(patience_s) is not None
+        if self._pid:
             _kill(self._pid)
             self._wait(patience_s)
         self.forget()
+        return has_ended
 
     def forget(self) -> None:
         """Close what this process holds of it."""
