@@ -501,6 +501,12 @@ class Controller:
         cap = self._limits.max_concurrent or m.NEVER
         while len(self._queue) and len(self._ledger) < cap:
             trial = self._scheduler.choose_trial_to_run(self.view)
+            if trial is not None and (trial.status.is_placed or trial.status.is_final):
+                who, status = type(self._scheduler).__name__, trial.status.shown
+                raise ValueError(
+                    f"{who}.choose_trial_to_run returned trial {trial.id}, which is {status}: "
+                    "return one of trials.runnable(), or None"
+                )
             placement = self._ledger.place(trial.id, trial.resources) if trial is not None else None
             if trial is None or placement is None:
                 break

@@ -89,7 +89,7 @@ class CallbackObserver(Observer):
         if self._hooks["on_trial_result"]:
             result = full_result(row, event.metrics)
             if record.choices:
-                result["done"] = any(type(one) is Ruled and one.what == "stop" for one in record.choices)
+                result["done"] = result["done"] or any(type(one) is Ruled and one.what == "stop" for one in record.choices)
             self._on("on_trial_result", self._trial(row.id), result=result)
 
     def _on_saved(self, trial_id: str, checkpoint: Checkpoint | None) -> None:

@@ -62,6 +62,7 @@ class Run:
         self._loop: Loop | None = None
         self._asked: str | None = None
         self._failures: list[tuple[str, str]] = []
+        self._raises_at_once = experiment.fail_fast == "raise"
         self._error: BaseException | None = None
         self._analysis: ExperimentAnalysis | None = None
         self._n_ended = 0
@@ -149,7 +150,7 @@ class Run:
         if self._error is not None:
             raise self._error
         analysis = self.analysis
-        if self._failures and self._experiment.raise_on_failed_trial:
+        if self._failures and (self._experiment.raise_on_failed_trial or self._raises_at_once):
             raise self._failed(analysis)
         return analysis
 
@@ -234,8 +235,8 @@ class Run:
     def on_trial_failed(self, trial_id: str, traceback: str) -> None:
         """A trial ended for good in an error."""
         self._failures.append((trial_id, traceback))
-        if self._experiment.fail_fast == "raise":
-            self._parts.engine.close()
+        if self._raises_at_once and self._loop is not None:
+            self._loop.leave()
 
     def on_trial_ended(self) -> None:
         """A trial ended for good."""

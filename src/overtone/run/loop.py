@@ -58,20 +58,21 @@ class Loop:
         self._observers = list(observers)
         self._warn = warn
         self._n = 1
+        self._is_left = False
         self._asked: deque[str] = deque()
         attach = getattr(engine, "attach", None)
         if attach is not None:
             attach(self.pump)
 
     def run(self) -> None:
-        """Go on until the controller is done.
+        """Go on until the controller is done, or `leave` was called.
 
         Raises:
             Exception: What a scheduler, a searcher or the journal raised; every trial was
                 asked to save before.
         """
         try:
-            while not self._controller.is_done:
+            while not self._controller.is_done and not self._is_left:
                 self._step()
         except Exception:
             self._abandon()
@@ -84,6 +85,10 @@ class Loop:
     def stop(self) -> None:
         """End the search and its trials; callable from any thread."""
         self._ask("stop")
+
+    def leave(self) -> None:
+        """Let `run` return after this batch, whatever still runs: it ends with the engine."""
+        self._is_left = True
 
     def pump(self, events: Iterable[Event]) -> None:
         """Take events through the controller, the journal and the observers; carry out what follows."""

@@ -1,11 +1,11 @@
 """A controller told what happens by hand, and a scheduler that rules as it is told to.
 
->>> hand = ByHand(Dictated({(0, 2): Stop(Why("enough"))}))
+>>> hand = ByHand(Dictated({(0, 2): "STOP"}))
 >>> trial = hand.run({"lr": 0.1})
 >>> hand.report(trial, 1)
-[Proceed(trial_id='32dc4_00000', attempt=0, until_t=0.0, save=False, config=None)]
+[Proceed(trial_id='7c34b_00000', attempt=0, until_t=0.0, save=False, config=None)]
 >>> hand.report(trial, 2)
-[Halt(trial_id='32dc4_00000', attempt=0, save=False, park=False)]
+[Halt(trial_id='7c34b_00000', attempt=0, save=False, park=False)]
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.controller import Controller
-from overtone.core.decision import CONTINUE, Decision, Stop
+from overtone.core.decision import CONTINUE, Decision
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Checkpoint, Config, Result, Why
+from overtone.core.types import Checkpoint, Config, Result
 from overtone.core.view import View
 
 
@@ -87,6 +87,7 @@ class ByHand:
         time: When the next event happens.
         choices: What the last event led to.
         is_stale: Whether the last event was ignored.
+        asked: The indices of the questions to the searcher that have no answer yet.
     """
 
     def __init__(
@@ -179,6 +180,3 @@ class ByHand:
 def checkpoint(trial: str, t: int) -> Checkpoint:
     """The checkpoint that `ByHand` makes for a trial at t."""
     return Checkpoint(trial, t, f"{trial}/{t}")
-
-
-__all__ = ["ByHand", "Dictated", "Stop", "Why", "checkpoint"]

@@ -58,7 +58,7 @@ def run_trial(
         cause, error, traceback = _raised(raised)
     is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)
     if session is not None and session.is_halted:
-        cause, error, traceback = "halted", "", ""
+        cause, error, traceback = ("returned" if session.is_done else "halted"), "", ""
     _flush()
     try:
         channel.send(("ended", *name, cause, error, traceback))

@@ -51,7 +51,7 @@ class Counts:
         values["date"] = self._date
         values["iterations_since_restore"] = self.n_here
         values["time_since_restore"] = round(self._time_here_s, 6)
-        values["done"] = values.get("done") is True
+        values["done"] = bool(values.get("done"))
 
     def state(self, t: int) -> dict[str, Any]:
         """What a checkpoint made after result `t` notes, so that a restore goes on from it."""

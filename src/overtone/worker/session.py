@@ -47,7 +47,8 @@ class Session:
         saver: Saves the trial's state on demand; None for functions, which save when
             they are asked to or as they like.
         on_params: Called after `params` changed.
-        is_halted: Whether the trial was told to end.
+        is_halted: Whether the trial was told to end, or said so itself.
+        is_done: Whether it said so itself, by reporting `done=True`.
         n_ignored: How often user code went on to report after that.
     """
 
@@ -60,7 +61,7 @@ class Session:
         self.iteration = start.checkpoint.t if start.checkpoint else 0
         self.saver: Saver | None = None
         self.on_params: Callable[[], None] | None = None
-        self.is_halted = False
+        self.is_halted = self.is_done = False
         self.n_ignored = 0
         self._channel, self._job, self._start, self._clock = channel, job, start, clock
         self._pid = os.getpid()
@@ -88,7 +89,7 @@ class Session:
             checkpoint: The state after this iteration; copied before this returns.
 
         Raises:
-            TrialHalted: The trial should end: let it pass.
+            TrialHalted: The trial should end, or reported `done=True`: let it pass.
             TrainableError: This is neither a mapping nor a number, or not the trial's process.
         """
         now = self._clock()
@@ -134,6 +135,9 @@ class Session:
         elif self._wants_save:
             self._save()
         self._is_fresh = False
+        if values["done"]:
+            self.is_done = True
+            raise self._ended("it reported that it is done")
         self._counts.go_on()
 
     def _keep_reported(self, checkpoint: Any, t: int) -> types.Checkpoint | None:

@@ -42,6 +42,9 @@ class Surroundings:
     log_to_file: tuple[str, str] | None
     is_warm: bool
 
+_IMPORTED_LATE = {"torch": "torch._dynamo"}
+"""What a library imports only at first use: torch at the first optimizer, for seconds in each fork."""
+
 
 def write_header(file: IO[bytes], surroundings: Surroundings) -> None:
     """Begin `file`, which a pickled Job follows."""
@@ -65,7 +68,8 @@ def load_job(descriptor: int, surroundings: Surroundings) -> Job:
     """
     _, pickled = _parts(descriptor)
     job = cast(Job, pickle.loads(pickled))
-    for name in surroundings.preload:
+    late = [later for first, later in _IMPORTED_LATE.items() if first in sys.modules]
+    for name in (*surroundings.preload, *late):
         try:
             importlib.import_module(name)
         except Exception:
