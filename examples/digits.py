@@ -97,7 +97,7 @@ def load_split() -> dict[str, np.ndarray]:
 def main() -> None:
     options = argparse.ArgumentParser(description="A search over a neural network for handwritten digits.")
     options.add_argument("--trials", type=int, default=80, help="how many configurations (%(default)s)")
-    options.add_argument("--passes", type=int, default=8, help="passes over the data a report (%(default)s)")
+    options.add_argument("--passes", type=int, default=7, help="passes over the data a report (%(default)s)")
     options.add_argument("--seed", type=int, default=1, help="of the search (%(default)s)")
     options.add_argument("--storage", help="where results go (~/overtone_results)")
     given = options.parse_args()

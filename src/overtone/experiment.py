@@ -17,7 +17,7 @@ class CheckpointPolicy:
     Attributes:
         every: Save every so many iterations; 0 for never.
         at_end: Save when a trial ends.
-        keep: How many checkpoints of a trial are kept; None for all.
+        keep: How many checkpoints of a trial are kept; None for all. The newest is always kept.
         order: The metric by which the kept ones are chosen; None for the newest.
         order_mode: "max" or "min" of `order`.
     """

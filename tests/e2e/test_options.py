@@ -182,10 +182,10 @@ def test_a_callback_may_end_the_run_by_force(run):
 
 def test_points_to_evaluate_come_first(run):
     analysis = run(lambda config: config["x"], config={"x": tune.uniform(0, 1), "y": tune.randint(3, 9)}, num_samples=4,
-                   points_to_evaluate=[{"x": 0.5, "y": 3}, {"x": 2.0}])  # fmt: skip
+                   points_to_evaluate=[{"x": 0.5, "y": 3}, {"x": 0.75}])  # fmt: skip
     first, second, *rest = [trial.config for trial in analysis.trials]
     assert first == {"x": 0.5, "y": 3}
-    assert second["x"] == 2.0
+    assert second["x"] == 0.75
     assert 3 <= second["y"] < 9
     assert len(rest) == 2
     assert all(0 <= config["x"] < 1 for config in rest)

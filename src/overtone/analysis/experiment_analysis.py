@@ -36,7 +36,7 @@ class ExperimentAnalysis:
         default_mode: "max" or "min" of `default_metric`.
         trials: Look at these alone: trials, or their ids.
         codec: Gives configs back what is not data (classes, functions); without it they
-            have the journal's description.
+            have the journal's description of it.
 
     Raises:
         StorageError: There is no experiment at `path`.

@@ -43,6 +43,8 @@ def bundle(amounts: Mapping[str, Any]) -> Bundle:
             continue
         try:
             amount = parse_bytes(value) if key == "memory" else float(value)
+        except ResourceError:
+            raise
         except (TypeError, ValueError) as error:
             raise ResourceError(f"{name}={value!r} is not an amount of a resource") from error
         if not 0 <= amount < float("inf"):
@@ -88,6 +90,11 @@ class Resources:
             for name, amount in one:
                 sums[name] = sums.get(name, 0.0) + amount
         return sums
+
+    @property
+    def required_resources(self) -> dict[str, float]:
+        """`total()`, under the name that users of other tools know."""
+        return self.total()
 
     def __str__(self) -> str:
         shown = [

@@ -13,7 +13,7 @@ class Retention:
     """Decides when a checkpoint may be deleted.
 
     Attributes:
-        keep: How many a trial keeps besides the latest's guarantee; None for all.
+        keep: How many of its best a trial keeps, and the latest besides; None for all.
     """
 
     keep: int | None = None
@@ -39,9 +39,9 @@ class Retention:
             return []
         latest = mine[-1]
         ranked = sorted(mine, key=lambda entry: (entry[0], entry[1].t), reverse=True)
-        kept = ranked[: max(1, self.keep)]
-        if latest not in kept:
-            kept = [*kept[:-1], latest] if len(kept) > 1 else [latest]
+        kept = ranked[: self.keep]
+        if latest not in kept:  # the trial would go on from it; not in the place of a better one
+            kept.append(latest)
         gone = [entry for entry in mine if entry not in kept]
         mine[:] = [entry for entry in mine if entry in kept]
         return self._release([entry[1] for entry in gone])

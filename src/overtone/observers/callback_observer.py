@@ -24,6 +24,7 @@ class CallbackObserver(Observer):
         stop, num_samples, total_num_samples: For `Callback.setup`.
         table: A table that other observers share, each of which sees every record before the
             next one comes; by default one of its own.
+        warn: Says a line to the user; by default a RuntimeWarning.
     """
 
     def __init__(
@@ -35,7 +36,9 @@ class CallbackObserver(Observer):
         num_samples: int | None = None,
         total_num_samples: int | None = None,
         table: TrialTable | None = None,
+        warn: Callable[[str], None] | None = None,
     ) -> None:
+        self._warn = warn or _warn
         self._table = TrialTable("all") if table is None else table
         self._experiment = experiment
         self._iteration = 0
@@ -126,11 +129,7 @@ class CallbackObserver(Observer):
         for calls in self._hooks.values():
             calls[:] = [call for call in calls if call[0] is not callback]
         who = f"{type(callback).__name__}.{hook}"
-        warnings.warn(
-            f"{who} raised, and is called no more; the run goes on:\n{format_exc()}",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+        self._warn(f"{who} raised, and is called no more; the run goes on:\n{format_exc()}")
 
     def _trial(self, trial_id: str) -> SeenTrial:
         self._seen()
@@ -144,6 +143,10 @@ class CallbackObserver(Observer):
                 self._by_id[row.id] = trial = SeenTrial(row, self._experiment)
                 self._trials.append(trial)
         return self._trials
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
 
 
 def _defines(callback: Any, hook: str) -> bool:

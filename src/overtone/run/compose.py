@@ -20,6 +20,7 @@ from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.run.folder import prepare
+from overtone.run.loop import warn
 from overtone.worker.bound import as_bound, trainable_name
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ def observers_for(experiment: Experiment, parts: Parts, console: Observer) -> li
         found.append(
             CallbackObserver(
                 callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
-                total_num_samples=parts.searcher.total,
+                total_num_samples=parts.searcher.total, warn=warn,
             )
         )  # fmt: skip
     found += [one for one in experiment.callbacks if isinstance(one, Observer)]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from overtone.core.controller import Controller
 from overtone.core.messages import (
     Command,
+    Discard,
+    Discarded,
     Ended,
     Event,
     Halt,
@@ -28,6 +30,9 @@ IDLE_S = 0.25
 
 JOURNAL_PATIENCE_S = 60.0
 """How long a journal that cannot be written (a full disk) is tried again."""
+
+DELETIONS_PATIENCE_S = 10.0
+"""How long a finished run waits for checkpoints to be deleted."""
 
 
 class Loop:
@@ -59,6 +64,7 @@ class Loop:
         self._warn = warn
         self._n = 1
         self._is_left = False
+        self._n_deletions = 0  # asked for, and not confirmed yet
         self._asked: deque[str] = deque()
         attach = getattr(engine, "attach", None)
         if attach is not None:
@@ -74,6 +80,7 @@ class Loop:
         try:
             while not self._controller.is_done and not self._is_left:
                 self._step()
+            self._await_deletions()
         except Exception:
             self._abandon()
             raise
@@ -101,6 +108,8 @@ class Loop:
             choices, orders, is_stale = handle(event)
             if is_stale:
                 continue
+            if type(event) is Discarded:
+                self._n_deletions -= 1
             self._n += 1
             records.append(Record(self._n, event, choices))
             for order in orders:
@@ -110,6 +119,8 @@ class Loop:
                         queue.append(found)
                 else:
                     commands.append(order)
+                    if type(order) is Discard:
+                        self._n_deletions += 1
         if records:
             self._write(records)
             self._show(records)
@@ -170,6 +181,12 @@ class Loop:
         self._observers = [each for each in self._observers if each is not observer]
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")
+
+    def _await_deletions(self) -> None:
+        """Log which checkpoints are gone: readers of the journal must not think that they are there."""
+        give_up_at = time.monotonic() + DELETIONS_PATIENCE_S
+        while self._n_deletions > 0 and time.monotonic() < give_up_at:
+            self._step()
 
     def _abandon(self) -> None:
         """Something that decides is broken: let every trial save and halt, and log what they still say."""

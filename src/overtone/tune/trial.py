@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Trial:
@@ -12,6 +12,12 @@ class Trial:
     Attributes:
         trainable_name: The name of what is trained.
     """
+
+    PENDING: ClassVar[str] = "PENDING"
+    RUNNING: ClassVar[str] = "RUNNING"
+    PAUSED: ClassVar[str] = "PAUSED"
+    TERMINATED: ClassVar[str] = "TERMINATED"
+    ERROR: ClassVar[str] = "ERROR"
 
     def __init__(self, trial: Any, trainable_name: str) -> None:
         self._trial = trial

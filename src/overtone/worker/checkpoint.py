@@ -80,6 +80,13 @@ class Checkpoint:
         """A directory with the contents, to be read inside the block."""
         yield self.path
 
+    @property
+    def value(self) -> str:
+        """The directory, under the name that it has in scripts for Ray Tune 1.x."""
+        return self.path
+
+    dir_or_data = value
+
     def get_metadata(self) -> dict[str, Any]:
         """What was noted with `set_metadata` and `update_metadata`."""
         file = Path(self.path, METADATA_FILE)

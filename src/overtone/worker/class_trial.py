@@ -19,7 +19,7 @@ def is_steppable(trainable: Any) -> bool:
 
 
 def run_class(kind: type, session: Session, job: Job, parameters: Mapping[str, Any]) -> None:
-    """Step an object of `kind` until it is done or the session halts it."""
+    """Step an object of `kind` until the session halts it."""
     made = trainable_class(kind, parameters)(session.params)
     assert isinstance(made, Trainable)
     try:
@@ -30,9 +30,7 @@ def run_class(kind: type, session: Session, job: Job, parameters: Mapping[str, A
             if session.saver is not None and _is_save_due(result, is_done, session.iteration + 1, job):
                 session.report_with_state(result)
             else:
-                session.report(result)
-            if is_done:
-                return
+                session.report(result)  # ends the trial where the result is done
     finally:
         made.stop()
 

@@ -325,6 +325,7 @@ def test_ctrl_c_lets_parked_processes_go():
     assert hand.tell(m.Interrupted(9.0)) == [m.Halt(trial, 0, save=True), m.Halt(other, 0, save=True)]
     assert hand.save_failed(trial) == [m.Halt(trial, 0)]
     hand.ended(trial, "halted"), hand.ended(other, "halted")
+    hand.suggest(None)
     assert hand.controller.is_done
     assert [hand.status(one) for one in (trial, other)] == [Status.PAUSED] * 2
 

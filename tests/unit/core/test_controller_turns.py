@@ -122,12 +122,12 @@ def test_a_reservation_ends_with_the_trial_that_had_it():
     for _ in range(8):
         hand.suggest({"cpu": 1})
     trials = list(hand.controller.trials)
-    for hand.time, ending, starting in ((10.0, one, 3), (30.0, other, 4)):
+    for hand.time, ending, starting in ((10.0, one, 3), (15.0, other, 4), (20.0, trials[3], 5)):
         assert starts(end(hand, ending)) == [starting]
         hand.started(trials[starting])
-    hand.time = 40.0
-    assert starts(end(hand, trials[3])) == []
-    assert starts(hand.tell(m.Requested(40.0, "stop_trial", trials[2]))) == [5]
+    hand.time = 25.0
+    assert starts(end(hand, trials[4])) == []
+    assert starts(hand.tell(m.Requested(25.0, "stop_trial", trials[2]))) == [6]
 
 
 def test_the_scheduler_chooses():

@@ -33,6 +33,6 @@ def test_done_is_a_truth_value() -> None:
     assert [filled(counts, 1, 0, done=value)["done"] for value in (True, False, 1, None)] == [
         True,
         False,
-        False,
+        True,
         False,
     ]

@@ -67,6 +67,15 @@ def test_a_report_carries_the_metrics_and_the_sessions_fields(make: Make) -> Non
     }  # fmt: skip
 
 
+def test_a_report_that_is_done_ends_the_trial(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    session.report(a=1, done=0)
+    with pytest.raises(TrialHalted, match="it reported that it is done"):
+        session.report(a=2, done=1)
+    assert session.is_done
+    assert [decode(sent[4])["done"] for sent in channel.sent] == [False, True]
+
+
 def test_nan_is_tagged_in_the_text(make: Make) -> None:
     session, channel = make(until_t=math.inf)
     session.report(loss=float("nan"))

@@ -22,8 +22,3 @@ class PlacementGroupFactory(Resources):
     ) -> None:
         made = Resources.of(list(bundles), strategy)
         super().__init__(made.bundles, made.strategy)
-
-    @property
-    def required_resources(self) -> dict[str, float]:
-        """The sum over all bundles, by name."""
-        return self.total()

@@ -1,0 +1,307 @@
+"""The controller in a world where everything goes wrong: it always ends, and a replay is equal.
+
+`World` itself checks that nothing is started that does not fit, or twice, or from a
+checkpoint that is gone, and that no checkpoint is discarded that a trial would go on from.
+"""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from overtone.core import messages as m
+from overtone.core.controller import Controller, Template
+from overtone.core.decision import CONTINUE, SAVE, Add, Pause, Restart, Stop
+from overtone.core.goal import Goal
+from overtone.core.limits import Limits
+from overtone.core.protocols import TrialScheduler
+from overtone.core.resources import Resources
+from overtone.core.retention import Retention
+from overtone.core.trial import TRANSITIONS, Status
+from overtone.core.types import Why
+from overtone.schedulers.asha import ASHAScheduler
+from overtone.schedulers.fifo import FIFOScheduler
+from overtone.testing.trial_life import Perils
+from overtone.testing.world import World
+
+WHY = Why("chaos")
+NODES = {"a": {"cpu": 3, "gpu": 1}, "b": {"cpu": 2, "gpu": 2}}
+SPARE = [NODES, {"a": NODES["a"]}, {"b": NODES["b"], "c": {"cpu": 1}}, {"a": {"cpu": 1}}, {}]
+CALM = Perils()
+
+
+class Chaos(TrialScheduler):
+    """Pauses, stops, restarts, saves and adds at random, by keyed draws."""
+
+    def __init__(self):
+        self.n_added = self.n_asked = 0
+
+    def on_start(self, view):
+        self.view = view
+
+    def sources(self):
+        return [trial.id for trial in self.view.trials.values() if trial.checkpoint is not None]
+
+    def on_result(self, trial, result):
+        random = self.view.random("result", f"{trial.id} {trial.attempt}", result.t)
+        chance, sources = random.random(), self.sources()
+        if chance < 0.1:
+            return SAVE
+        if chance < 0.25:
+            return Pause(WHY)
+        if chance < 0.3:
+            return Stop(WHY)
+        if chance < 0.4 and sources and trial.attempt < 5:
+            return Restart(dict(trial.config), random.choice(sources), WHY)
+        return CONTINUE if chance < 0.7 else "CONTINUE"
+
+    def choose_trial_to_run(self, trials):
+        runnable = list(trials.runnable())
+        return runnable[len(runnable) // 2] if runnable else None
+
+    def review(self, trials):
+        self.n_asked += 1
+        random = self.view.random("review", "", self.n_asked)
+        if random.random() < 0.2 and self.n_added < 4:
+            self.n_added += 1
+            source = random.choice([None, *self.sources()])
+            yield "", Add({"length": random.randint(1, 5)}, source, WHY)
+        for trial in [*trials.running(), *trials.paused()]:
+            decisions = [Stop(WHY), SAVE, CONTINUE, Pause(WHY)]
+            if trial.checkpoint is not None and trial.attempt < 5:
+                decisions.append(Restart(trial.config, None, WHY))
+            if random.random() < 0.15:
+                yield trial.id, random.choice(decisions)
+
+    def next_decision(self, trial):
+        return float(trial.index % 3)
+
+
+def demand(config):
+    one = {name: config[name] for name in ("cpu", "gpu") if name in config} or {"cpu": 1}
+    return Resources.of([one, one], "SPREAD") if config.get("pair") else Resources.of(one)
+
+
+def drawn(random, n):
+    """The configs of n trials."""
+    return [
+        {
+            "length": random.randint(1, 8),
+            "pace_s": random.choice([0.1, 1, 1, 10]),
+            "cpu": random.choice([0.5, 1, 1, 2]),
+            "gpu": random.choice([0, 0, 0, 0.3, 0.5, 1]),
+            "pair": random.random() < 0.1,
+            "saves": random.choice(["reports", "asked", "never"]),
+            "score": random.choice([random.random(), 1.0, float("nan")]),
+        }
+        for _ in range(n)
+    ]
+
+
+class Life(RuleBasedStateMachine):
+    """One experiment: things happen, and in between the world changes."""
+
+    make = FIFOScheduler
+
+    @initialize(seed=st.integers(0, 2**32), data=st.data())
+    def begin(self, seed, data):
+        random = self.random = Random(seed)
+
+        def chance(*chances):
+            return data.draw(st.sampled_from(chances))
+
+        self.options = {
+            "limits": Limits(
+                total=data.draw(st.integers(1, 10)),
+                lookahead=chance(0, 0, 3),
+                max_concurrent=chance(None, None, 1, 3),
+                max_failures=chance(0, 2, -1),
+                fail_fast=chance(False, False, False, True),
+                time_budget_s=chance(None, None, 40.0),
+                max_parked=chance(0, 2, 16),
+            ),
+            "keep": chance(None, 1, 2),
+            "seed": seed,
+        }
+        self.has_nones = chance(False, True)
+        self.controller = self.fresh()
+        configs = drawn(random, self.options["limits"].total)
+        self.answers = []
+
+        def suggest(index):
+            if self.has_nones and self.world.started and random.random() < 0.2:
+                return None
+            self.answers.append(index)
+            return configs[index]
+
+        perils = Perils(
+            *(chance(0.0, 0.06) for _ in range(4)),
+            save_failed=chance(0.0, 0.3), repeated=chance(0.0, 0.3), latency_s=chance(0.0, 0.5, 3.0),
+        )  # fmt: skip
+        self.world = World(self.controller, random, suggest, NODES, perils)
+
+    def fresh(self):
+        scheduler = self.make()
+        return Controller(
+            scheduler,
+            Goal("score", "max", is_needed=scheduler.needs_metric),
+            limits=self.options["limits"],
+            template=Template(resources=demand, priority=lambda config: config.get("length", 0) % 2),
+            retention=Retention(self.options["keep"]),
+            seed=self.options["seed"],
+            observes=True,
+        )
+
+    @rule(n=st.integers(1, 30))
+    def go_on(self, n):
+        for _ in range(n):
+            if self.controller.is_done or not self.world.step():
+                break
+
+    @rule(nodes=st.sampled_from(SPARE))
+    def change(self, nodes):
+        self.world.at(self.world.now, m.CapacityChanged(0.0, nodes))
+
+    @rule(index=st.integers(0, 9), what=st.sampled_from([m.Noticed, m.Requested]))
+    def meddle(self, index, what):
+        trials = list(self.controller.trials.values())
+        if index < len(trials):
+            trial = trials[index]
+            notice = m.Noticed(0.0, trial.id, trial.attempt, 1.0)
+            event = notice if what is m.Noticed else m.Requested(0.0, "stop_trial", trial.id)
+            self.world.at(self.world.now, event)
+
+    @rule(ending=st.sampled_from([None, None, None, m.Interrupted(0.0), m.Requested(0.0, "stop")]))
+    def end(self, ending):
+        if ending is not None:
+            self.world.at(self.world.now, ending)
+
+    @invariant()
+    def who_runs_is_on_the_books(self):
+        if not hasattr(self, "world"):
+            return
+        trials = self.controller.trials
+        placed = set(self.controller._ledger._placed)
+        running = {
+            trial.id for trial in trials.values() if trial.status in (Status.STARTING, Status.RUNNING)
+        }
+        assert running <= placed <= {trial.id for trial in trials.values() if trial.status.is_placed}
+        waiting = {trial.id for trial in trials.values() if trial.status in WAITING}
+        assert {trial.id for trial in self.waiting()} == waiting
+        assert self.controller._queue.n_pending == sum(
+            trial.status is Status.PENDING for trial in trials.values()
+        )
+
+    def waiting(self):
+        queue = self.controller._queue
+        return (*queue.pending(), *queue.paused())
+
+    def teardown(self):
+        if not hasattr(self, "world"):
+            return
+        self.world.perils = CALM  # so that trials that are tried again for ever come to an end
+        self.world.at(self.world.now, m.CapacityChanged(0.0, NODES))
+        records = self.world.run()
+        every_change_is_allowed(records)
+        assert len(set(self.answers)) == len(self.answers), "a suggestion was drawn twice"
+        if self.controller._closing is None:
+            assert all(trial.status.is_final for trial in self.controller.trials.values())
+            if not self.has_nones:
+                assert len(self.answers) == self.options["limits"].total
+        replay_is_equal(self.fresh(), records, self.controller)
+
+
+WAITING = (Status.PENDING, Status.PAUSED, Status.PARKED)
+
+
+def every_change_is_allowed(records):
+    status = {}
+    for record in records:
+        for choice in record.choices:
+            if isinstance(choice, m.Added):
+                assert choice.trial_id not in status
+                status[choice.trial_id] = Status.PENDING
+            elif isinstance(choice, m.Moved):
+                after = Status(choice.status)
+                assert after in TRANSITIONS[status[choice.trial_id]]
+                status[choice.trial_id] = after
+
+
+def replay_is_equal(fresh, records, controller):
+    for record in records:
+        outcome = fresh.handle(record.event)
+        assert repr(outcome.choices) == repr(record.choices)  # by repr: a NaN equals no other
+        assert not outcome.is_stale
+    assert fresh.is_done
+    assert repr(list(fresh.trials.values())) == repr(list(controller.trials.values()))
+
+
+class AshaLife(Life):
+    make = staticmethod(lambda: ASHAScheduler(max_t=6, reduction_factor=2, brackets=2))
+
+
+class ChaosLife(Life):
+    make = Chaos
+
+
+few = settings(deadline=None, max_examples=40, stateful_step_count=12)
+TestFifo, TestAsha, TestChaos = Life.TestCase, AshaLife.TestCase, ChaosLife.TestCase
+TestFifo.settings = TestAsha.settings = TestChaos.settings = few
+
+
+# --- turns -----------------------------------------------------------------------------
+
+shapes = st.sampled_from([{"cpu": 1}, {"cpu": 1}, {"cpu": 2}, {"cpu": 4}, {"gpu": 0.5}, {"cpu": 2, "gpu": 1}])
+lengths = st.floats(0, 3).map(lambda power: 10**power)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    first=st.lists(st.tuples(shapes, lengths), min_size=1, max_size=8),
+    seed=st.integers(0, 2**32),
+    lookahead=st.sampled_from([0, 2, 16]),
+)
+def test_every_feasible_trial_starts_in_the_end(first, seed, lookahead):
+    """Small trials never stop coming, and trials differ in length by 1 to 1,000."""
+    random = Random(seed)
+
+    def suggest(index):
+        shape, pace_s = first[index] if index < len(first) else ({"cpu": 1}, 10 ** random.uniform(0, 3))
+        return {**shape, "length": 1, "pace_s": pace_s, "score": 1.0}
+
+    controller = Controller(
+        FIFOScheduler(),
+        Goal("score", "max"),
+        limits=Limits(lookahead=lookahead),
+        template=Template(resources=demand),
+    )
+    world = World(controller, random, suggest, {"node": {"cpu": 4, "gpu": 1}})
+    # each waits for a reservation (the median length), then for those that run
+    bound = (len(first) + 1) * 2 * 1_000.0
+    due = range(len(first))
+    while world.now <= bound and not has_started(controller, world, due):
+        assert world.step()
+        assert controller.view.first_runnable() is None, "what fits does not wait"
+    assert has_started(controller, world, due), f"{[one.status for one in controller.trials.values()]}"
+
+
+def has_started(controller, world, indices):
+    ids = list(controller.trials)
+    return all(index < len(ids) and (ids[index], 0) in world.started for index in indices)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_cpu_trials_of_any_length_keep_the_machine_full(seed):
+    random = Random(seed)
+    configs = [{"length": 1, "pace_s": 10 ** random.uniform(0, 3), "score": 1.0} for _ in range(100)]
+    controller = Controller(FIFOScheduler(), Goal("score", "max"), limits=Limits(total=100, lookahead=4))
+    world = World(controller, random, lambda index: configs[index])
+    while len(world.started) < 100:
+        world.step()
+        if controller.trials and len(controller.trials) < 100:
+            assert controller.view.free["cpu"] <= 4 - min(4, len(controller.trials))
+    world.run()
+    lengths_s = [2 * config["pace_s"] for config in configs]  # one result, and a while to its end
+    assert world.now < sum(lengths_s) / 4 + 2_000
