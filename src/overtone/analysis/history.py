@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from overtone.analysis.recorded_codec import recorded_codec
+from overtone.analysis.recorded_config import with_tuples
 from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
@@ -85,7 +85,7 @@ class History:
         self.table = TrialTable()
         self.is_indexed = False
         self._journal = journal
-        self._codec = codec or recorded_codec(self.header)
+        self._codec = codec or Codec(decode_config=with_tuples)
         self._pasts: dict[str, Past] = {}
         self._savers: dict[str, Past] = {}
         self._offset = 0

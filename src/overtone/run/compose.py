@@ -73,9 +73,11 @@ def compose(experiment: Experiment) -> Parts:
         is_needed=scheduler.needs_metric,
     )
     from overtone.observers.tensorboard import is_available
+    from overtone.space import parse
     from overtone.stoppers import stop, time_budget_s
 
     stoppers = stop(experiment.stop, goal.metric, goal.mode)
+    space = parse(space)  # once, for all who read configs by it
     searcher.on_start(space, seed)
     demand, resources = resources_for(
         experiment.resources if experiment.resources is not None else bound.resources, bound.trainable

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.ledger import check_feasible
-from overtone.core.messages import CapacityChanged, Ended, Event, Record
+from overtone.core.messages import CapacityChanged, Ended, Event, Moved, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status
 from overtone.errors import OvertoneError, TrialError, TuneError
@@ -267,25 +267,25 @@ class Run:
         return error
 
 
+_FINAL = frozenset(status.value for status in Status if status.is_final)
+
+
 class _Watch(Observer):
     """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._traceback = ""
 
     def on_record(self, record: Record) -> None:
-        choices = record.choices
-        if not choices:
-            return
         event = record.event
-        for choice in choices:
-            status = getattr(choice, "status", None)
-            if status == Status.ERROR.value:
-                mine = isinstance(event, Ended) and event.trial_id == choice.trial_id  # type: ignore[union-attr]
-                self._run.on_trial_failed(choice.trial_id, event.traceback if mine else "")  # type: ignore[union-attr]
-            if status in (Status.ERROR.value, Status.TERMINATED.value):
-                self._run.on_trial_ended()
+        for choice in record.choices:
+            if type(choice) is not Moved or choice.status not in _FINAL:
+                continue
+            if choice.status == Status.ERROR.value:
+                is_own = isinstance(event, Ended) and event.trial_id == choice.trial_id
+                text = event.traceback if isinstance(event, Ended) and is_own else ""
+                self._run.on_trial_failed(choice.trial_id, text)
+            self._run.on_trial_ended()
 
 
 def _check_demand(parts: Parts, events: Sequence[Event]) -> None:

@@ -1,7 +1,7 @@
 """Spaces and configurations as JSON data, and back.
 
-What is plain data stays as it is. A constant that is not (a class, a function, a tuple) has a
-place in the space, and in a configuration that place stands for it:
+What is plain data stays as it is, and a tuple becomes {"__tuple__": [...]}. A constant that is
+neither (a class, a function) has a place in the space, and in a configuration that place stands for it:
 
     {"__space__": "model/activation", "index": 1, "shown": "torch.nn.modules.activation.Tanh"}
 
@@ -28,7 +28,7 @@ OPAQUE = "__opaque__"
 """Marks a value that is not data, with a description of it."""
 
 TUPLE = "__tuple__"
-"""Marks a tuple in a space."""
+"""Marks a tuple."""
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -39,6 +39,15 @@ def is_data(value: Any) -> bool:
         return all(type(key) is str and is_data(item) for key, item in value.items())
     if type(value) is list:
         return all(map(is_data, value))
+    return type(value) in SCALARS
+
+
+def _has_text(value: Any) -> bool:
+    """Whether `value` is data, or has tuples of data in it."""
+    if type(value) is dict:
+        return all(type(key) is str and _has_text(item) for key, item in value.items())
+    if type(value) is list or type(value) is tuple:
+        return all(map(_has_text, value))
     return type(value) in SCALARS
 
 
@@ -141,18 +150,19 @@ def _encode(node: Node | None, value: Any) -> Any:
         if index is None:
             return _encode(None, value)
         if isinstance(node.options[index], Fixed):
-            return fresh(value) if is_data(value) else _place(node, node.values[index], index)
+            return _written_value(value) if _has_text(value) else _place(node, node.values[index], index)
         return _encode(node.options[index], value)
     if type(value) in SCALARS:
         return value
-    if isinstance(node, Fixed) and not is_data(value) and is_same(node.value, value):
+    if isinstance(node, Fixed) and not _has_text(value) and is_same(node.value, value):
         return _place(node, node.value)
     if isinstance(value, Mapping):
         children = node.items if isinstance(node, Group) else {}
         return {str(key): _encode(children.get(key), item) for key, item in value.items()}
-    if type(value) is list or (isinstance(node, Series) and type(value) is tuple):
+    if type(value) is list or (type(value) is tuple and (isinstance(node, Series) or _has_text(value))):
         nodes = _children(node, len(value))
-        return [_encode(child, item) for child, item in zip(nodes, value, strict=True)]
+        items = [_encode(child, item) for child, item in zip(nodes, value, strict=True)]
+        return {TUPLE: items} if type(value) is tuple else items
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0 and type(value.item()) in SCALARS:
         return value.item()
     return _place(node, value) if isinstance(node, Computed) else {OPAQUE: describe(value)}
@@ -173,6 +183,8 @@ def _decode(node: Node | None, data: Any, path: str) -> Any:
         return _placed(node, data, path)
     if isinstance(node, Pick):
         return _decode_option(node, data, path)
+    if isinstance(data, Mapping) and TUPLE in data:
+        return tuple(_decode(node, data[TUPLE], path))
     if isinstance(data, Mapping):
         children = node.items if isinstance(node, Group) else {}
         names = {str(key): key for key in children}

@@ -66,6 +66,16 @@ def test_what_is_no_data_is_given_by_its_place():
     assert data["n"][1]["g"]["__space__"] == "n/1/g"
 
 
+def test_tuples_are_data():
+    config = {"act": (1, 2), "pair": (0.5, 2), "made": (3, (4,))}
+    data = json.loads(json.dumps(encode_config(SPACE, config)))
+    assert data == {
+        "act": {"__tuple__": [1, 2]}, "pair": {"__tuple__": [0.5, 2]},
+        "made": {"__tuple__": [3, {"__tuple__": [4]}]},
+    }  # fmt: skip
+    assert decode_config(SPACE, data) == config
+
+
 def test_picks_within_picks_have_places_of_their_own():
     space = {"x": choice([dict, choice([len, choice([sorted, dict])])])}
     for value in (dict, len, sorted):
