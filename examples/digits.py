@@ -110,7 +110,7 @@ def main() -> None:
         metric="validation_accuracy",
         mode="max",
         scheduler=ASHAScheduler(max_t=REPORTS, grace_period=1, reduction_factor=3),
-        keep_checkpoints_num=2,  # the best, and the newest
+        keep_checkpoints_num=1,
         checkpoint_score_attr="validation_accuracy",
         storage_path=given.storage,
         seed=given.seed,

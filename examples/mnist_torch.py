@@ -157,7 +157,7 @@ def main() -> None:
         stop={"training_iteration": epochs},
         resources_per_trial={"cpu": 1, "gpu": gpus},
         checkpoint_freq=1 if given.form == "class" else 0,
-        keep_checkpoints_num=2,  # the best, and the newest
+        keep_checkpoints_num=1,
         checkpoint_score_attr="mean_accuracy",
         storage_path=given.storage,
         seed=1,

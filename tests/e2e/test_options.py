@@ -43,7 +43,12 @@ def notes_its_time(config):
     """Returns when it began and ended, after a moment."""
     began = time.monotonic()
     time.sleep(config.get("seconds", 0.05))
-    return {"began": began, "ended": time.monotonic(), "pid": os.getpid(), "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
+    return {
+        "began": began,
+        "ended": time.monotonic(),
+        "pid": os.getpid(),
+        "visible": os.environ.get("CUDA_VISIBLE_DEVICES"),
+    }
 
 
 def most_at_once(analysis):
@@ -76,8 +81,14 @@ def test_prints_reach_the_console_once_with_the_trials_name(run, capfd):
             assert text.count(line) == 1
 
 
-@pytest.mark.parametrize(("asked", "names"), [(True, ("stdout", "stderr")), ("both.txt", ("both.txt", "both.txt")),
-                                              (("o.txt", "e.txt"), ("o.txt", "e.txt"))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (True, ("stdout", "stderr")),
+        ("both.txt", ("both.txt", "both.txt")),
+        (("o.txt", "e.txt"), ("o.txt", "e.txt")),
+    ],
+)
 @pytest.mark.parametrize("engine", ["local", "inline"])
 def test_prints_go_to_files(run, capfd, engine, asked, names):
     analysis = run(prints, config={"x": 7}, log_to_file=asked, engine=engine)
@@ -89,9 +100,13 @@ def test_prints_go_to_files(run, capfd, engine, asked, names):
 
 
 def test_trial_names(run, capfd):
-    analysis = run(prints, config={"x": tune.grid_search([1, 2])}, verbose=2,
-                   trial_name_creator=lambda trial: f"{trial.trainable_name}-x{trial.config['x']}",
-                   trial_dirname_creator=lambda trial: f"x={trial.evaluated_params['x']}")  # fmt: skip
+    analysis = run(
+        prints,
+        config={"x": tune.grid_search([1, 2])},
+        verbose=2,
+        trial_name_creator=lambda trial: f"{trial.trainable_name}-x{trial.config['x']}",
+        trial_dirname_creator=lambda trial: f"x={trial.evaluated_params['x']}",
+    )
     assert [str(trial) for trial in analysis.trials] == ["prints-x1", "prints-x2"]
     assert re.search(r"^\(prints-x2 pid=\d+\) out 2$", capfd.readouterr().out, re.MULTILINE)
     assert json.loads(Path(analysis.experiment_path, "x=2", "params.json").read_text()) == {"x": 2}
@@ -111,7 +126,9 @@ class Notes(tune.Callback):
         self.calls.append(("start", trial.config["x"], trial.status))
 
     def on_trial_result(self, iteration, trials, trial, result, **info):
-        self.calls.append(("result", trial.config["x"], result["training_iteration"], result["score"], result["done"]))
+        self.calls.append(
+            ("result", trial.config["x"], result["training_iteration"], result["score"], result["done"])
+        )
 
     def on_trial_complete(self, iteration, trials, trial, **info):
         self.calls.append(("complete", trial.config["x"], trial.last_result["score"]))
@@ -137,8 +154,16 @@ def fails_at_two(config):
 @pytest.mark.parametrize("engine", ["local", "inline"])
 def test_callbacks_see_what_happens_in_order(run, engine):
     notes = Notes()
-    run(fails_at_two, config={"x": tune.grid_search([1, 2])}, callbacks=[notes], max_concurrent_trials=1, max_failures=1,
-        stop={"training_iteration": 2}, raise_on_failed_trial=False, engine=engine)  # fmt: skip
+    run(
+        fails_at_two,
+        config={"x": tune.grid_search([1, 2])},
+        callbacks=[notes],
+        max_concurrent_trials=1,
+        max_failures=1,
+        stop={"training_iteration": 2},
+        raise_on_failed_trial=False,
+        engine=engine,
+    )
     assert notes.calls == [
         ("setup", 2),
         ("start", 1, "RUNNING"),
@@ -160,7 +185,12 @@ def test_a_callback_that_raises_is_left_out_with_one_line(run, capfd):
             raise KeyError("missing")
 
     notes = Notes()
-    analysis = run(counts, config={"x": tune.grid_search([1, 2])}, callbacks=[Broken(), notes], stop={"training_iteration": 2})
+    analysis = run(
+        counts,
+        config={"x": tune.grid_search([1, 2])},
+        callbacks=[Broken(), notes],
+        stop={"training_iteration": 2},
+    )
     assert [call for call in notes.calls if call[0] == "complete"]
     assert len(analysis.trials) == 2
     error = capfd.readouterr().err
@@ -181,8 +211,12 @@ def test_a_callback_may_end_the_run_by_force(run):
 
 
 def test_points_to_evaluate_come_first(run):
-    analysis = run(lambda config: config["x"], config={"x": tune.uniform(0, 1), "y": tune.randint(3, 9)}, num_samples=4,
-                   points_to_evaluate=[{"x": 0.5, "y": 3}, {"x": 0.75}])  # fmt: skip
+    analysis = run(
+        lambda config: config["x"],
+        config={"x": tune.uniform(0, 1), "y": tune.randint(3, 9)},
+        num_samples=4,
+        points_to_evaluate=[{"x": 0.5, "y": 3}, {"x": 0.75}],
+    )
     first, second, *rest = [trial.config for trial in analysis.trials]
     assert first == {"x": 0.5, "y": 3}
     assert second["x"] == 0.75
@@ -202,11 +236,17 @@ def test_as_many_trials_at_once_as_there_are_cpus(run):
 
 
 def test_priorities(run):
-    analysis = run(notes_its_time, config={"seconds": 0, "x": tune.grid_search([1, 5, 3, 4])}, max_concurrent_trials=1,
-                   priority=lambda config: config["x"])  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config={"seconds": 0, "x": tune.grid_search([1, 5, 3, 4])},
+        max_concurrent_trials=1,
+        priority=lambda config: config["x"],
+    )
     order = sorted(analysis.trials, key=lambda trial: trial.last_result["began"])
     # a trial that can start does so as soon as it is known; those that wait do so by priority
-    assert [trial.config["x"] for trial in order][-3:] == [4, 3, 1] or [trial.config["x"] for trial in order] == [1, 5, 4, 3]
+    assert [trial.config["x"] for trial in order][-3:] == [4, 3, 1] or [
+        trial.config["x"] for trial in order
+    ] == [1, 5, 4, 3]
 
 
 def test_a_list_of_configurations_is_exactly_those_trials(run):
@@ -239,14 +279,23 @@ def test_a_frame_of_configurations(run):
 
 def test_conditional_spaces(run):
     space = {
-        "model": tune.choice([
-            {"kind": "linear", "l2": tune.loguniform(1e-4, 1)},
-            {"kind": "net", "width": tune.choice([8, 16]), "double": tune.sample_from(lambda config: config["base"] * 2)},
-        ]),
+        "model": tune.choice(
+            [
+                {"kind": "linear", "l2": tune.loguniform(1e-4, 1)},
+                {
+                    "kind": "net",
+                    "width": tune.choice([8, 16]),
+                    "double": tune.sample_from(lambda config: config["base"] * 2),
+                },
+            ]
+        ),
         "base": tune.grid_search([1, 2]),
-    }  # fmt: skip
+    }
     analysis = run(lambda config: config["base"], config=space, num_samples=8, seed=1)
-    kinds = {config["model"]["kind"]: config["model"].keys() for config in (trial.config for trial in analysis.trials)}
+    kinds = {
+        config["model"]["kind"]: config["model"].keys()
+        for config in (trial.config for trial in analysis.trials)
+    }
     assert kinds == {"linear": {"kind", "l2"}, "net": {"kind", "width", "double"}}
     assert len(analysis.trials) == 16
     nets = [trial.config for trial in analysis.trials if trial.config["model"]["kind"] == "net"]
@@ -257,7 +306,10 @@ def test_values_that_are_not_data_reach_the_trial(run):
     def train(config):
         return {"score": config["activation"](config["x"]), "kind": config["layer"].__name__}
 
-    analysis = run(train, config={"activation": tune.choice([math.sqrt]), "layer": tune.grid_search([dict, list]), "x": 4})
+    analysis = run(
+        train,
+        config={"activation": tune.choice([math.sqrt]), "layer": tune.grid_search([dict, list]), "x": 4},
+    )
     assert list(analysis.results_df["score"]) == [2, 2]
     assert set(analysis.results_df["kind"]) == {"dict", "list"}
 
@@ -289,27 +341,34 @@ class AllOverFour(OverFour):
         return self.over
 
 
-@pytest.mark.parametrize(("stop", "expected"), [
-    ({"training_iteration": 3}, [3, 3]),
-    ({"score": 6}, [6, 3]),
-    ({"score": 6, "training_iteration": 4}, [4, 3]),
-    ({"loss": 0.2}, [5, 5]),  # the goal, and less of it is better
-    (lambda trial_id, result: result["score"] >= 4, [4, 2]),
-    (OverFour(), [5, 3]),
-    (tune.stopper.MaximumIterationStopper(2), [2, 2]),
-    ([OverFour(), tune.stopper.MaximumIterationStopper(4)], [4, 3]),
-    (tune.stopper.CombinedStopper(OverFour(), tune.stopper.MaximumIterationStopper(4)), [4, 3]),
-    (tune.stopper.TrialPlateauStopper("loss", std=10, num_results=3, grace_period=3), [3, 3]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stop", "expected"),
+    [
+        ({"training_iteration": 3}, [3, 3]),
+        ({"score": 6}, [6, 3]),
+        ({"score": 6, "training_iteration": 4}, [4, 3]),
+        ({"loss": 0.2}, [5, 5]),  # the goal, and less of it is better
+        (lambda trial_id, result: result["score"] >= 4, [4, 2]),
+        (OverFour(), [5, 3]),
+        (tune.stopper.MaximumIterationStopper(2), [2, 2]),
+        ([OverFour(), tune.stopper.MaximumIterationStopper(4)], [4, 3]),
+        (tune.stopper.CombinedStopper(OverFour(), tune.stopper.MaximumIterationStopper(4)), [4, 3]),
+        (tune.stopper.TrialPlateauStopper("loss", std=10, num_results=3, grace_period=3), [3, 3]),
+    ],
+)
 @pytest.mark.parametrize("engine", ["local", "inline"])
 def test_stop_criteria(run, engine, stop, expected):
-    analysis = run(counts, config={"x": tune.grid_search([1, 2])}, stop=stop, metric="loss", mode="min", engine=engine)
+    analysis = run(
+        counts, config={"x": tune.grid_search([1, 2])}, stop=stop, metric="loss", mode="min", engine=engine
+    )
     assert lengths(analysis) == expected
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 2
 
 
 def test_a_stopper_ends_all(run):
-    analysis = run(counts, config={"x": tune.grid_search([1, 2, 3])}, stop=AllOverFour(), max_concurrent_trials=1)
+    analysis = run(
+        counts, config={"x": tune.grid_search([1, 2, 3])}, stop=AllOverFour(), max_concurrent_trials=1
+    )
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 3
     assert lengths_or_none(analysis) == [5, None, None]
 
@@ -333,8 +392,15 @@ def test_a_time_budget_ends_an_endless_search(run):
             time.sleep(0.005)
 
     began = time.monotonic()
-    analysis = run(train, config={"x": tune.uniform(0, 1)}, num_samples=-1, stop={"training_iteration": 5},
-                   time_budget_s=timedelta(seconds=0.5), metric="score", mode="max")  # fmt: skip
+    analysis = run(
+        train,
+        config={"x": tune.uniform(0, 1)},
+        num_samples=-1,
+        stop={"training_iteration": 5},
+        time_budget_s=timedelta(seconds=0.5),
+        metric="score",
+        mode="max",
+    )
     assert 0.5 <= analysis.stats()["total_time"] < time.monotonic() - began < 8
     assert len(analysis.trials) >= 3
     assert {trial.status for trial in analysis.trials} == {"TERMINATED"}
@@ -351,8 +417,13 @@ def test_a_stopper_ends_an_endless_search(run):
         def stop_all(self):
             return self.count >= 20
 
-    analysis = run(lambda config: config["x"], config={"x": tune.uniform(0, 1)}, num_samples=-1, stop=Enough(),
-                   reuse_actors=True)  # fmt: skip
+    analysis = run(
+        lambda config: config["x"],
+        config={"x": tune.uniform(0, 1)},
+        num_samples=-1,
+        stop=Enough(),
+        reuse_actors=True,
+    )
     finished = [trial for trial in analysis.trials if trial.last_result]
     assert 20 <= len(finished) < 30
 
@@ -370,7 +441,12 @@ def fails_when_told(config):
 
 def test_fail_fast_ends_the_search(run):
     with pytest.raises(TuneError, match="ValueError: told to") as caught:
-        run(fails_when_told, config={"x": tune.grid_search([0, 1, 2, 3, 4, 5])}, fail_fast=True, max_concurrent_trials=1)
+        run(
+            fails_when_told,
+            config={"x": tune.grid_search([0, 1, 2, 3, 4, 5])},
+            fail_fast=True,
+            max_concurrent_trials=1,
+        )
     statuses = [trial.status for trial in caught.value.analysis.trials]
     assert statuses[0] == "ERROR"
     assert set(statuses[1:]) == {"TERMINATED"}
@@ -424,8 +500,15 @@ def test_a_process_serves_several_trials(run):
         for i in range(3):
             tune.report({"score": config["x"] * i, "pid_": os.getpid(), "served": builtins.served})
 
-    analysis = run(train, config={"x": tune.grid_search(list(range(8)))}, reuse_actors=True, metric="score", mode="max",
-                   scheduler=ASHAScheduler(max_t=3, grace_period=1), max_concurrent_trials=2)  # fmt: skip
+    analysis = run(
+        train,
+        config={"x": tune.grid_search(list(range(8)))},
+        reuse_actors=True,
+        metric="score",
+        mode="max",
+        scheduler=ASHAScheduler(max_t=3, grace_period=1),
+        max_concurrent_trials=2,
+    )
     frame = analysis.results_df
     assert frame["pid_"].nunique() <= 2
     assert frame["served"].max() >= 4
@@ -453,7 +536,9 @@ def test_reused_class_trials_are_reset(run):
             self.x = new_config["x"]
             return True
 
-    analysis = run(Model, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=True, max_concurrent_trials=1)
+    analysis = run(
+        Model, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=True, max_concurrent_trials=1
+    )
     assert sorted(analysis.results_df["score"]) == [1, 2, 3]
     assert lengths(analysis) == [2, 2, 2]
 
@@ -475,10 +560,13 @@ def test_a_module_that_starts_a_thread(tmp_path):
     (tmp_path / "threaded.py").write_text(THREADED)
     (tmp_path / "script.py").write_text(
         "from overtone import tune\nimport threaded\n"
-        "analysis = tune.run(threaded.train, config={'x': tune.grid_search([1, 2])}, storage_path='results', verbose=1)\n"
+        "space = {'x': tune.grid_search([1, 2])}\n"
+        "analysis = tune.run(threaded.train, config=space, storage_path='results', verbose=1)\n"
         "print('threads', sorted(analysis.results_df['threads']))\n"
     )
-    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=100
+    )
     assert done.returncode == 0, done.stderr
     text = done.stdout + done.stderr
     assert text.count("start as new processes, which takes longer: ") == 1
@@ -490,21 +578,33 @@ def test_a_module_that_starts_a_thread(tmp_path):
 
 
 def test_whole_gpus_are_pinned(run):
-    analysis = run(notes_its_time, num_samples=4, resources_per_trial={"cpu": 1, "gpu": 2}, engine=Local(cpus=4, gpus=4))
+    analysis = run(
+        notes_its_time, num_samples=4, resources_per_trial={"cpu": 1, "gpu": 2}, engine=Local(cpus=4, gpus=4)
+    )
     assert set(analysis.results_df["visible"]) <= {"0,1", "2,3"}
     assert most_at_once(analysis) <= 2
 
 
 def test_gpus_are_shared_by_fractions(run):
-    analysis = run(notes_its_time, config={"seconds": 0.3}, num_samples=8, resources_per_trial={"cpu": 1, "gpu": 0.5},
-                   engine=Local(cpus=8, gpus=4))  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config={"seconds": 0.3},
+        num_samples=8,
+        resources_per_trial={"cpu": 1, "gpu": 0.5},
+        engine=Local(cpus=8, gpus=4),
+    )
     seen = list(analysis.results_df["visible"])
     assert {name: seen.count(name) for name in "0123"} == dict.fromkeys("0123", 2)
 
 
 def test_a_gpu_of_each_trial_is_its_own(run):
-    analysis = run(notes_its_time, config={"seconds": 0.3}, num_samples=4, resources_per_trial={"gpu": 1},
-                   engine=Local(cpus=4, gpus=4))  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config={"seconds": 0.3},
+        num_samples=4,
+        resources_per_trial={"gpu": 1},
+        engine=Local(cpus=4, gpus=4),
+    )
     assert sorted(analysis.results_df["visible"]) == ["0", "1", "2", "3"]
 
 
@@ -514,23 +614,39 @@ def test_no_gpu_is_visible_where_none_was_asked_for(run):
 
 
 def test_memory_is_a_resource(run):
-    analysis = run(notes_its_time, config={"seconds": 0.1}, num_samples=4, resources_per_trial={"cpu": 1, "memory": "2GB"},
-                   engine=Local(cpus=4, memory="4GB"))  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config={"seconds": 0.1},
+        num_samples=4,
+        resources_per_trial={"cpu": 1, "memory": "2GB"},
+        engine=Local(cpus=4, memory="4GB"),
+    )
     assert most_at_once(analysis) == 2
     assert analysis.trials[0].resources.total() == {"cpu": 1, "memory": 2e9}
-    with pytest.raises(ResourceError, match=r"asks for .*memory 4.66 GiB.*this machine has .*memory 3.73 GiB"):
+    with pytest.raises(
+        ResourceError, match=r"asks for .*memory 4.66 GiB.*this machine has .*memory 3.73 GiB"
+    ):
         run(notes_its_time, resources_per_trial={"memory": "5GB"}, engine=Local(cpus=4, memory="4GB"))
 
 
 def test_custom_resources(run):
-    analysis = run(notes_its_time, config={"seconds": 0.1}, num_samples=4, resources_per_trial={"cpu": 1, "licence": 1},
-                   engine=Local(cpus=4, resources={"licence": 2}))  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config={"seconds": 0.1},
+        num_samples=4,
+        resources_per_trial={"cpu": 1, "licence": 1},
+        engine=Local(cpus=4, resources={"licence": 2}),
+    )
     assert most_at_once(analysis) == 2
 
 
 def test_a_demand_by_config(run):
-    analysis = run(notes_its_time, config={"cpus": tune.grid_search([1, 2, 3])}, engine=Local(cpus=3),
-                   resources_per_trial=lambda config: {"cpu": config["cpus"]})  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config={"cpus": tune.grid_search([1, 2, 3])},
+        engine=Local(cpus=3),
+        resources_per_trial=lambda config: {"cpu": config["cpus"]},
+    )
     assert [trial.resources.total()["cpu"] for trial in analysis.trials] == [1, 2, 3]
     assert len(analysis.results_df) == 3
 
@@ -556,8 +672,12 @@ def test_irregular_demands_keep_the_machine_full(run):
                     yield record.event.time, choice
 
     space = {"cpus": tune.grid_search([1, 4, 2, 1, 1, 3, 1, 2, 4, 1]), "seconds": 0.15}
-    analysis = run(notes_its_time, config=space, resources_per_trial=lambda config: {"cpu": config["cpus"]},
-                   engine=Local(cpus=4))  # fmt: skip
+    analysis = run(
+        notes_its_time,
+        config=space,
+        resources_per_trial=lambda config: {"cpu": config["cpus"]},
+        engine=Local(cpus=4),
+    )
     assert len(analysis.results_df) == 10
     demand = {trial.trial_id: trial.config["cpus"] for trial in analysis.trials}
     busy, used, most, last = 0.0, 0, 0, None
@@ -588,13 +708,25 @@ def test_threads_of_the_driver_are_no_trials_concern(run):
 
 
 def test_a_run_in_another_thread_and_two_at_once(tmp_path):
-    runs = [tune.start(counts, config={"x": x}, stop={"training_iteration": 3}, storage_path=str(tmp_path), verbose=0,
-                       tensorboard=False) for x in (1, 2)]  # fmt: skip
+    runs = [
+        tune.start(
+            counts,
+            config={"x": x},
+            stop={"training_iteration": 3},
+            storage_path=str(tmp_path),
+            verbose=0,
+            tensorboard=False,
+        )
+        for x in (1, 2)
+    ]
     assert [run.wait().trials[0].last_result["score"] for run in runs] == [3, 6]
     assert all(run.done for run in runs)
     assert [len(run.results_df) for run in runs] == [1, 1]
 
 
 def test_arrays_in_a_config(run):
-    analysis = run(lambda config: float(config["weights"].sum()), config={"weights": tune.grid_search([np.ones(3), np.zeros(2)])})
+    analysis = run(
+        lambda config: float(config["weights"].sum()),
+        config={"weights": tune.grid_search([np.ones(3), np.zeros(2)])},
+    )
     assert sorted(analysis.results_df["_metric"]) == [0, 3]

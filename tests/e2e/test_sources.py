@@ -131,7 +131,7 @@ def test_a_class_in_a_script(folder):
                 return {"score": self.state.total}
 
         analysis = tune.run(Model, config={"x": tune.grid_search([1, 2])}, stop={"training_iteration": 3},
-                            metric="score", mode="max", checkpoint_at_end=True, storage_path="results", verbose=0)
+                            checkpoint_at_end=True, metric="score", mode="max", storage_path="results")
         with analysis.best_checkpoint.as_directory() as found:
             print("best", analysis.best_config, pickle.loads(Path(found, "state.pkl").read_bytes()))
         """)
@@ -144,7 +144,7 @@ def test_a_notebook(folder):
     cells = [
         "from overtone import tune\nimport model_parts",
         "FACTOR = 10\ndef helper(config):\n    return FACTOR * model_parts.double(config['x'])",
-        "def train(config):\n    print('hello from', config['x'])\n    tune.report({'score': helper(config)})",
+        "def train(config):\n    print('hello from', config['x'])\n    tune.report(score=helper(config))",
         RUN.replace(", verbose=0", ""),
         "analysis.best_config, len(analysis.results_df)",
         textwrap.dedent("""

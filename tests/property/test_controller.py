@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from overtone.core import messages as m
-from overtone.core.controller import Controller, Template
+from overtone.core.controller import Controller
 from overtone.core.decision import CONTINUE, SAVE, Add, Pause, Restart, Stop
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
+from overtone.core.template import Template
 from overtone.core.trial import TRANSITIONS, Status
 from overtone.core.types import Why
 from overtone.schedulers.asha import ASHAScheduler
@@ -206,7 +207,7 @@ class Life(RuleBasedStateMachine):
         records = self.world.run()
         every_change_is_allowed(records)
         assert len(set(self.answers)) == len(self.answers), "a suggestion was drawn twice"
-        if self.controller._closing is None:
+        if self.controller._endings.closing is None:
             assert all(trial.status.is_final for trial in self.controller.trials.values())
             if not self.has_nones:
                 assert len(self.answers) == self.options["limits"].total

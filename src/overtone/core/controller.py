@@ -7,21 +7,20 @@ choices on every engine, and again in a replay.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
+from overtone.core.endings import Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
-from overtone.core.ledger import infeasible
 from overtone.core.limits import Limits
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.randomness import key
-from overtone.core.resources import Resources
 from overtone.core.retention import Retention
-from overtone.core.roster import Live, Roster, slim
+from overtone.core.roster import Roster
 from overtone.core.supply import Supply
+from overtone.core.template import Template
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Config, Result, Why
 from overtone.core.view import View
@@ -39,23 +38,6 @@ class Outcome(NamedTuple):
     choices: tuple[m.Choice, ...]
     commands: list[m.Command]
     is_stale: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """How a config becomes a trial.
-
-    Attributes:
-        resources: A config's demand.
-        tag: The experiment_tag of (index, config).
-        priority: A config's priority; higher ones start first.
-        name: What people call a trial; None for its trainable's name and its id.
-    """
-
-    resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})
-    tag: Callable[[int, Config], str] = lambda index, _: str(index)
-    priority: Callable[[Config], float] = lambda _: 0.0
-    name: Callable[[Trial], str] | None = None
 
 
 class Controller:
@@ -103,12 +85,12 @@ class Controller:
         self._observes = observes
         self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
         self.trials = self._roster.trials
-        self._ledger = self._roster.ledger
-        self._queue = self._roster.queue
+        self._ledger, self._queue = self._roster.ledger, self._roster.queue
         self._fairness = Fairness(self._queue, self._ledger)
         self._supply = Supply(self._limits.total, self._limits.lookahead)
-        self._closing: Why | None = None
-        self._keeps = False  # closing in order to be resumed: what has not ended stays unended
+        self._endings = Endings(
+            self._roster, scheduler, goal, self._limits, self._supply, observes, self._template.resources
+        )
         self._has_wake = False
         self._time = 0.0
         self.view = View(
@@ -154,7 +136,7 @@ class Controller:
 
     def _on_suggested(self, event: m.Suggested) -> None:
         self._supply.on_answer(event.index, event.config is not None)
-        if event.config is not None and self._closing is None and self._create(event.config, None):
+        if event.config is not None and self._endings.closing is None and self._create(event.config, None):
             self._review()
         self._advance()
 
@@ -201,7 +183,7 @@ class Controller:
             ask = getattr(stopper, "stop_all", None)
             reason = ask() if ask else None
             if reason:
-                self._close(Why("stop_all", note=str(reason)), keeps=False)
+                self._endings.close(Why("stop_all", note=str(reason)), keeps=False)
                 self._advance()
         return None
 
@@ -224,7 +206,7 @@ class Controller:
         intent = self._roster.live[trial.id].intent
         has_gpu = any(name == "gpu" for one in trial.resources.bundles for name, _ in one)
         full = len(self._roster.parked) >= self._limits.max_parked
-        if not isinstance(intent, Pause) or self._closing is not None or has_gpu or full:
+        if not isinstance(intent, Pause) or self._endings.closing is not None or has_gpu or full:
             self._roster.commands.append(m.Halt(trial.id, trial.attempt))
             return None
         self._roster.park(trial, intent.why)
@@ -246,7 +228,7 @@ class Controller:
             return False
         live = self._roster.end_process(trial)
         self._fairness.on_length(self._time - live.started)
-        self._settle(trial, live, event)
+        self._endings.settle(trial, live, event)
         if live.restart_from is not None:
             self._roster.unpin(live.restart_from)
         if not trial.status.is_final:
@@ -258,12 +240,12 @@ class Controller:
     def _on_requested(self, event: m.Requested) -> bool | None:
         why = Why(event.what, note=event.note)
         if event.what == "stop":
-            self._close(why, keeps=False)
+            self._endings.close(why, keeps=False)
         else:
             trial = self.trials.get(event.trial_id)
             if trial is None or trial.status.is_final:
                 return False
-            self._stop(trial, why)
+            self._endings.stop(trial, why)
             if trial.status.is_final:
                 self._review()
         self._advance()
@@ -272,14 +254,14 @@ class Controller:
     def _on_tick(self, event: m.Tick) -> None:
         budget = self._limits.time_budget_s
         if budget is not None and event.time >= budget:
-            self._close(Why("time_budget_s", note=f"the time budget of {budget:g} s is spent"), keeps=False)
+            self._endings.close(
+                Why("time_budget_s", note=f"the time budget of {budget:g} s is spent"), keeps=False
+            )
         self._advance()
 
     def _on_interrupted(self, event: m.Interrupted) -> None:
-        self._close(Why("interrupted", note="interrupted"), keeps=True)
+        self._endings.close(Why("interrupted", note="interrupted"), keeps=True)
         self._advance()
-
-    # --- results and rulings -----------------------------------------------------------
 
     def _take(self, trial: Trial, event: m.Reported) -> None:
         """Enter a new result in the books."""
@@ -331,11 +313,11 @@ class Controller:
 
     def _review(self) -> None:
         """Ask the scheduler for rulings on trials that did not just report."""
-        if self._closing is not None:
+        if self._endings.closing is not None:
             return  # what is paused now was not paused by the scheduler
         for trial_id, decision in list(self._scheduler.review(self.view)):
             if isinstance(decision, Add):
-                if self._closing is None:
+                if self._endings.closing is None:
                     self._create(decision.config, decision)
                 continue
             trial = self.trials[trial_id]
@@ -344,7 +326,7 @@ class Controller:
             if isinstance(decision, Stop):
                 self._scheduler.on_decision(trial, decision)
                 self._roster.choices.append(m.Ruled(trial.id, trial.ruled_t, "stop", decision.why))
-                self._stop(trial, decision.why)
+                self._endings.stop(trial, decision.why)
             elif trial.status is Status.RUNNING:
                 self._rule(trial, decision, trial.ruled_t)
 
@@ -366,133 +348,37 @@ class Controller:
             until = min(until, ask(trial) if ask else 0.0)
         return until if until == m.NEVER or self.goal.time_attr == "training_iteration" else 0.0
 
-    # --- endings -----------------------------------------------------------------------
-
-    def _settle(self, trial: Trial, live: Live, event: m.Ended) -> None:
-        """Give a trial whose process ended its next status."""
-        intent = live.intent
-        if isinstance(intent, Stop):  # it halted, or it had to be killed, or raised on its way out
-            self._finish(trial, Status.TERMINATED, intent.why, event.error)
-        elif isinstance(intent, Restart) and event.cause in ("halted", "killed", "lost"):
-            self._restart(trial, intent, live.restart_from)  # it may have had to be killed, too
-        elif isinstance(intent, Pause) and event.cause in ("halted", "lost"):
-            self._roster.move(trial, Status.PAUSED, intent.why)
-        elif self._keeps and event.cause in ("halted", "killed", "lost"):
-            self._roster.move(trial, Status.PAUSED, self._closing)
-        elif event.cause in ("halted", "returned"):
-            problem = self._lacks(trial) if intent is None else ""
-            if problem:
-                self._fail(trial, Why("no metric", note=problem), problem, may_retry=False)
-            else:
-                self._finish(trial, Status.TERMINATED, Why(event.cause))
-        elif event.cause == "lost":
-            self._roster.move(trial, Status.PENDING, Why("lost", note=event.error))
-        else:
-            trial.failures += 1
-            self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry=True)
-
-    def _lacks(self, trial: Trial) -> str:
-        """What is wrong with a trial that returned without what was needed, or nothing."""
-        if trial.last is None:
-            return (
-                "the trainable ended without a result: call tune.report({...}) in it, or return the metrics"
-            )
-        return self.goal.missing(trial.last.metrics) if trial.best is None and self.goal.is_binding else ""
-
-    def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:
-        allowed = self._limits.max_failures
-        trial.error = error
-        is_open = self._closing is None or self._keeps
-        if may_retry and is_open and (allowed < 0 or trial.failures <= allowed):
-            self._roster.move(trial, Status.PENDING, why, error)
-            return
-        self._finish(trial, Status.ERROR, why, error)
-        if self._limits.fail_fast:
-            self._close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False)
-
-    def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
-        """A trial ends for good; its checkpoint stays pinned, for another may go on from it."""
-        self._roster.move(trial, status, why, error)
-        self._supply.on_end()
-        self._scheduler.on_trial_end(trial)
-        if self._observes:
-            self._roster.commands.append(m.Observe(trial, None))
-        names = (*self.goal.metrics, "training_iteration", "time_total_s")
-        trial.last = trial.last and slim(trial.last, names)
-        trial.best = trial.best and slim(trial.best, names)
-
-    def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None) -> None:
-        trial.config = intent.config
-        trial.resources = self._template.resources(intent.config)
-        if source is not None:
-            self._roster.go_on_from(trial, source)
-        trial.ruled_t = source.t if source else 0
-        self._roster.move(trial, Status.PENDING, intent.why)
-        self._refuse(trial)
-
-    def _stop(self, trial: Trial, why: Why, save: bool = False) -> None:
-        """End a trial for good, whatever it does now."""
-        if trial.id in self._roster.live:
-            self._roster.halt(trial, Stop(why), save)
-        else:
-            self._roster.withdraw(trial)
-            self._finish(trial, Status.TERMINATED, why)
-
-    def _close(self, why: Why, keeps: bool) -> None:
-        """End the search: running trials save and halt, the others do not start."""
-        if self._closing is not None:
-            return
-        self._closing, self._keeps = why, keeps
-        self._roster.choices.append(m.Noted(why.note or why.rule))
-        for trial in list(self.view.live()):
-            if not keeps:
-                self._stop(trial, why, save=True)
-            elif trial.id in self._roster.live:
-                self._roster.halt(trial, self._roster.live[trial.id].intent, save=True)
-
-    # --- beginnings --------------------------------------------------------------------
-
     def _create(self, config: Config, add: Add | None) -> bool:
         """Make a trial wait for its turn; whether it failed at once instead."""
-        template = self._template
-        resources, tag = template.resources(config), template.tag(len(self.trials), config)
         origin = (add.source, add.why) if add else None
-        trial = self._roster.create(config, resources, tag, template.priority(config), template.name, origin)
+        trial = self._roster.create(config, self._template, origin)
         if add is not None and add.source is not None:
             self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
             trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0
         self._scheduler.on_trial_add(trial)
-        if self._refuse(trial):
+        if self._endings.refuse(trial):
             return True
         self._queue.add(trial)
         return False
 
-    def _refuse(self, trial: Trial) -> bool:
-        """Fail a trial whose demand is above what there is; whether it was."""
-        if self._ledger.is_feasible(trial.resources):
-            return False
-        error = infeasible(trial.resources, self._ledger.total())
-        self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
-        return True
-
     def _advance(self) -> None:
         """Start what can start, ask for more, and see whether all is done."""
-        if self._closing is None:
+        if self._endings.closing is None:
             self._fill()
-            indices = self._supply.ask(self._queue.n_pending, self._room())
+            indices = self._supply.ask(self._queue.n_pending, self._roster.room(self._limits.max_concurrent))
             self._roster.commands.extend(map(m.Suggest, indices))
         if self._roster.n_active or self._supply.outstanding:
             return
-        if self._closing is None and not self.view.search_is_over and self._supply.is_over:
+        if self._endings.closing is None and not self.view.search_is_over and self._supply.is_over:
             self.view.search_is_over = True
             self._review()
             self._advance()
             return
-        if self._closing is None and (len(self._queue) or not self.view.search_is_over):
+        if self._endings.closing is None and (len(self._queue) or not self.view.search_is_over):
             first = self.view.first_runnable()
             if first is not None and (self.view.search_is_over or first.status is Status.PENDING):
                 note = "the scheduler chose no trial to go on with"
-                self._close(Why("not chosen", note=note), keeps=False)
+                self._endings.close(Why("not chosen", note=note), keeps=False)
                 self._advance()
             return
         self.is_done = True
@@ -512,15 +398,3 @@ class Controller:
                 break
             self._roster.start(trial, placement, self._time, self._next_decision(trial))
             self._fairness.on_start(self._time)
-
-    def _room(self) -> int:
-        """How many more trials could start, had the searcher some."""
-        newest = next(reversed(self.trials.values())) if self.trials else None
-        if newest is not None and newest.status is Status.PENDING:
-            return 0  # it waits, and so might another
-        if newest is None or not self._ledger.is_feasible(newest.resources):
-            free = int(bool(self._ledger.total()))  # nothing tells what the next one asks for
-        else:
-            free = self._ledger.room(newest.resources)
-        cap = self._limits.max_concurrent
-        return min(free, cap - len(self._ledger)) if cap else free

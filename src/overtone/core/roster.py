@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,9 @@ from overtone.core import messages as m
 from overtone.core.decision import Pause, Restart, Stop
 from overtone.core.ledger import Ledger
 from overtone.core.queue import Queue
-from overtone.core.resources import Placement, Resources
+from overtone.core.resources import Placement
 from overtone.core.retention import Retention
+from overtone.core.template import Template
 from overtone.core.trial import TRANSITIONS, Status, Trial
 from overtone.core.types import Checkpoint, Config, Result, Why
 from overtone.errors import OvertoneError
@@ -66,19 +67,16 @@ class Roster:
         """How many trials have a process that does not just wait to be chosen."""
         return len(self.live) - len(self.parked)
 
-    def create(
-        self,
-        config: Config,
-        resources: Resources,
-        tag: str,
-        priority: float,
-        name: Callable[[Trial], str] | None,
-        origin: tuple[str | None, Why] | None,
-    ) -> Trial:
+    def create(self, config: Config, template: Template, origin: tuple[str | None, Why] | None) -> Trial:
         """A new trial; it is in no queue yet."""
         index = len(self.trials)
+        resources, tag, priority = (
+            template.resources(config),
+            template.tag(index, config),
+            template.priority(config),
+        )
         trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
-        trial.name = str(name(trial)) if name else ""
+        trial.name = str(template.name(trial)) if template.name else ""
         self.trials[trial.id] = trial
         source, why = origin or (None, None)
         self.choices.append(
@@ -106,6 +104,17 @@ class Roster:
             trial.why = why
         start = trial.checkpoint if status is Status.STARTING else None
         self.choices.append(m.Moved(trial.id, status.value, trial.attempt, why, placement, start, error))
+
+    def room(self, max_concurrent: int | None) -> int:
+        """How many more trials could start, had the searcher some."""
+        newest = next(reversed(self.trials.values())) if self.trials else None
+        if newest is not None and newest.status is Status.PENDING:
+            return 0  # it waits, and so might another
+        if newest is None or not self.ledger.is_feasible(newest.resources):
+            free = int(bool(self.ledger.total()))  # nothing tells what the next one asks for
+        else:
+            free = self.ledger.room(newest.resources)
+        return min(free, max_concurrent - len(self.ledger)) if max_concurrent else free
 
     def current(self, event: Any) -> Trial | None:
         """The trial that a message is about; None when the message is late."""

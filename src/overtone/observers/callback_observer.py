@@ -91,8 +91,8 @@ class CallbackObserver(Observer):
     def _on_result(self, row: Row, event: Reported, record: Record) -> None:
         if self._hooks["on_trial_result"]:
             result = full_result(row, event.metrics)
-            if record.choices:
-                result["done"] = result["done"] or any(type(one) is Ruled and one.what == "stop" for one in record.choices)
+            if any(type(one) is Ruled and one.what == "stop" for one in record.choices):
+                result["done"] = True
             self._on("on_trial_result", self._trial(row.id), result=result)
 
     def _on_saved(self, trial_id: str, checkpoint: Checkpoint | None) -> None:

@@ -9,13 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overtone.core.controller import Controller, Template
+from overtone.core.controller import Controller
 from overtone.core.goal import Goal, lookup
 from overtone.core.limits import Limits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
+from overtone.core.template import Template
 from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment

@@ -31,7 +31,7 @@ register_trainable("train_func", train_func)
 register_trainable("trainable", MyTrainable)
 spec = Experiment("first", run="train_func", stop={"mean_accuracy": 100},
                   config={"alpha": tune.grid_search([0.1, 10])}, resources_per_trial={"cpu": 1})
-trials = run_experiments(spec, scheduler=AsyncHyperBandScheduler(time_attr="timesteps_total", metric="mean_accuracy", mode="max", max_t=1000))
+trials = run_experiments(spec, scheduler=AsyncHyperBandScheduler(time_attr="timesteps_total", metric="mean_accuracy", mode="max", grace_period=500, max_t=1000))
 print("first", [trial.last_result["training_iteration"] for trial in trials])
 trials = tune.run_experiments({
     "second": {

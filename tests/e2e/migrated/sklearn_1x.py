@@ -1,11 +1,11 @@
 # ruff: noqa
 # A scikit-learn model: the data bound with with_parameters, the time budget, points to begin with.
+from sklearn.linear_model import SGDClassifier
+
 from overtone import tune
 
 
 def train_model(config, data=None, epochs=3):
-    from sklearn.linear_model import SGDClassifier
-
     x, y = data
     model = SGDClassifier(alpha=config["alpha"], penalty=config["penalty"], random_state=0)
     for _ in range(epochs):

@@ -5,11 +5,12 @@ import math
 import pytest
 
 from overtone.core import messages as m
-from overtone.core.controller import Controller, Template
+from overtone.core.controller import Controller
 from overtone.core.decision import Stop
 from overtone.core.goal import Goal
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
+from overtone.core.template import Template
 from overtone.core.trial import Status
 from overtone.core.types import WORST, Why
 from overtone.testing.by_hand import ByHand, Dictated, checkpoint

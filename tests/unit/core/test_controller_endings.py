@@ -3,10 +3,10 @@
 import pytest
 
 from overtone.core import messages as m
-from overtone.core.controller import Template
 from overtone.core.decision import Pause, Restart
 from overtone.core.goal import Goal
 from overtone.core.resources import Resources
+from overtone.core.template import Template
 from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.errors import GoalError

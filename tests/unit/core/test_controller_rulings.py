@@ -3,10 +3,10 @@
 import pytest
 
 from overtone.core import messages as m
-from overtone.core.controller import Template
 from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Pause, Restart, Save, Stop
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
+from overtone.core.template import Template
 from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.errors import OvertoneError

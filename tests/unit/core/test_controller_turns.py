@@ -3,9 +3,9 @@
 import pytest
 
 from overtone.core import messages as m
-from overtone.core.controller import Template
 from overtone.core.decision import Pause
 from overtone.core.resources import Resources
+from overtone.core.template import Template
 from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.testing.by_hand import ByHand, Dictated

@@ -1,0 +1,142 @@
+"""How trials end, and the experiment with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from overtone.core import messages as m
+from overtone.core.decision import Pause, Restart, Stop
+from overtone.core.goal import Goal
+from overtone.core.ledger import infeasible
+from overtone.core.limits import Limits
+from overtone.core.protocols import TrialScheduler
+from overtone.core.resources import Resources
+from overtone.core.roster import Live, Roster, slim
+from overtone.core.supply import Supply
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Checkpoint, Config, Why
+
+
+class Endings:
+    """Gives trials whose process ended their next status, and ends the search.
+
+    Args:
+        observes: Whether the searcher wants to hear of ended trials.
+        resources: A config's demand.
+
+    Attributes:
+        closing: Why the search is ending; None while it goes on.
+        keeps: It ends in order to be resumed: what has not ended stays unended.
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        scheduler: TrialScheduler,
+        goal: Goal,
+        limits: Limits,
+        supply: Supply,
+        observes: bool,
+        resources: Callable[[Config], Resources],
+    ) -> None:
+        self.closing: Why | None = None
+        self.keeps = False
+        self._roster = roster
+        self._scheduler = scheduler
+        self._goal = goal
+        self._limits = limits
+        self._supply = supply
+        self._observes = observes
+        self._resources = resources
+
+    def settle(self, trial: Trial, live: Live, event: m.Ended) -> None:
+        """Give a trial whose process ended its next status."""
+        intent = live.intent
+        if isinstance(intent, Stop):  # it halted, or it had to be killed, or raised on its way out
+            self._finish(trial, Status.TERMINATED, intent.why, event.error)
+        elif isinstance(intent, Restart) and event.cause in ("halted", "killed", "lost"):
+            self._restart(trial, intent, live.restart_from)  # it may have had to be killed, too
+        elif isinstance(intent, Pause) and event.cause in ("halted", "lost"):
+            self._roster.move(trial, Status.PAUSED, intent.why)
+        elif self.keeps and event.cause in ("halted", "killed", "lost"):
+            self._roster.move(trial, Status.PAUSED, self.closing)
+        elif event.cause in ("halted", "returned"):
+            problem = self._lacks(trial) if intent is None else ""
+            if problem:
+                self._fail(trial, Why("no metric", note=problem), problem, may_retry=False)
+            else:
+                self._finish(trial, Status.TERMINATED, Why(event.cause))
+        elif event.cause == "lost":
+            self._roster.move(trial, Status.PENDING, Why("lost", note=event.error))
+        else:
+            trial.failures += 1
+            self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry=True)
+
+    def stop(self, trial: Trial, why: Why, save: bool = False) -> None:
+        """End a trial for good, whatever it does now."""
+        if trial.id in self._roster.live:
+            self._roster.halt(trial, Stop(why), save)
+        else:
+            self._roster.withdraw(trial)
+            self._finish(trial, Status.TERMINATED, why)
+
+    def refuse(self, trial: Trial) -> bool:
+        """Fail a trial whose demand is above what there is; whether it was."""
+        ledger = self._roster.ledger
+        if ledger.is_feasible(trial.resources):
+            return False
+        error = infeasible(trial.resources, ledger.total())
+        self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
+        return True
+
+    def close(self, why: Why, keeps: bool) -> None:
+        """End the search: running trials save and halt, the others do not start."""
+        if self.closing is not None:
+            return
+        self.closing, self.keeps = why, keeps
+        self._roster.choices.append(m.Noted(why.note or why.rule))
+        for trial in [one for one in self._roster.trials.values() if not one.status.is_final]:
+            if not keeps:
+                self.stop(trial, why, save=True)
+            elif trial.id in self._roster.live:
+                self._roster.halt(trial, self._roster.live[trial.id].intent, save=True)
+
+    def _lacks(self, trial: Trial) -> str:
+        """What is wrong with a trial that returned without what was needed, or nothing."""
+        if trial.last is None:
+            what = "the trainable ended without a result"
+            return f"{what}: call tune.report({{...}}) in it, or return the metrics"
+        if trial.best is None and self._goal.is_binding:
+            return self._goal.missing(trial.last.metrics)
+        return ""
+
+    def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:
+        allowed = self._limits.max_failures
+        trial.error = error
+        is_open = self.closing is None or self.keeps
+        if may_retry and is_open and (allowed < 0 or trial.failures <= allowed):
+            self._roster.move(trial, Status.PENDING, why, error)
+            return
+        self._finish(trial, Status.ERROR, why, error)
+        if self._limits.fail_fast:
+            self.close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False)
+
+    def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
+        """A trial ends for good; its checkpoint stays pinned, for another may go on from it."""
+        self._roster.move(trial, status, why, error)
+        self._supply.on_end()
+        self._scheduler.on_trial_end(trial)
+        if self._observes:
+            self._roster.commands.append(m.Observe(trial, None))
+        names = (*self._goal.metrics, "training_iteration", "time_total_s")
+        trial.last = trial.last and slim(trial.last, names)
+        trial.best = trial.best and slim(trial.best, names)
+
+    def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None) -> None:
+        trial.config = intent.config
+        trial.resources = self._resources(intent.config)
+        if source is not None:
+            self._roster.go_on_from(trial, source)
+        trial.ruled_t = source.t if source else 0
+        self._roster.move(trial, Status.PENDING, intent.why)
+        self.refuse(trial)
