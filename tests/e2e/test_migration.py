@@ -71,9 +71,9 @@ EXPECTED = {
         "opened 6 train_2x",
         "links 6",
     ],
-    "sklearn_1x.py": [
-        "accuracy True",
-        "first {'alpha': 0.0001, 'penalty': 'l2'}",
+    "data_1x.py": [
+        "loss True",
+        "first {'lr': 0.9, 'l2': 0} {'lr': 0.9, 'l2': 0}",
         "trials 4 {'TERMINATED'}",
         "scopes True",
     ],

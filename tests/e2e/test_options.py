@@ -243,10 +243,8 @@ def test_priorities(run):
         priority=lambda config: config["x"],
     )
     order = sorted(analysis.trials, key=lambda trial: trial.last_result["began"])
-    # a trial that can start does so as soon as it is known; those that wait do so by priority
-    assert [trial.config["x"] for trial in order][-3:] == [4, 3, 1] or [
-        trial.config["x"] for trial in order
-    ] == [1, 5, 4, 3]
+    # the first one starts as soon as it is known; of those that wait, the one with the highest
+    assert [trial.config["x"] for trial in order] == [1, 5, 4, 3]
 
 
 def test_a_list_of_configurations_is_exactly_those_trials(run):
@@ -256,7 +254,7 @@ def test_a_list_of_configurations_is_exactly_those_trials(run):
     assert len(analysis.results_df) == 3
 
 
-def test_a_generator_of_configurations_is_read_as_trials_start(run):
+def test_a_generator_of_configurations_is_read_to_its_end(run):
     taken = []
 
     def configs():
@@ -487,6 +485,61 @@ def test_for_ever_until_it_works(run):
         return n
 
     assert list(run(train, max_failures=-1).results_df["_metric"]) == [6]
+
+
+# --- checkpoints ----------------------------------------------------------------------------
+
+
+class Humped(tune.Trainable):
+    """Is best at its third step."""
+
+    def step(self):
+        return {"score": -abs(self.iteration + 1 - 3)}
+
+    def save_checkpoint(self, folder):
+        return {"t": self.iteration}
+
+    def load_checkpoint(self, state):
+        self.t = state["t"]
+
+
+@pytest.mark.parametrize("engine", ["local", "inline"])
+def test_the_best_checkpoint_is_kept_beside_the_newest(run, engine):
+    analysis = run(
+        Humped,
+        stop={"training_iteration": 6},
+        metric="score",
+        mode="max",
+        engine=engine,
+        checkpoint_config=tune.CheckpointConfig(
+            num_to_keep=1, checkpoint_score_attribute="score", checkpoint_frequency=1
+        ),
+    )
+    (trial,) = analysis.trials
+    best = analysis.best_checkpoint
+    assert best.to_dict() == {"t": 3}
+    assert trial.checkpoint.to_dict() == {"t": 6}
+    kept = [Path(checkpoint.path) for checkpoint, _ in trial.checkpoints()]
+    assert (
+        sorted(Path(trial.local_path).glob("checkpoint_*"))
+        == kept
+        == [Path(best.path), Path(trial.checkpoint.path)]
+    )
+
+
+# --- several experiments ---------------------------------------------------------------------
+
+
+def test_experiments_learn_nothing_from_each_other(run):
+    def train(config):
+        for _ in range(4):
+            tune.report({"score": config["x"]})
+
+    scheduler = ASHAScheduler(metric="score", mode="max", max_t=4, reduction_factor=2)
+    several = [tune.Experiment(f"all {x}", train, config={"x": x}) for x in (9, 1)]
+    for _ in range(2):  # nor does a second run from the first
+        found = run(several, name=None, scheduler=scheduler)
+        assert [lengths(analysis) for analysis in found] == [[4], [4]]
 
 
 # --- processes ------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ Number of trials: 32/32 (25 PENDING, 4 RUNNING, 3 TERMINATED)
 | TorchTrainable_358bb_00002 | TERMINATED | | 0.00035852 | 0.701368 | 0.0722 | 1 | 8.65457 | 10000 | 1 | 40 |
 | TorchTrainable_358bb_00005 | TERMINATED | | 0.00253235 | 0.834568 | 0.0767 | 1 | 8.26594 | 10000 | 1 | 40 |
 +----------------------------+------------+--------------------+-------------+------------+--------+--------+------------------+---------------+---------+---------------+
-... 12 more trials not shown (12 PENDING)"""  # noqa: E501
+... 12 more trials not shown (12 PENDING)"""
 
 
 class Reporter(CLIReporter):

@@ -185,9 +185,7 @@ class Life(RuleBasedStateMachine):
             return
         trials = self.controller.trials
         placed = set(self.controller._ledger._placed)
-        running = {
-            trial.id for trial in trials.values() if trial.status in (Status.STARTING, Status.RUNNING)
-        }
+        running = {trial.id for trial in trials.values() if trial.status in (Status.STARTING, Status.RUNNING)}
         assert running <= placed <= {trial.id for trial in trials.values() if trial.status.is_placed}
         waiting = {trial.id for trial in trials.values() if trial.status in WAITING}
         assert {trial.id for trial in self.waiting()} == waiting

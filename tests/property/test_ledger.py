@@ -9,7 +9,9 @@ from overtone.core.resources import Resources
 
 cpus = st.sampled_from([0, 0.1, 0.25, 1 / 3, 0.5, 1, 1, 2, 3])
 gpus = st.sampled_from([0, 0, 0, 0.1, 0.25, 1 / 3, 0.5, 1, 2])
-bundles = st.builds(lambda cpu, gpu, x: {"cpu": cpu, "gpu": gpu, "x": x}, cpus, gpus, st.sampled_from([0, 0, 1]))
+bundles = st.builds(
+    lambda cpu, gpu, x: {"cpu": cpu, "gpu": gpu, "x": x}, cpus, gpus, st.sampled_from([0, 0, 1])
+)
 demands = st.builds(
     Resources.of,
     st.lists(bundles, min_size=1, max_size=3),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -182,6 +183,11 @@ def searcher_for(experiment: Experiment) -> tuple[Searcher, Any]:
                 "config is a list of configurations, so there is nothing for search_alg to choose"
             )
         return Listed(space, num_samples=experiment.num_samples), {}
+    if searcher is not None and experiment.points_to_evaluate:
+        raise OvertoneError(
+            "points_to_evaluate is for random and grid search; give it to the searcher instead: "
+            f"search_alg={getattr(type(searcher), '__name__', searcher)}(points_to_evaluate=[...])"
+        )
     if searcher is None:
         return BasicVariantGenerator(
             experiment.points_to_evaluate or None, num_samples=experiment.num_samples
@@ -196,6 +202,7 @@ def searcher_for(experiment: Experiment) -> tuple[Searcher, Any]:
             "or subclass overtone.tune.search.Searcher"
         )
     if isinstance(searcher, (BasicVariantGenerator, Listed)) and searcher.num_samples is None:
+        searcher = copy(searcher)  # it may serve another run, of another size
         searcher.num_samples = experiment.num_samples
     return searcher, space
 

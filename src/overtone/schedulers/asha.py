@@ -46,15 +46,15 @@ class ASHAScheduler(TrialScheduler):
             )
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self.max_t, self._stops_last = max_t, stop_last_trials
-        self._brackets = [
-            {rung: list[float]() for rung in milestones(grace_period, max_t, reduction_factor, skip)}
-            for skip in range(brackets)
-        ]
-        self._eta, self._n_stopped = reduction_factor, 0
-        self._next: dict[str, tuple[int, float]] = {}  # trial id -> its bracket, its next rung
+        self._grace, self._eta, self._n_brackets = grace_period, reduction_factor, brackets
 
     def on_start(self, view: View) -> None:
-        self._view = view
+        self._view, self._n_stopped = view, 0
+        self._brackets = [
+            {rung: list[float]() for rung in milestones(self._grace, self.max_t, self._eta, skip)}
+            for skip in range(self._n_brackets)
+        ]
+        self._next: dict[str, tuple[int, float]] = {}  # trial id -> its bracket, its next rung
 
     def on_trial_add(self, trial: Trial) -> None:
         sizes = [max(1, len(rungs)) * self._eta ** (len(rungs) - 1) for rungs in self._brackets]

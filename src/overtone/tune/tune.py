@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -73,8 +74,8 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
 
     if not isinstance(run_or_experiment, Experiment) and not _is_several(run_or_experiment):
         return execute(to_experiment(run_or_experiment, *args, **arguments))
-    several = experiments_of(run_or_experiment)
-    found: list[Any] = [execute(each.to_experiment(*args, **arguments)) for each in several]
+    several = _natives(run_or_experiment, *args, **arguments)
+    found: list[Any] = [execute(each) for each in several]
     return cast("ExperimentAnalysis", found if _is_several(run_or_experiment) else found[0])
 
 
@@ -121,8 +122,16 @@ def experiments_to_run(
     if isinstance(experiments, Experiment | Mapping) or _is_several(experiments):
         if space is not None and scheduler is None:
             scheduler = space  # the second argument of the dialect without a space
-        return [each.to_experiment(scheduler=scheduler, **arguments) for each in experiments_of(experiments)]
+        return _natives(experiments, scheduler=scheduler, **arguments)
     return [to_experiment(experiments, config=space, scheduler=scheduler, **arguments)]
+
+
+def _natives(several: Any, *args: Any, **arguments: Any) -> list[NativeExperiment]:
+    """The native experiments, none of which may see what another's scheduler or searcher has learnt."""
+    found = [each.to_experiment(*args, **arguments) for each in experiments_of(several)]
+    for one in found[1:]:
+        one.scheduler, one.searcher = copy.deepcopy((one.scheduler, one.searcher))
+    return found
 
 
 def _is_several(given: Any) -> bool:

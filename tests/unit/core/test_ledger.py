@@ -94,6 +94,12 @@ def test_fractions_share_the_fullest_gpu_that_has_room():
     assert ledger.place("v", gpus(1)) is None
 
 
+def test_a_whole_gpu_is_one_that_nobody_shares():
+    ledger = Ledger({"a": {"gpu": 2}})
+    ledger.place("x", gpus(0.5))
+    assert ledger.place("y", gpus(1)).gpus == (((1, 1.0),),)
+
+
 def test_fractions_never_span_gpus():
     ledger = Ledger({"a": {"gpu": 2}})
     ledger.place("x", gpus(0.6)), ledger.place("y", gpus(0.6))
@@ -134,10 +140,10 @@ def test_strategies(demand, nodes):
 
 
 def test_bundles_take_back_what_they_tried():
-    """The large bundle fits only where the small one was tried first."""
-    ledger = Ledger({"a": {"cpu": 3}, "b": {"cpu": 1}, "c": {"cpu": 2}})
-    demand = bundles(1, 3, 2, strategy="STRICT_SPREAD")
-    assert ledger.place("x", demand).nodes == ("b", "a", "c")
+    """Only `a` has a GPU, and the bundle without one is tried there first."""
+    ledger = Ledger({"a": {"cpu": 2, "gpu": 1}, "b": {"cpu": 2}})
+    demand = Resources.of([{"cpu": 2}, {"cpu": 1, "gpu": 1}], "STRICT_SPREAD")
+    assert ledger.place("x", demand).nodes == ("b", "a")
     ledger.release("x")
     assert ledger.free() == ledger.total()
 

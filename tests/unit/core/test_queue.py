@@ -90,6 +90,9 @@ def test_the_owner_of_the_reservation_comes_first_and_once():
     large = waiting.add(FOUR)
     waiting.ledger.reserve(large.id, FOUR)
     assert waiting.order() == [1]
+    waiting.ledger.set_capacity({"a": {"cpu": 8}})
+    assert waiting.order() == [1, 0]  # it would fit without a reservation, too
+    waiting.ledger.set_capacity({"a": {"cpu": 4}})
     waiting.ledger.unreserve(large.id)
     assert waiting.order() == [0, 1]
     waiting.ledger.reserve(large.id, TWO)

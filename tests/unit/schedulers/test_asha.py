@@ -26,14 +26,34 @@ def test_the_worked_example():
     hand, trials = search(max_t=3, reduction_factor=3)
     scores = [0.5, 0.6, 0.4, 0.7, 0.1, 0.9, 0.2, 0.8, 0.3]
     found = [verdict(hand.report(trial, 1, score=score)) for trial, score in zip(trials, scores, strict=True)]
-    assert found == ["continue", "continue", "stop", "continue", "stop", "continue", "stop", "continue", "stop"]
+    assert found == [
+        "continue",
+        "continue",
+        "stop",
+        "continue",
+        "stop",
+        "continue",
+        "stop",
+        "continue",
+        "stop",
+    ]
 
 
 def test_the_same_with_a_metric_that_should_fall():
     hand, trials = search(max_t=3, reduction_factor=3, mode="min")
     scores = [-0.5, -0.6, -0.4, -0.7, -0.1, -0.9, -0.2, -0.8, -0.3]
     found = [verdict(hand.report(trial, 1, score=score)) for trial, score in zip(trials, scores, strict=True)]
-    assert found == ["continue", "continue", "stop", "continue", "stop", "continue", "stop", "continue", "stop"]
+    assert found == [
+        "continue",
+        "continue",
+        "stop",
+        "continue",
+        "stop",
+        "continue",
+        "stop",
+        "continue",
+        "stop",
+    ]
 
 
 def test_why_a_trial_was_stopped():

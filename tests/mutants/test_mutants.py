@@ -1,0 +1,202 @@
+"""Small mistakes in the core, each of which the tests must notice.
+
+`python tests/mutants/test_mutants.py` tries all of them and lists those that survive; the numbers
+of some tries only these. A mutant replaces a piece of source, which must be there once, in a
+copy of the package; then the tests that it names run against the copy.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = "src/overtone/core"
+
+EVENTS = "unit/core/test_controller.py"
+RULINGS = "unit/core/test_controller_rulings.py"
+ENDINGS = "unit/core/test_controller_endings.py"
+TURNS = "unit/core/test_controller_turns.py"
+LEDGER = "unit/core/test_ledger.py"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake: in `file`, `old` becomes `new`; one of `tests` must notice."""
+
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.file}: {' '.join(self.old.split())[:60]!r} -> {' '.join(self.new.split())[:60]!r}"
+
+
+def mutant(file: str, old: str, new: str, *tests: str) -> Mutant:
+    return Mutant(file, old, new, tests)
+
+
+MUTANTS = [
+    # events
+    mutant("controller.py", "if event.t <= live.t:", "if event.t < live.t:", EVENTS),
+    mutant("controller.py", "is_new = event.t > trial.ruled_t", "is_new = event.t >= trial.ruled_t", EVENTS),
+    mutant("controller.py", "result.score > trial.best.score", "result.score < trial.best.score", EVENTS),
+    mutant("controller.py", "            return False\n        self._keep(trial, event.checkpoint)",
+           "            pass\n        self._keep(trial, event.checkpoint)", EVENTS),
+    mutant("controller.py", "if t < live.until_t and not save:", "if t <= live.until_t and not save:", EVENTS),
+    mutant("controller.py", "if t < live.until_t and not save:", "if t < live.until_t:", RULINGS),
+    mutant("controller.py", "until = min(until, ask(trial) if ask else 0.0)",
+           "until = min(until, ask(trial)) if ask else until", EVENTS),
+    mutant("controller.py", "budget is not None and event.time >= budget",
+           "budget is not None and event.time > budget", EVENTS),
+    mutant("controller.py", "if trial.status is Status.HALTING:  # it reported",
+           "if False:  # it reported", EVENTS),
+    mutant("controller.py", "trial is None or trial.status is Status.PARKED", "trial is None", RULINGS),
+    mutant("roster.py", "or trial.attempt != event.attempt ", "", EVENTS),
+    mutant("roster.py", "        trial.attempt += 1\n", "", RULINGS),
+    # rulings and checkpoints
+    mutant("controller.py", "                self._roster.pin(checkpoint)\n", "", RULINGS),
+    mutant("controller.py", "            self._roster.unpin(live.restart_from)\n", "            pass\n", RULINGS),
+    mutant("controller.py", "self._roster.halt(trial, decision, save=True, park=True)",
+           "self._roster.halt(trial, decision, save=True)", RULINGS),
+    mutant("controller.py", ">= self._limits.max_parked", "> self._limits.max_parked", RULINGS),
+    mutant("roster.py", "        if trial.checkpoint is not None:\n            self.unpin(trial.checkpoint)\n",
+           "", EVENTS),
+    mutant("roster.py", "        self.pin(checkpoint)\n        if trial.checkpoint", "        if trial.checkpoint",
+           RULINGS),
+    mutant("roster.py", "        self.parked.add(trial.id)\n        self.ledger.release(trial.id)\n",
+           "        self.parked.add(trial.id)\n", RULINGS),
+    mutant("roster.py", "if status not in TRANSITIONS[trial.status]:", "if False:", "unit/core/test_trial.py"),
+    # endings
+    mutant("endings.py", "trial.failures <= allowed", "trial.failures < allowed", ENDINGS),
+    mutant("endings.py", "allowed < 0 or ", "", ENDINGS),
+    mutant("endings.py", "is_open = self.closing is None or self.keeps", "is_open = self.closing is None",
+           ENDINGS),
+    mutant("endings.py", "        trial.ruled_t = source.t if source else 0\n", "", RULINGS),
+    mutant("endings.py", "        self._supply.on_end()\n", "", EVENTS),
+    mutant("endings.py", "        self.refuse(trial)\n", "", RULINGS),
+    mutant("endings.py", "self._roster.halt(trial, Stop(why), save)", "self._roster.halt(trial, Stop(why))",
+           ENDINGS),
+    mutant("endings.py", '(event.cause, note=event.error), event.error, may_retry=True)',
+           '(event.cause, note=event.error), event.error, may_retry=event.cause == "raised")', ENDINGS),
+    mutant("roster.py", "        self.ledger.unreserve(trial.id)\n", "", TURNS),
+    mutant("roster.py", "        self.ledger.release(trial.id)\n        trial.attempt", "        trial.attempt", EVENTS),
+    # turns
+    mutant("controller.py", "len(self._ledger) < cap:", "len(self._ledger) <= cap:", TURNS),
+    mutant("roster.py", "            return 0  # it waits", "            pass  # it waits", TURNS),
+    mutant("controller.py", "            self._fairness.on_start(self._time)\n", "", TURNS),
+    mutant("controller.py", "            self._review()\n            self._advance()\n            return\n",
+           "            self._advance()\n            return\n", TURNS),
+    mutant("queue.py", "-trial.priority, trial.index", "trial.priority, trial.index", "unit/core/test_queue.py"),
+    mutant("queue.py", "            if trial_id != owner:\n                yield", "            yield",
+           "unit/core/test_queue.py"),
+    mutant("supply.py", "insort(self._again, index)", "pass", "unit/core/test_supply.py"),
+    mutant("supply.py", "self._n_doubtful = self.outstanding", "self._n_doubtful = 0", "unit/core/test_supply.py"),
+    mutant("supply.py", "wanted = max(self._lookahead - pending, room) - self.outstanding",
+           "wanted = max(self._lookahead - pending, room)", "unit/core/test_supply.py"),
+    mutant("fairness.py", ">= sorted", "> sorted", "unit/core/test_fairness.py"),
+    # books
+    mutant("ledger.py", "if self.free.get(name, 0) < units:", "if self.free.get(name, 0) <= units:", LEDGER),
+    mutant("ledger.py", "if free == UNIT]", "if free > 0]", LEDGER),
+    mutant("ledger.py", "return [(min(room)[1], units)]", "return [(max(room)[1], units)]", LEDGER),
+    mutant("ledger.py", "        node.give(demands[i], gpus)\n", "", LEDGER),
+    mutant("ledger.py", "        if mine:\n            self._reserved = None\n", "", LEDGER),
+    mutant("ledger.py", "                self._nodes[node].give(demand, gpus)\n        self._fits.clear()",
+           "                self._nodes[node].give(demand, gpus)", LEDGER),
+    mutant("ledger.py", "        if not self.fits(resources):\n            return 0\n        demand", "        demand",
+           LEDGER),
+    mutant("retention.py", "        self._due.pop(checkpoint.uri, None)  # saved", "        # saved",
+           "unit/core/test_retention.py"),
+    mutant("retention.py", "        if latest not in kept:", "        if False:", "unit/core/test_retention.py"),
+]  # fmt: skip
+
+
+def survives(one: Mutant, package: Path) -> str:
+    """Why the tests did not notice `one`, or nothing; `package` is a copy of src that is ours."""
+    path = package / CORE / one.file
+    source = path.read_text("utf-8")
+    if source.count(one.old) != 1:
+        return (
+            f"{one}: this piece is there {source.count(one.old)} times: adapt tests/mutants/test_mutants.py"
+        )
+    path.write_text(source.replace(one.old, one.new), "utf-8")
+    try:
+        code, output = check(package, one.tests)
+    finally:
+        path.write_text(source, "utf-8")
+    if code == 1:
+        return ""
+    return f"{one} survives" if code == 0 else f"{one}: pytest failed with {code}:\n{output[-2000:]}"
+
+
+def check(package: Path, tests: tuple[str, ...]) -> tuple[int, str]:
+    """What pytest says of the copy: 0 where all pass, 1 where some fail."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(package / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",  # files change within a second, and back
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # half of the time otherwise
+        "CI": "true",  # the same examples each time
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-p",
+        "pytest_timeout",
+        "-p",
+        "no:cacheprovider",
+        "--timeout=20",
+    ]
+    paths = [str(ROOT / "tests" / one) for one in tests]
+    done = subprocess.run([*command, *paths], cwd=ROOT, env=environment, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def copy(folder: Path) -> Path:
+    """A copy of the package below `folder`."""
+    ignored = shutil.ignore_patterns("__pycache__", "examples")
+    shutil.copytree(ROOT / "src", folder / "src", ignore=ignored)
+    return folder
+
+
+def survivors(mutants: list[Mutant]) -> list[str]:
+    """What is to be said of those that the tests did not notice."""
+    workers = min(4, os.cpu_count() or 2)
+    with TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
+        packages = [copy(Path(folder, str(i))) for i in range(workers)]
+
+        def try_all(worker: int) -> list[str]:
+            return [survives(one, packages[worker]) for one in mutants[worker::workers]]
+
+        return [text for texts in pool.map(try_all, range(workers)) for text in texts if text]
+
+
+@pytest.mark.slow
+def test_without_a_mistake_the_tests_pass(tmp_path):
+    tests = tuple(sorted({test for one in MUTANTS for test in one.tests}))
+    code, output = check(copy(tmp_path), tests)
+    assert code == 0, output
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_no_mistake_goes_unnoticed():
+    assert survivors(MUTANTS) == []
+
+
+if __name__ == "__main__":
+    chosen = [MUTANTS[int(number)] for number in sys.argv[1:]] or MUTANTS
+    found = survivors(chosen)
+    print("\n".join(found) or f"none of {len(chosen)} survived")
+    sys.exit(bool(found))
