@@ -20,7 +20,7 @@ from sklearn.neural_network import MLPClassifier
 from overtone import tune
 from overtone.tune.schedulers import ASHAScheduler
 
-REPORTS = 27
+REPORTS = 18
 """How often a trial reports if nothing stops it."""
 
 SPACE = {
@@ -96,8 +96,8 @@ def load_split() -> dict[str, np.ndarray]:
 
 def main() -> None:
     options = argparse.ArgumentParser(description="A search over a neural network for handwritten digits.")
-    options.add_argument("--trials", type=int, default=80, help="how many configurations (%(default)s)")
-    options.add_argument("--passes", type=int, default=7, help="passes over the data a report (%(default)s)")
+    options.add_argument("--trials", type=int, default=140, help="how many configurations (%(default)s)")
+    options.add_argument("--passes", type=int, default=6, help="passes over the data a report (%(default)s)")
     options.add_argument("--seed", type=int, default=1, help="of the search (%(default)s)")
     options.add_argument("--storage", help="where results go (~/overtone_results)")
     given = options.parse_args()

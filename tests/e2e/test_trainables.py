@@ -12,6 +12,7 @@ import pytest
 
 from overtone import tune
 from overtone.engines.local import Local
+from overtone.errors import TrainableError
 
 LARGE_MB = 50
 
@@ -144,6 +145,15 @@ def test_a_number_is_a_result(run, engine):
     )
     assert analysis.get_best_config("_metric", "min") == {"x": 2}
     assert sorted(analysis.results_df["_metric"]) == [4, 9]
+
+
+@pytest.mark.parametrize("given", [None, 5, {"run": function}])
+def test_what_is_no_trainable(run, tmp_path, given):
+    with pytest.raises(
+        (TrainableError, TypeError), match=r"cannot be trained: give a function|'run' must look like"
+    ):
+        run(given)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_defined_in_a_function_with_a_closure(run, engine):

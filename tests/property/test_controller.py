@@ -4,6 +4,7 @@
 checkpoint that is gone, and that no checkpoint is discarded that a trial would go on from.
 """
 
+from collections import Counter
 from random import Random
 
 import pytest
@@ -27,7 +28,7 @@ from overtone.schedulers.fifo import FIFOScheduler
 from overtone.testing.trial_life import Perils
 from overtone.testing.world import World
 
-WHY = Why("chaos")
+WHY, RESTART = Why("chaos"), Why("restart")
 NODES = {"a": {"cpu": 3, "gpu": 1}, "b": {"cpu": 2, "gpu": 2}}
 SPARE = [NODES, {"a": NODES["a"]}, {"b": NODES["b"], "c": {"cpu": 1}}, {"a": {"cpu": 1}}, {}]
 CALM = Perils()
@@ -55,7 +56,8 @@ class Chaos(TrialScheduler):
         if chance < 0.3:
             return Stop(WHY)
         if chance < 0.4 and sources and trial.attempt < 5:
-            return Restart(dict(trial.config), random.choice(sources), WHY)
+            config = {**trial.config, "cpu": 99} if random.random() < 0.1 else dict(trial.config)
+            return Restart(config, random.choice(sources), RESTART)
         return CONTINUE if chance < 0.7 else "CONTINUE"
 
     def choose_trial_to_run(self, trials):
@@ -72,7 +74,7 @@ class Chaos(TrialScheduler):
         for trial in [*trials.running(), *trials.paused()]:
             decisions = [Stop(WHY), SAVE, CONTINUE, Pause(WHY)]
             if trial.checkpoint is not None and trial.attempt < 5:
-                decisions.append(Restart(trial.config, None, WHY))
+                decisions.append(Restart(trial.config, None, RESTART))
             if random.random() < 0.15:
                 yield trial.id, random.choice(decisions)
 
@@ -132,7 +134,8 @@ class Life(RuleBasedStateMachine):
         self.answers = []
 
         def suggest(index):
-            if self.has_nones and self.world.started and random.random() < 0.2:
+            is_running = next(self.controller.view.running(), None) is not None
+            if self.has_nones and is_running and random.random() < 0.3:
                 return None
             self.answers.append(index)
             return configs[index]
@@ -187,6 +190,7 @@ class Life(RuleBasedStateMachine):
         placed = set(self.controller._ledger._placed)
         running = {trial.id for trial in trials.values() if trial.status in (Status.STARTING, Status.RUNNING)}
         assert running <= placed <= {trial.id for trial in trials.values() if trial.status.is_placed}
+        assert len(placed) <= (self.options["limits"].max_concurrent or 99)
         waiting = {trial.id for trial in trials.values() if trial.status in WAITING}
         assert {trial.id for trial in self.waiting()} == waiting
         assert self.controller._queue.n_pending == sum(
@@ -204,11 +208,20 @@ class Life(RuleBasedStateMachine):
         self.world.at(self.world.now, m.CapacityChanged(0.0, NODES))
         records = self.world.run()
         every_change_is_allowed(records)
+        no_message_is_logged_twice(records)
+        results_are_shown_once(records, self.controller.trials)
+        failures_are_counted(records, self.controller, self.options["limits"].max_failures)
         assert len(set(self.answers)) == len(self.answers), "a suggestion was drawn twice"
         if self.controller._endings.closing is None:
             assert all(trial.status.is_final for trial in self.controller.trials.values())
-            if not self.has_nones:
-                assert len(self.answers) == self.options["limits"].total
+            assert sorted(self.answers) == list(range(self.options["limits"].total))
+        needed = {trial.checkpoint.uri for trial in self.controller.trials.values() if trial.checkpoint}
+        needed |= {
+            saved.uri
+            for trial in self.controller.trials
+            for saved in self.controller._roster._retention.of(trial)
+        }
+        assert self.world.kept == needed, "a checkpoint stays that nobody needs"
         replay_is_equal(self.fresh(), records, self.controller)
 
 
@@ -228,6 +241,61 @@ def every_change_is_allowed(records):
                 status[choice.trial_id] = after
 
 
+def no_message_is_logged_twice(records):
+    """And what a trial says of one attempt only goes forward."""
+    newest = {}
+    for record in records:
+        event = record.event
+        if isinstance(event, (m.Started, m.Reported, m.Saved, m.Ended)):
+            about = (type(event), event.trial_id, event.attempt)
+            t = {m.Reported: lambda: event.t, m.Saved: lambda: event.checkpoint.t}.get(type(event), int)()
+            assert t >= newest.get(about, -1) + isinstance(event, m.Reported)
+            assert isinstance(event, (m.Reported, m.Saved)) or about not in newest
+            newest[about] = t
+
+
+def results_are_shown_once(records, trials):
+    """A t is redone if it was reported before, since the trial's last restart; nobody rules on those that halt."""
+    ruled_t, restarts, halting, scores = {}, set(), set(), {trial: [] for trial in trials}
+    for record in records:
+        event, redone = record.event, False
+        for choice in record.choices:
+            if isinstance(choice, m.Moved):
+                (halting.add if choice.status == "HALTING" else halting.discard)(choice.trial_id)
+                if choice.status == "PENDING" and choice.why == RESTART:
+                    restarts.add(choice.trial_id)
+                if choice.status == "STARTING" and choice.trial_id in restarts:
+                    restarts.remove(choice.trial_id)
+                    ruled_t[choice.trial_id] = choice.checkpoint.t
+            elif isinstance(choice, m.Ruled):
+                redone = redone or choice.what == "redone"
+                assert choice.what in ("redone", "stop") or choice.trial_id not in halting
+        if isinstance(event, m.Reported):
+            assert redone == (event.t <= ruled_t.get(event.trial_id, 0))
+            if not redone:
+                ruled_t[event.trial_id] = event.t
+                score = event.metrics["score"]
+                scores[event.trial_id].append(score if score == score else -float("inf"))
+    for trial in trials.values():
+        assert trial.n_results == len(scores[trial.id])
+        assert (trial.best and trial.best.score) == max(scores[trial.id], default=None)
+
+
+def failures_are_counted(records, controller, allowed):
+    """A failed trial is tried again as often as it may be."""
+    failures, is_closing = Counter(), False
+    for record in records:
+        event = record.event
+        is_closing = is_closing or isinstance(event, (m.Requested, m.Tick))
+        for choice in record.choices:
+            if isinstance(choice, m.Moved) and choice.why and choice.why.rule in ("raised", "killed"):
+                failures[choice.trial_id] += 1
+                may = allowed < 0 or failures[choice.trial_id] <= allowed
+                assert choice.status == ("PENDING" if may else "ERROR") or is_closing
+    for trial in controller.trials.values():
+        assert trial.failures == failures[trial.id]
+
+
 def replay_is_equal(fresh, records, controller):
     for record in records:
         outcome = fresh.handle(record.event)
@@ -245,7 +313,7 @@ class ChaosLife(Life):
     make = Chaos
 
 
-few = settings(deadline=None, max_examples=40, stateful_step_count=12)
+few = settings(deadline=None, max_examples=100, stateful_step_count=12)
 TestFifo, TestAsha, TestChaos = Life.TestCase, AshaLife.TestCase, ChaosLife.TestCase
 TestFifo.settings = TestAsha.settings = TestChaos.settings = few
 
@@ -283,6 +351,7 @@ def test_every_feasible_trial_starts_in_the_end(first, seed, lookahead):
     while world.now <= bound and not has_started(controller, world, due):
         assert world.step()
         assert controller.view.first_runnable() is None, "what fits does not wait"
+        assert controller._queue.n_pending <= lookahead + 5, "too many wait"
     assert has_started(controller, world, due), f"{[one.status for one in controller.trials.values()]}"
 
 

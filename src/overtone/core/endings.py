@@ -16,6 +16,9 @@ from overtone.core.supply import Supply
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Config, Why
 
+_BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
+"""One object each, since most trials end so, and keep their reason."""
+
 
 class Endings:
     """Gives trials whose process ended their next status, and ends the search.
@@ -65,7 +68,7 @@ class Endings:
             if problem:
                 self._fail(trial, Why("no metric", note=problem), problem, may_retry=False)
             else:
-                self._finish(trial, Status.TERMINATED, Why(event.cause))
+                self._finish(trial, Status.TERMINATED, _BY_ITSELF[event.cause])
         elif event.cause == "lost":
             self._roster.move(trial, Status.PENDING, Why("lost", note=event.error))
         else:
@@ -129,8 +132,9 @@ class Endings:
         if self._observes:
             self._roster.commands.append(m.Observe(trial, None))
         names = (*self._goal.metrics, "training_iteration", "time_total_s")
-        trial.last = trial.last and slim(trial.last, names)
-        trial.best = trial.best and slim(trial.best, names)
+        last, best = trial.last, trial.best
+        trial.last = last and slim(last, names)
+        trial.best = trial.last if best is last else best and slim(best, names)
 
     def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None) -> None:
         trial.config = intent.config

@@ -49,6 +49,9 @@ class Console(Observer):
         progress_reporter: Shows the status instead, from 1 on.
         stream: Where to; by default standard output.
         pace: Seconds of real time; it bounds how often and how much is shown.
+
+    Attributes:
+        table: The state of the run, which other observers may share.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class Console(Observer):
         pace: Callable[[], float] = time.monotonic,
     ) -> None:
         self.facts = facts
+        self.table = TrialTable("all")
         self._verbose = _level(verbose)
         self._reporter = _checked(progress_reporter)
         self._out = Writer(stream)
@@ -108,9 +112,9 @@ class Console(Observer):
         if reporter is None and verbose and self._given_stream_is_cell():
             reporter = JupyterNotebookReporter()
         if reporter is not None and verbose:
-            progress = Progress(self.facts, TrialTable("all"))
+            progress = Progress(self.facts, self.table, slims=False)
             return progress, Reporting(progress, reporter, out, pace)
-        progress = Progress(self.facts, keeps_results=verbose >= 3)
+        progress = Progress(self.facts, self.table, keeps_results=verbose >= 3)
         if verbose == 0:
             return progress, Silent(out)
         if self.facts.may_redraw and is_capable_terminal(out):

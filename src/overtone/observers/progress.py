@@ -43,9 +43,9 @@ class Progress:
 
     Args:
         facts: What records do not say.
-        table: Where trials are folded, each with all that it reported; by default one that lets
-            go of what finished trials reported, unless they are among the best.
+        table: Where trials are folded; it may be shared with other observers.
         keeps_results: Whether `results` is filled, for displays that show each report.
+        slims: Whether it lets go of what finished trials reported, unless they are among the best.
 
     Attributes:
         n_results: How many results were reported, redone ones not counted.
@@ -60,7 +60,11 @@ class Progress:
     """
 
     def __init__(
-        self, facts: ConsoleFacts, table: TrialTable | None = None, keeps_results: bool = False
+        self,
+        facts: ConsoleFacts,
+        table: TrialTable | None = None,
+        keeps_results: bool = False,
+        slims: bool = True,
     ) -> None:
         self.facts = facts
         self.table = TrialTable("all") if table is None else table
@@ -76,7 +80,7 @@ class Progress:
         self.notes: list[str] = []
         self.results: list[tuple[Row, Reported]] = []
         self._keeps_results = keeps_results
-        self._slims = table is None
+        self._slims = slims
         self._sign = 1.0
         self._metric: str | None = None
         self._best_score = float("-inf")

@@ -28,6 +28,7 @@ from overtone.worker.bound import as_bound, trainable_name
 if TYPE_CHECKING:
     from overtone.journal.codec import Codec
     from overtone.journal.writer import JournalWriter
+    from overtone.observers.console import Console
 
 ENGINES = ("local", "inline", "simulated")
 DEFAULT_DEMAND = Resources.of({"cpu": 1})
@@ -230,11 +231,11 @@ def learns(searcher: Searcher) -> bool:
     return kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
 
 
-def observers_for(experiment: Experiment, parts: Parts, console: Observer) -> list[Observer]:
+def observers_for(experiment: Experiment, parts: Parts, console: Console) -> list[Observer]:
     """Who follows the experiment, in the order in which each record reaches them."""
     from overtone.observers import file_observers
 
-    found = file_observers(parts.folder, parts.has_tensorboard)
+    found = file_observers(parts.folder, parts.has_tensorboard, table=console.table)
     if experiment.trial_folder is not None:
         from overtone.observers.links import Links
 

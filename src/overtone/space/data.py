@@ -236,7 +236,7 @@ class _Later:
                 return item.value(config)
             return Spec(item, see) if type(item) is dict else item
 
-        return plain(self.node.function.func(Spec(config, see, is_root=True)))
+        return plain(self.node.function.value(Spec(config, see, is_root=True)))
 
 
 def _filled(part: Any, config: dict[str, Any]) -> Any:

@@ -83,7 +83,7 @@ class Drawing:
         self._computing.append(node)
         try:
             with seeded(self.rng_for(node.key)):
-                value = plain(node.function.func(Spec(self.root.items, self._see, is_root=True)))
+                value = plain(node.function.value(Spec(self.root.items, self._see, is_root=True)))
         except SpaceError:
             raise
         except Exception as error:

@@ -19,12 +19,12 @@ class Function(Domain):
 
     Attributes:
         func: Called with one argument, through which it sees the other values, as
-            `spec.config.x`, `config["x"]` or `config.x`.
+            `spec.config.x`, `config["x"]` or `config.x`; or with none, if it takes none.
     """
 
     name = "sample_from"
 
-    def __init__(self, func: Callable[[Any], Any]) -> None:
+    def __init__(self, func: Callable[..., Any]) -> None:
         if not callable(func):
             raise SpaceError(
                 f'sample_from({func!r}): a function is needed, such as lambda config: config["x"]'
@@ -37,7 +37,11 @@ class Function(Domain):
     def sample(self, rng: Random | None = None) -> Any:
         """What the function returns for an empty configuration."""
         with seeded(rng or global_rng()):
-            return self.func({})
+            return self.value({})
+
+    def value(self, others: Any) -> Any:
+        """What the function returns where `others` are the other values."""
+        return self.func() if _takes_nothing(self.func) else self.func(others)
 
     def quantile(self, u: float) -> Any:
         raise SpaceError(f"{self!r} is computed from other values and has no place in the unit cube")
@@ -56,6 +60,17 @@ class Function(Domain):
 
     def __repr__(self) -> str:
         return f"sample_from({getattr(self.func, '__qualname__', repr(self.func))})"
+
+
+def _takes_nothing(func: Callable[..., Any]) -> bool:
+    """Whether `func` can only be called without an argument."""
+    from inspect import signature
+
+    try:
+        parameters = signature(func).parameters
+    except (TypeError, ValueError):
+        return False  # written in C: nothing is known of it
+    return all(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in parameters.values())
 
 
 @contextmanager

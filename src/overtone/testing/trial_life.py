@@ -185,6 +185,8 @@ class TrialLife:
         self._wants_save = False
 
     def _save(self) -> Checkpoint:
-        saved = Checkpoint(self.start.trial_id, self._t, f"{self.start.trial_id}/{self._t}")
+        trial_id, attempt = self._name
+        uri = f"{trial_id}/{self._t}" + (f"-{attempt}" if attempt else "")
+        saved = Checkpoint(trial_id, self._t, uri)
         self._world.kept.add(saved.uri)
         return saved

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone import machine
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
@@ -136,11 +136,20 @@ def to_experiment(
 
 
 def trainable_of(given: Any) -> Any:
-    """The trainable that is meant: looked up where a name is given, made where a trainer is."""
+    """The trainable that is meant: looked up where a name is given, made where a trainer is.
+
+    Raises:
+        TrainableError: It is nothing that can be called.
+    """
     if isinstance(given, str):
         return registered(given)
     if not isinstance(given, type) and hasattr(given, "as_trainable"):
         return given.as_trainable()
+    if not callable(given):
+        raise TrainableError(
+            f"{given!r:.200} cannot be trained: give a function, a class with step(), or another callable, and "
+            "not what it returned"
+        )
     return given
 
 

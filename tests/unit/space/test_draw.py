@@ -119,7 +119,7 @@ def test_categories_are_copied_for_each_trial():
 
 def test_global_generators_in_functions_follow_the_seed_and_are_left_alone():
     np = pytest.importorskip("numpy")
-    space = {"x": sample_from(lambda _: random.random()), "y": sample_from(lambda _: np.random.uniform())}
+    space = {"x": sample_from(lambda: random.random()), "y": sample_from(lambda _: np.random.uniform())}
     before = random.getstate()
     first = sample(space, rng_for())
     assert random.getstate() == before

@@ -72,3 +72,8 @@ def test_metadata(tmp_path: Path) -> None:
     assert Checkpoint(tmp_path).get_metadata() == {"a": 1, "b": 2}
     checkpoint.set_metadata({"c": 3})
     assert checkpoint.get_metadata() == {"c": 3}
+
+
+def test_the_directory_under_its_former_names(tmp_path: Path) -> None:
+    checkpoint = Checkpoint.from_directory(tmp_path)
+    assert checkpoint.value == checkpoint.dir_or_data == str(tmp_path)
