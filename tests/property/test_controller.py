@@ -246,12 +246,18 @@ def no_message_is_logged_twice(records):
     newest = {}
     for record in records:
         event = record.event
-        if isinstance(event, (m.Started, m.Reported, m.Saved, m.Ended)):
-            about = (type(event), event.trial_id, event.attempt)
-            t = {m.Reported: lambda: event.t, m.Saved: lambda: event.checkpoint.t}.get(type(event), int)()
-            assert t >= newest.get(about, -1) + isinstance(event, m.Reported)
-            assert isinstance(event, (m.Reported, m.Saved)) or about not in newest
-            newest[about] = t
+        match event:
+            case m.Started() | m.Ended():
+                t, is_next = 0, 1
+            case m.Reported():
+                t, is_next = event.t, 1
+            case m.Saved():
+                t, is_next = event.checkpoint.t, 0  # the same may be saved again
+            case _:
+                continue
+        about = (type(event), event.trial_id, event.attempt)
+        assert t >= newest.get(about, -1) + is_next
+        newest[about] = t
 
 
 def results_are_shown_once(records, trials):

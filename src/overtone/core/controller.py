@@ -142,8 +142,9 @@ class Controller:
 
     def _on_started(self, event: m.Started) -> bool | None:
         trial = self._roster.current(event)
-        if trial is None or trial.status not in (Status.STARTING, Status.HALTING):
+        if trial is None or self._roster.live[trial.id].is_up:
             return False
+        self._roster.live[trial.id].is_up = True
         if trial.status is Status.STARTING:
             self._roster.move(trial, Status.RUNNING)
         return None
@@ -188,12 +189,10 @@ class Controller:
         return None
 
     def _on_saved(self, event: m.Saved) -> bool | None:
-        trial = self._roster.current(event)
-        if trial is None:
+        saved, trial = event.checkpoint, self._roster.current(event)
+        if trial is None or saved == trial.checkpoint or saved.t < self._roster.live[trial.id].saved_t:
             return False
-        if event.checkpoint.t < self._roster.live[trial.id].saved_t or event.checkpoint == trial.checkpoint:
-            return False
-        self._keep(trial, event.checkpoint)
+        self._keep(trial, saved)
         return None
 
     def _on_save_failed(self, event: m.SaveFailed) -> bool | None:

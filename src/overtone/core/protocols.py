@@ -48,6 +48,9 @@ class Searcher(Part):
     mode: str | None = None
     replay: str = "keyed"
 
+    def __init__(self, metric: str | None = None, mode: str | None = None) -> None:
+        self.metric, self.mode = metric, mode
+
     @abstractmethod
     def suggest(self, index: int) -> Config | None:
         """The config of trial `index`; None when there is none now.

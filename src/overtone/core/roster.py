@@ -24,6 +24,7 @@ class Live:
 
     Attributes:
         started: When its process was asked for.
+        is_up: Whether its process has said that it runs.
         t: Its newest report; one that is no newer is a duplicate.
         saved_t: Its newest checkpoint; an older one is a duplicate.
         until_t: Up to where it may run ahead.
@@ -32,6 +33,7 @@ class Live:
     """
 
     started: float = 0.0
+    is_up: bool = False
     t: int = 0
     saved_t: int = 0
     until_t: float = 0.0

@@ -133,7 +133,8 @@ def summary(progress: Progress, seconds: float) -> list[str]:
     facts = progress.facts
     n = len(progress.table.rows)
     trials = f"{n} trial{'' if n == 1 else 's'}"
-    lines = [f"{trials}, {progress.n_results} results in {duration(seconds)}: {counts(progress)}"]
+    results = "1 result" if progress.n_results == 1 else f"{progress.n_results} results"
+    lines = [f"{trials}, {results} in {duration(seconds)}: {counts(progress)}"]
     found = progress.best
     if found is not None and progress.metric is not None:
         lines.append(

@@ -147,8 +147,8 @@ def trainable_of(given: Any) -> Any:
         return given.as_trainable()
     if not callable(given):
         raise TrainableError(
-            f"{given!r:.200} cannot be trained: give a function, a class with step(), or another callable, and "
-            "not what it returned"
+            f"{given!r:.200} cannot be trained: give a function, a class with step(), or another callable, "
+            "and not what it returned"
         )
     return given
 

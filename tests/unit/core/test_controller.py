@@ -374,6 +374,8 @@ def test_a_trial_told_to_halt_before_its_first_word_stays_so():
     assert hand.started(trial) == []
     assert not hand.is_stale
     assert hand.status(trial) is Status.HALTING
+    hand.started(trial)
+    assert hand.is_stale
 
 
 # --- checkpoints -----------------------------------------------------------------------

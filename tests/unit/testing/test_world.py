@@ -40,7 +40,7 @@ def story(records):
 def test_a_calm_history():
     controller, calm = world(total=1, config={"length": 2, "pace_s": 3.0})
     kinds = [type(record.event).__name__ for record in calm.run()]
-    assert kinds == "CapacityChanged Suggested Started Reported Reported Discarded Ended".split()
+    assert kinds == ["CapacityChanged", "Suggested", "Started", "Reported", "Reported", "Discarded", "Ended"]
     (trial,) = controller.trials.values()
     assert (trial.n_results, trial.checkpoint) == (2, Checkpoint(trial.id, 2, f"{trial.id}/2"))
     assert calm.now == 9.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import sys
 
 import numpy as np
@@ -32,7 +33,7 @@ def test_what_makes_a_fork_unsafe_is_said(
 def seeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What numpy's global generator, just imported here, is seeded with."""
     given: list[int] = []
-    module = sys.modules["numpy.random.mtrand"]
+    module = importlib.import_module("numpy.random.mtrand")
     monkeypatch.setattr(module, "_rand", np.random.RandomState())
     monkeypatch.setattr(module, "seed", given.append)
     return given

@@ -34,6 +34,7 @@ from overtone.engines.local.patience import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
+from overtone.errors import OvertoneError
 from overtone.worker import gpus, requests
 from overtone.worker.trial_channel import cpu_threads
 from overtone.worker.wire import Message, event
@@ -105,6 +106,8 @@ class Local(Engine):
         """
         self._loop.restart_clock()
         self._job = job
+        if self._crew is not None:
+            raise OvertoneError("this Local engine has run an experiment already: make another, Local(...)")
         self._discards = Discards(job.store, self.wake)
         server = WarmServer()  # first, so that it gets ready while the Job is being pickled
         try:
