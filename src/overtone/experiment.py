@@ -104,3 +104,35 @@ class Experiment:
     grace_s: float = 10.0
     tensorboard: bool | None = None
     command: str | None = None
+
+    def __post_init__(self) -> None:
+        whole = (int,)
+        for name, value, kinds, least in (
+            ("num_samples", self.num_samples, whole, -1),
+            ("max_concurrent_trials", self.max_concurrent, whole, 0),
+            ("max_failures", self.max_failures, whole, -1),
+            ("time_budget_s", self.time_budget_s, (int, float), 0),
+            ("checkpoint_freq", self.checkpoints.every, whole, 0),
+            ("keep_checkpoints_num", self.checkpoints.keep, whole, 1),
+            ("seed", self.seed, whole, 0),
+        ):
+            if value is None:
+                continue
+            if isinstance(value, bool) or not hasattr(value, "__index__" if kinds is whole else "__float__"):
+                raise ValueError(f"{name}={value!r} must be a number, {least} or more")
+            if value < least:
+                raise ValueError(f"{name}={value!r} must be {least} or more")
+        if self.fail_fast not in (True, False, "raise"):
+            raise ValueError(f'fail_fast={self.fail_fast!r}: choose True, False or "raise"')
+        for name, maker in (
+            ("trial_name_creator", self.trial_name),
+            ("trial_dirname_creator", self.trial_folder),
+        ):
+            if maker is not None and not callable(maker):
+                raise ValueError(f"{name}={maker!r} must be a function of a trial")
+        if isinstance(self.callbacks, (str, bytes)) or not hasattr(self.callbacks, "__iter__"):
+            raise ValueError(f"callbacks={self.callbacks!r} must be a list of Callback objects")
+        for name, text in (("metric", self.metric), ("mode", self.mode)):
+            many = [text] if isinstance(text, str) or text is None else text
+            if not hasattr(many, "__iter__") or not all(isinstance(one, (str, type(None))) for one in many):
+                raise ValueError(f"{name}={text!r} must be a name, or a list of names")

@@ -73,7 +73,7 @@ EXPECTED = {
     ],
     "data_1x.py": [
         "loss True",
-        "first {'lr': 0.9, 'l2': 0} {'lr': 0.9, 'l2': 0}",
+        "first {'lr': 0.9, 'l2': 0}",
         "trials 4 {'TERMINATED'}",
         "scopes True",
     ],

@@ -21,8 +21,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CORE = "src/overtone/core"
 
-EVENTS = "unit/core/test_controller.py"
-RULINGS = "unit/core/test_controller_rulings.py"
+EVENTS = "unit/core/test_controller.py unit/core/test_controller_messages.py"
+RULINGS = "unit/core/test_controller_rulings.py unit/core/test_controller_parking.py unit/core/test_controller_review.py"
 ENDINGS = "unit/core/test_controller_endings.py"
 TURNS = "unit/core/test_controller_turns.py"
 LEDGER = "unit/core/test_ledger.py"
@@ -64,10 +64,12 @@ MUTANTS = [
     mutant("roster.py", "or trial.attempt != event.attempt ", "", EVENTS),
     mutant("roster.py", "        trial.attempt += 1\n", "", RULINGS),
     # rulings and checkpoints
-    mutant("controller.py", "                self._roster.pin(checkpoint)\n", "", RULINGS),
+    mutant("controller.py", "self._roster.pin(checkpoint)\n", "pass\n", RULINGS),
     mutant("controller.py", "            self._roster.unpin(live.restart_from)\n", "            pass\n", RULINGS),
     mutant("controller.py", "self._roster.halt(trial, decision, save=True, park=True)",
            "self._roster.halt(trial, decision, save=True)", RULINGS),
+    mutant("controller.py", "self._roster.halt(trial, decision, save=is_own)",
+           "self._roster.halt(trial, decision)", RULINGS),
     mutant("controller.py", ">= self._limits.max_parked", "> self._limits.max_parked", RULINGS),
     mutant("roster.py", "        if trial.checkpoint is not None:\n            self.unpin(trial.checkpoint)\n",
            "", EVENTS),
@@ -81,7 +83,7 @@ MUTANTS = [
     mutant("endings.py", "allowed < 0 or ", "", ENDINGS),
     mutant("endings.py", "is_open = self.closing is None or self.keeps", "is_open = self.closing is None",
            ENDINGS),
-    mutant("endings.py", "        trial.ruled_t = source.t if source else 0\n", "", RULINGS),
+    mutant("endings.py", "        trial.ruled_t = source.t\n", "", RULINGS),
     mutant("endings.py", "        self._supply.on_end()\n", "", EVENTS),
     mutant("endings.py", "        self.refuse(trial)\n", "", RULINGS),
     mutant("endings.py", "self._roster.halt(trial, Stop(why), save)", "self._roster.halt(trial, Stop(why))",
@@ -158,7 +160,7 @@ def check(package: Path, tests: tuple[str, ...]) -> tuple[int, str]:
         "no:cacheprovider",
         "--timeout=20",
     ]
-    paths = [str(ROOT / "tests" / one) for one in tests]
+    paths = [str(ROOT / "tests" / one) for one in " ".join(tests).split()]
     done = subprocess.run([*command, *paths], cwd=ROOT, env=environment, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 

@@ -91,7 +91,7 @@ class Controller:
         self._endings = Endings(
             self._roster, scheduler, goal, self._limits, self._supply, observes, self._template.resources
         )
-        self._has_wake = False
+        self._has_wake = self._has_result = False
         self._time = 0.0
         self.view = View(
             self.trials, goal, seed, self._queue, lambda: (self._ledger.free(), self._ledger.total()), earlier
@@ -174,6 +174,8 @@ class Controller:
         if result.is_ruled:
             ruled = self._scheduler.on_result(trial, result)
             decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
+        if event.metrics.get("done") is True and not isinstance(decision, Stop):
+            decision = CONTINUE  # it ends by itself, and there is nothing to come back to
         for stopper in self._stoppers:
             reason = stopper(trial, result)
             if reason is not None:
@@ -267,6 +269,10 @@ class Controller:
         note = self.goal.infer(event.metrics)
         if note:
             self._roster.choices.append(m.Noted(note))
+        if not self._has_result:
+            self._has_result = True
+            waited = [name for stopper in self._stoppers for name in getattr(stopper, "bounds", ())]
+            self._roster.choices.extend(map(m.Noted, self.goal.doubts(event.metrics, waited)))
         result = self.goal.result(event.metrics)
         trial.ruled_t = event.t
         trial.n_results += 1
@@ -300,11 +306,13 @@ class Controller:
                 choices.append(m.Ruled(trial.id, t, "stop", why))
                 self._roster.halt(trial, decision)
             case Restart(config, source, why):
-                checkpoint = self._roster.checkpoint_of(source or trial.id, f"trial {trial.id}")
+                is_own = source is None or source == trial.id
+                if source is not None and not is_own:
+                    checkpoint = self._roster.checkpoint_of(source, f"trial {trial.id}")
+                    self._roster.pin(checkpoint)
+                    self._roster.live[trial.id].restart_from = checkpoint
                 choices.append(m.Ruled(trial.id, t, "restart", why, config, source))
-                self._roster.pin(checkpoint)
-                self._roster.live[trial.id].restart_from = checkpoint
-                self._roster.halt(trial, decision)
+                self._roster.halt(trial, decision, save=is_own)
             case Add():
                 raise TypeError("Add is for review(): on_result rules on the trial that reported")
             case _:

@@ -58,7 +58,7 @@ class Endings:
         if isinstance(intent, Stop):  # it halted, or it had to be killed, or raised on its way out
             self._finish(trial, Status.TERMINATED, intent.why, event.error)
         elif isinstance(intent, Restart) and event.cause in ("halted", "killed", "lost"):
-            self._restart(trial, intent, live.restart_from)  # it may have had to be killed, too
+            self._restart(trial, intent, live.restart_from, was_killed=event.cause != "halted")
         elif isinstance(intent, Pause) and event.cause in ("halted", "lost"):
             self._roster.move(trial, Status.PAUSED, intent.why)
         elif self.keeps and event.cause in ("halted", "killed", "lost"):
@@ -136,11 +136,14 @@ class Endings:
         trial.last = last and slim(last, names)
         trial.best = trial.last if best is last else best and slim(best, names)
 
-    def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None) -> None:
+    def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None, was_killed: bool) -> None:
+        """Begin again with another config; one that was killed before it ever saved, from nothing."""
         trial.config = intent.config
         trial.resources = self._resources(intent.config)
         if source is not None:
             self._roster.go_on_from(trial, source)
+        elif trial.checkpoint is not None or not was_killed:  # what it saved on its way out, or before
+            source = self._roster.checkpoint_of(trial.id, f"trial {trial.id}")
         trial.ruled_t = source.t if source else 0
         self._roster.move(trial, Status.PENDING, intent.why)
         self.refuse(trial)

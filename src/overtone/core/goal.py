@@ -122,6 +122,25 @@ class Goal:
         self._signs = (1.0 if mode == "max" else -1.0,)
         return f'metric and mode were not named: taking metric={name!r}, mode="{mode}"'
 
+    def doubts(self, metrics: Metrics, needed: Iterable[str] = ()) -> list[str]:
+        """What looks like a typo, by the first result: names that are waited for and not in it.
+
+        Raises:
+            GoalError: A scheduler's clock was not reported, so that it could rule on nothing.
+        """
+        reported = [name for name, value in metrics.items() if name not in OWN_FIELDS and _is_number(value)]
+        if self.is_needed and not _is_number(lookup(metrics, self.time_attr)):
+            raise GoalError(
+                f"time_attr={self.time_attr!r} is not in the first result, which has "
+                f"{_listed(reported)}{_nearest(self.time_attr, reported)}"
+            )
+        lacking = [name for name in (*self.metrics, *needed) if lookup(metrics, name) is None]
+        return [
+            f"the first result has no {name!r}, which is waited for; it has {_listed(reported)}"
+            f"{_nearest(name, [*reported, *OWN_FIELDS])}"
+            for name in lacking
+        ]
+
     def result(self, metrics: Metrics) -> Result:
         """The normalised form of one report."""
         t = lookup(metrics, self.time_attr)
@@ -145,11 +164,12 @@ class Goal:
     def missing(self, metrics: Iterable[str]) -> str:
         """What to tell the user whose trial ended without reporting the metric."""
         names = [name for name in metrics if name not in OWN_FIELDS]
-        lacking = self.metric or "?"
-        near = get_close_matches(lacking, names, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        listed = ", ".join(map(repr, names)) or "nothing"
-        return f"the trial ended without reporting a number as {lacking!r}: it reported {listed}{hint}"
+        absent = [name for name in self.metrics if name not in names]
+        lacking = absent[0] if absent else self.metric or "?"
+        hint = _nearest(lacking, names)
+        return (
+            f"the trial ended without reporting a number as {lacking!r}: it reported {_listed(names)}{hint}"
+        )
 
 
 def lookup(metrics: Metrics, name: str) -> Any:
@@ -161,6 +181,15 @@ def lookup(metrics: Metrics, name: str) -> Any:
             inner = inner.get(part) if isinstance(inner, Mapping) else None
         return inner
     return value
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "nothing"
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    near = get_close_matches(name, list(names), 1)
+    return f"; did you mean {near[0]!r}?" if near and near[0] != name else ""
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from overtone.observers.progress import Progress
 from overtone.observers.sentences import ended, reported
 
-LINES_PER_SECOND = 20
+LINES_PER_SECOND = 100
 
 
 class News:

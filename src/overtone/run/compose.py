@@ -94,7 +94,7 @@ def compose(experiment: Experiment) -> Parts:
         stoppers=stoppers,
         limits=Limits(
             total=_total(searcher, experiment),
-            lookahead=searcher.lookahead,
+            lookahead=searcher.lookahead if _total(searcher, experiment) is not None else 0,
             max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
             max_failures=experiment.max_failures,
             fail_fast=bool(experiment.fail_fast),

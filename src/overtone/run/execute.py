@@ -13,7 +13,7 @@ from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged, Ended, Event, Moved, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status
-from overtone.errors import OvertoneError, TrialError, TuneError
+from overtone.errors import TrialError, TuneError
 from overtone.experiment import Experiment
 from overtone.run.compose import Parts, codec_for, compose, learns, observers_for, open_journal
 from overtone.run.host import InlineHost, ThreadHost
@@ -135,8 +135,9 @@ class Run:
             self._carry_out()
         except BaseException as error:
             self._error = error
-            if isinstance(error, OvertoneError) and self._loop is not None:
-                error.analysis = self.analysis
+            if isinstance(error, Exception) and self._loop is not None:
+                with suppress(Exception):  # some exceptions take no attributes
+                    error.analysis = self.analysis  # type: ignore[attr-defined]
             with suppress(OSError):  # nothing was written: leave no trace
                 self.folder.rmdir()
             raise
@@ -340,3 +341,5 @@ def _ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    if signal.SIGTERM in seen:
+        raise SystemExit(128 + signal.SIGTERM)  # who asked us to go does not want the rest of the script

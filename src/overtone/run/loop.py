@@ -105,7 +105,15 @@ class Loop:
         handle, submit = self._controller.handle, self._host.submit
         while queue:
             event = queue.popleft()
-            choices, orders, is_stale = handle(event)
+            try:
+                choices, orders, is_stale = handle(event)
+            except Exception:
+                # what was handled, and what it broke on, is on record before anyone hears of it
+                self._n += 1
+                records.append(Record(self._n, event))
+                self._write(records)
+                self._show(records)
+                raise
             if is_stale:
                 continue
             if type(event) is Discarded:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
 from overtone.space.domain import Domain, is_number, real, unit, whole
-from overtone.space.steps import check_quantum, decimals, is_multiple, multiple
+from overtone.space.steps import check_quantum, decimals, inner, is_multiple, multiple
 
 if TYPE_CHECKING:
     from random import Random
@@ -45,8 +45,8 @@ class Interval(Domain):
             self._step, self._first, self._count = 1, int(self.lower), int(self.upper - self.lower)
             self._reach = (0.0, 1.0)
         elif self.q is not None:
-            self._first = round(self.lower / self.q)
-            self._count = round(self.upper / self.q) - self._first + 1
+            self._first, last = inner(self.lower, self.upper, self.q)
+            self._count = last - self._first + 1
             self._reach = (self.q / 2, self.q / 2)
 
     def _check(self, call: str) -> None:
@@ -61,7 +61,7 @@ class Interval(Domain):
         if self.base <= 0 or self.base == 1:
             raise SpaceError(f"{call}: base={self.base!r} must be above 0 and not 1, such as 10")
         if self.q is not None:
-            check_quantum(call, self.lower, self.upper, self.q)
+            check_quantum(call, self.lower, self.upper, self.q, must_divide=not isinstance(self, Integer))
 
     def arguments(self) -> dict[str, Any]:
         arguments: dict[str, Any] = {"lower": self.lower, "upper": self.upper}

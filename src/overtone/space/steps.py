@@ -25,7 +25,14 @@ def is_multiple(value: float, q: float) -> bool:
     return abs(ratio - round(ratio)) <= _TOLERANCE * max(1.0, abs(ratio))
 
 
-def check_quantum(call: str, lower: float, upper: float, q: float) -> None:
+def inner(lower: float, upper: float, q: float) -> tuple[int, int]:
+    """The first and the last k for which k * q is within the bounds."""
+    first, last = lower / q, upper / q
+    near = _TOLERANCE * max(1.0, abs(first), abs(last))
+    return int(-((near - first) // 1)), int((last + near) // 1)
+
+
+def check_quantum(call: str, lower: float, upper: float, q: float, must_divide: bool = True) -> None:
     """Refuse a quantum that does not fit the bounds.
 
     Raises:
@@ -35,7 +42,7 @@ def check_quantum(call: str, lower: float, upper: float, q: float) -> None:
         raise SpaceError(f"{call}: q={q!r} must be above 0")
     if q > (upper - lower) * (1 + _TOLERANCE):
         raise SpaceError(f"{call}: q={q!r} is wider than the range from {lower!r} to {upper!r}")
-    for name, bound in (("lower", lower), ("upper", upper)):
+    for name, bound in (("lower", lower), ("upper", upper)) if must_divide else ():
         if not is_multiple(bound, q):
             below = multiple(int(bound // q), q, decimals(q))
             above = multiple(int(bound // q) + 1, q, decimals(q))

@@ -122,7 +122,7 @@ def to_experiment(
                 **_order(checkpoint_score_attr),
             ),
         ),
-        callbacks=tuple(callbacks or ()),
+        callbacks=tuple(callbacks) if isinstance(callbacks, list) else callbacks or (),
         reporter=progress_reporter,
         verbose=2 if verbose is None else int(verbose),
         seed=seed,

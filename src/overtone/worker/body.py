@@ -80,7 +80,8 @@ def _call(job: Job, session: Session) -> None:
         run_class(trainable, session, job, parameters)
     elif isinstance(trainable, type) or not callable(trainable):
         kind = "class without a step method" if isinstance(trainable, type) else type(trainable).__name__
-        raise TrainableError(f"{trainable!r:.200} is a {kind}. A trainable is one of\n{FORMS}")
+        what = f"{trainable!r:.200} cannot be run: it is a {kind}"
+        raise TrainableError(f"{what}. A trainable is one of these:\n{FORMS}")
     else:
         run_function(trainable, session, parameters)
 

@@ -1,4 +1,4 @@
-"""What each decision leads to, and how trials pause, park, restart and are cloned."""
+"""What each decision on a trial leads to."""
 
 import pytest
 
@@ -113,7 +113,7 @@ def test_a_trial_that_returns_while_it_pauses_is_done():
 
 def test_restart_goes_on_from_its_own_checkpoint_with_another_config():
     hand, trial, commands = ruled(Restart({"x": 2}, None, WHY))
-    assert commands == [m.Halt(trial, 0)]
+    assert commands == [m.Halt(trial, 0, save=True)]
     assert hand.choices == (
         m.Ruled(trial, 1, "restart", WHY, {"x": 2}, None),
         m.Moved(trial, "HALTING", 0),
@@ -185,18 +185,48 @@ def test_a_restart_that_asks_for_more_than_there_is_fails():
     assert hand.controller.is_done
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("nobody", "trial 'nobody' does not exist"),
-        (None, "which has none. Save one with each report"),
-    ],
-)
-def test_a_restart_from_nothing_says_what_to_add(source, message):
-    hand = ByHand(Dictated({(0, 1): Restart({}, source, WHY)}))
+def test_a_restart_from_oneself_goes_on_from_what_is_saved_on_the_way_out():
+    hand = ByHand(Dictated({(0, 5): Restart({"x": 2}, None, WHY)}))
     trial = hand.run()
-    with pytest.raises(OvertoneError, match=message):
+    hand.report(trial, 1, saves=True)
+    assert hand.report(trial, 5) == [m.Halt(trial, 0, save=True)]
+    hand.saved(trial, 5)
+    (again, *_) = hand.ended(trial, "halted")
+    assert (again.config, again.checkpoint) == ({"x": 2}, checkpoint(trial, 5))
+    hand.started(trial)
+    hand.report(trial, 6)
+    assert hand.choices == ()
+
+
+def test_a_restart_from_nobody_says_who_there_is():
+    hand = ByHand(Dictated({(0, 1): Restart({}, "nobody", WHY)}))
+    trial = hand.run()
+    with pytest.raises(OvertoneError, match="trial 'nobody' does not exist; there are 1 trials"):
         hand.report(trial, 1)
+
+
+def test_a_restart_without_a_checkpoint_says_what_to_add():
+    hand = ByHand(Dictated({(0, 1): Restart({}, None, WHY)}))
+    trial = hand.run()
+    hand.report(trial, 1)
+    hand.save_failed(trial)
+    with pytest.raises(OvertoneError, match="which has none. Save one with each report"):
+        hand.ended(trial, "halted")
+    other = ByHand(Dictated(), cpus=2)
+    source, trial = other.run(), other.run()
+    other.controller._scheduler.rulings[1, 1] = Restart({}, source, WHY)
+    with pytest.raises(OvertoneError, match=f"checkpoint of {source}, which has none"):
+        other.report(trial, 1)
+
+
+@pytest.mark.parametrize("decision", [Pause(WHY), SAVE, Restart({}, None, WHY)])
+def test_a_result_that_says_done_is_the_last_and_only_a_stop_matters(decision):
+    hand = ByHand(Dictated({(0, 1): decision}))
+    trial = hand.run()
+    assert hand.report(trial, 1, done=True) == [m.Proceed(trial, 0, 0.0)]
+    stopped = ByHand(Dictated({(0, 1): Stop(WHY)}))
+    trial = stopped.run()
+    assert stopped.report(trial, 1, done=True) == [m.Halt(trial, 0)]
 
 
 def test_on_result_cannot_add():
@@ -249,221 +279,10 @@ def test_a_stopper_may_end_the_search():
     assert hand.trial(other).why == Why("stop_all", note="all is known")
 
 
-# --- parking ---------------------------------------------------------------------------
-
-
-def parked(**more):
-    hand = ByHand(Dictated({(0, 1): Pause(WHY)}), limits={"total": 1, **more.pop("limits", {})}, **more)
-    trial = hand.run(more.get("config"))
-    hand.report(trial, 1)
-    return hand, trial
-
-
-def test_a_trial_that_cannot_save_waits_in_its_process_and_goes_on_in_it():
-    hand, trial = parked()
-    assert hand.save_failed(trial) == [m.Proceed(trial, 0, 0.0)]  # nothing else is to be done
-    assert hand.choices == (
-        m.Moved(trial, "PARKED", 0, WHY),
-        m.Moved(trial, "RUNNING", 0, placement=HERE),
-    )
-    assert hand.report(trial, 2) == [m.Proceed(trial, 0, 0.0)]
-
-
-def test_a_parked_trial_gives_its_resources_to_others():
-    hand = ByHand(Dictated({(0, 1): Pause(WHY)}))
+def test_a_restart_of_one_that_was_killed_before_it_ever_saved_begins_anew():
+    hand = ByHand(Dictated({(0, 1): Restart({"x": 2}, None, WHY)}))
     trial = hand.run()
     hand.report(trial, 1)
-    assert hand.save_failed(trial) == [m.Proceed(trial, 0, 0.0)]
-    waiting = ByHand(Dictated({(0, 1): Pause(WHY)}), limits={"lookahead": 1})
-    trial = waiting.run()
-    waiting.suggest({"second": 1})
-    waiting.report(trial, 1)
-    (order, *_) = waiting.save_failed(trial)
-    assert order.config == {"second": 1}
-    assert waiting.status(trial) is Status.PARKED
-    assert waiting.report(trial, 2) == []
-    assert waiting.is_stale
-    assert waiting.save_failed(trial) == []
-    other = order.trial_id
-    waiting.started(other)
-    waiting.report(other, 1)
-    assert m.Proceed(trial, 0, 0.0) in waiting.ended(other)
-
-
-def test_too_many_parked_trials_redo_their_work_instead():
-    hand, trial = parked(limits={"max_parked": 0})
-    assert hand.save_failed(trial) == [m.Halt(trial, 0)]
-    (again,) = hand.ended(trial, "halted")
-    assert (again.attempt, again.checkpoint) == (1, None)
-    hand.started(trial)
-    assert hand.report(trial, 1) == [m.Proceed(trial, 1, 0.0)]
-    assert hand.choices == (m.Ruled(trial, 1, "redone"),)
-
-
-def test_a_trial_that_holds_a_gpu_never_parks():
-    hand = ByHand(
-        Dictated({(0, 1): Pause(WHY)}), cpus=None, limits={"total": 1},
-        template=Template(resources=lambda _: Resources.of({"gpu": 1})),
-    )  # fmt: skip
-    hand.capacity(gpu=1)
-    trial = hand.run()
-    hand.report(trial, 1)
-    assert hand.save_failed(trial) == [m.Halt(trial, 0)]
-
-
-def test_a_trial_that_cannot_save_on_its_way_out_just_halts():
-    hand, trial, _ = ruled(Stop(WHY))
-    assert hand.save_failed(trial) == [m.Halt(trial, 0)]
-    running = ByHand()
-    trial = running.run()
-    assert running.save_failed(trial) == []
-    assert running.status(trial) is Status.RUNNING
-
-
-def waiting_and_parked():
-    hand = ByHand(Dictated({(0, 1): Pause(WHY)}), limits={"lookahead": 1, "total": 2, "max_failures": 1})
-    trial = hand.run()
-    hand.suggest({})
-    hand.report(trial, 1)
-    hand.save_failed(trial)
-    return hand, trial, list(hand.controller.trials)[1]
-
-
-def test_a_parked_process_that_dies_counts_and_starts_anew():
-    hand, trial, other = waiting_and_parked()
-    assert hand.ended(trial, "killed", "E") == []
-    assert (hand.status(trial), hand.trial(trial).failures) == (Status.PENDING, 1)
-    hand.started(other)
-    hand.report(other, 1)
-    (again,) = hand.ended(other)
-    assert (again.trial_id, again.attempt) == (trial, 1)
-
-
-def test_a_parked_trial_can_be_stopped():
-    hand, trial, other = waiting_and_parked()
-    assert hand.tell(m.Requested(1.0, "stop_trial", trial)) == [m.Halt(trial, 0)]
-    assert hand.status(trial) is Status.HALTING
-    assert hand.ended(trial, "halted") == []
-    assert hand.status(trial) is Status.TERMINATED
-    hand.started(other)
-    hand.report(other, 1)
-    assert hand.ended(other) == []
-    assert hand.controller.is_done
-
-
-# --- review ----------------------------------------------------------------------------
-
-
-def test_review_is_asked_when_a_trial_ended_paused_or_was_withdrawn_and_when_the_search_is_over():
-    def asked(hand):
-        found = hand.controller._scheduler.told.count(("review",))
-        hand.controller._scheduler.told.clear()
-        return found
-
-    hand = ByHand(Dictated({(0, 1): "PAUSE"}), cpus=1, limits={"lookahead": 2, "total": 3})
-    trial = hand.run()
-    hand.suggest({}), hand.suggest({})
-    assert asked(hand) == 0
-    hand.report(trial, 1)
-    hand.ended(trial, "halted")
-    assert asked(hand) == 1  # paused
-    second, third = list(hand.controller.trials)[1:]
-    hand.tell(m.Requested(1.0, "stop_trial", third))
-    assert asked(hand) == 1  # withdrawn
-    hand.started(second)
-    hand.report(second, 1)
-    hand.ended(second)
-    assert asked(hand) == 1  # ended
-    hand.started(trial)
-    hand.report(trial, 2)
-    hand.ended(trial)
-    assert asked(hand) == 2  # ended; the search is over
-
-
-def test_review_is_asked_when_a_trial_could_never_start():
-    scheduler = Dictated()
-    hand = ByHand(scheduler, template=Template(resources=lambda config: Resources.of(config)))
-    hand.suggest({"cpu": 5})
-    assert scheduler.told == [("add", 0), ("end", 0), ("review",)]
-
-
-def test_review_rules_on_others():
-    scheduler = Dictated({(2, 1): "STOP"})
-    hand = ByHand(scheduler, cpus=3, limits={"lookahead": 1})
-    running, saving, ending = hand.run(), hand.run(), hand.run()
-    hand.suggest({})
-    waiting = list(hand.controller.trials)[3]
-    hand.report(running, 1), hand.report(saving, 1), hand.report(ending, 1)
-    scheduler.reviews = [[
-        (running, Stop(WHY)), (saving, SAVE), (waiting, Stop(WHY)), (ending, Stop(WHY)), (saving, CONTINUE)
-    ]]  # fmt: skip
-    commands = hand.ended(ending, "halted")
-    assert commands[:2] == [m.Halt(running, 0), m.Proceed(saving, 0, 0.0, save=True)]
-    assert [type(one) for one in commands[2:]] == [m.Suggest] * len(commands[2:])
-    assert hand.status(waiting) is Status.TERMINATED
-    assert hand.choices == (
-        m.Moved(ending, "TERMINATED", 1, Why("Dictated")),
-        m.Ruled(running, 1, "stop", WHY),
-        m.Moved(running, "HALTING", 0),
-        m.Ruled(saving, 1, "save"),
-        m.Ruled(waiting, 0, "stop", WHY),
-        m.Moved(waiting, "TERMINATED", 0, WHY),
-    )
-
-
-def test_review_may_add_a_trial_from_the_checkpoint_of_another():
-    scheduler = Dictated({(1, 1): "STOP"})
-    hand = ByHand(scheduler, cpus=2, limits={"total": 2}, retention=Retention(1))
-    source, ending = hand.run(), hand.run()
-    hand.report(source, 4, saves=True)
-    hand.report(ending, 1)
-    scheduler.reviews = [[("", Add({"x": 1}, source, WHY)), ("", Add({"x": 2}, None, WHY))]]
-    (order,) = hand.ended(ending, "halted")
-    assert (order.index, order.config, order.checkpoint) == (2, {"x": 1}, checkpoint(source, 4))
-    added = [one for one in hand.choices if isinstance(one, m.Added)]
-    assert [(one.index, one.source, one.why) for one in added] == [(2, source, WHY), (3, None, WHY)]
-    assert hand.report(source, 5, saves=True) == [m.Proceed(source, 0, 0.0)]  # the clone needs 4
-    clone = order.trial_id
-    hand.started(clone)
-    commands = hand.report(clone, 5, saves=True)
-    assert commands == [m.Discard(f"{source}/4"), m.Proceed(clone, 0, 0.0)]
-    assert hand.trial(clone).n_results == 1
-
-
-def test_review_may_not_add_to_a_search_that_closes():
-    scheduler = Dictated()
-    hand = ByHand(scheduler)
-    trial = hand.run()
-    hand.tell(m.Interrupted(1.0))
-    scheduler.reviews = [[("", Add({}, None, WHY))]]
-    hand.ended(trial, "halted")
-    assert len(hand.controller.trials) == 1
-    assert hand.controller.is_done
-
-
-def test_review_may_restart_and_pause_a_running_trial():
-    scheduler = Dictated({(2, 1): "STOP"})
-    hand = ByHand(scheduler, cpus=3, limits={"total": 3})
-    one, other, ending = hand.run(), hand.run(), hand.run()
-    hand.report(one, 1, saves=True), hand.report(other, 1, saves=True), hand.report(ending, 1)
-    scheduler.reviews = [[(one, Restart({"x": 1}, other, WHY)), (other, Pause(WHY))]]
-    commands = hand.ended(ending, "halted")
-    assert commands == [m.Halt(one, 0), m.Halt(other, 0, save=True, park=True)]
-    (again,) = hand.ended(one, "halted")
-    assert (again.config, again.checkpoint) == ({"x": 1}, checkpoint(other, 1))
-
-
-def test_the_checkpoint_of_a_trial_that_ended_can_be_gone_on_from():
-    """A clone that ended without saving: its checkpoint is its source's, which must stay."""
-    scheduler = Dictated({(1, 2): "STOP"})
-    hand = ByHand(scheduler, cpus=3, limits={"total": 2}, retention=Retention(1))
-    source, trial = hand.run(), hand.run()
-    hand.report(source, 1, saves=True)
-    scheduler.rulings[1, 1] = Restart({}, source, WHY)
-    hand.report(trial, 1)
-    hand.ended(trial, "halted")
-    hand.started(trial)
-    hand.report(trial, 2)
-    hand.ended(trial, "halted")
-    assert hand.status(trial) is Status.TERMINATED
-    assert hand.report(source, 2, saves=True) == [m.Proceed(source, 0, 0.0)]  # and no Discard
+    (again, *_) = hand.ended(trial, "killed", "killed by signal 9")
+    assert (again.config, again.checkpoint) == ({"x": 2}, None)
+    assert hand.trial(trial).ruled_t == 0

@@ -9,6 +9,7 @@ import pytest
 from overtone.core.types import Why
 from overtone.observers.facts import ConsoleFacts
 from overtone.observers.lines import Lines
+from overtone.observers.news import LINES_PER_SECOND
 from overtone.observers.progress import Progress
 from overtone.observers.writer import Writer
 from overtone.testing.story import Story
@@ -142,8 +143,8 @@ def test_many_short_trials_are_counted_and_the_numbers_add_up() -> None:
     printed: list[str] = []
     per_second: dict[int, int] = {}
     n = 0
-    for _ in range(50):  # 5 s of 80 trials/s
-        for _ in range(8):
+    for _ in range(50):  # 5 s of 400 trials/s
+        for _ in range(40):
             run.story.end(run.trial(0.5, seconds=0.001))
             n += 1
         lines = run.show()
@@ -156,8 +157,8 @@ def test_many_short_trials_are_counted_and_the_numbers_add_up() -> None:
         int(found[1]) for line in printed if (found := re.match(r"\.\.\. (\d+) more trials finished", line))
     ]
     assert len(single) + sum(more) == n
-    assert max(per_second.values()) <= 20
-    assert len(single) > 80
+    assert max(per_second.values()) <= LINES_PER_SECOND
+    assert len(single) > 400
     assert f"{n} TERMINATED" in printed[-3]
     counts = [int(line.split()[1].split("/")[0]) for line in single]
     assert counts == sorted(set(counts))

@@ -234,7 +234,7 @@ def test_the_summary_stays_and_the_terminal_is_given_back(run: Run) -> None:
     assert lines[-5:] == [
         "trial        status    iter   time  acc    lr   act",
         "358bb_00000  finished     1  1.0 s  0.5  0.01  relu",
-        "1 trial, 1 results in 1.0 s: 1 TERMINATED",
+        "1 trial, 1 result in 1.0 s: 1 TERMINATED",
         "best: acc=0.5 by 358bb_00000 at iteration 1: lr=0.01, act=relu",
         "results: /results/digits",
     ]

@@ -12,6 +12,7 @@ from overtone.core.messages import Added, Record, Tick
 from overtone.core.protocols import Observer
 from overtone.core.protocols import TrialScheduler as Scheduler
 from overtone.core.resources import Resources
+from overtone.core.table import TrialTable
 from overtone.core.types import WORST, Result
 from overtone.engines.inline import Inline
 from overtone.engines.local import Local
@@ -249,6 +250,7 @@ class Nothing(Observer):
 
 def test_who_follows_in_which_order(tmp_path, parts_of):
     mine, console = Nothing(), Nothing()
+    console.table = TrialTable()
     experiment = Experiment(
         train,
         storage=tmp_path,

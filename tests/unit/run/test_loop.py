@@ -234,7 +234,7 @@ def test_where_something_that_decides_is_broken_trials_are_asked_to_save():
     with pytest.raises(RuntimeError, match="no idea"):
         loop_of(controller, engine).run()
     assert engine.log == [
-        ("command", m.Halt("a", 2, save=True)), ("journal", [2]), ("journal", [3]),
+        ("journal", [2]), ("command", m.Halt("a", 2, save=True)), ("journal", [3]), ("journal", [4]),
     ]  # fmt: skip
     assert engine.batches == []
 

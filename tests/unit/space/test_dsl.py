@@ -135,7 +135,7 @@ def test_grid_search_is_plain_data():
         (lambda: quniform(0, 1, 0), "q=0 must be above 0"),
         (lambda: quniform(0, 1, 2), "q=2 is wider than the range from 0 to 1"),
         (lambda: quniform(0.05, 1, 0.1), "lower=0.05 is no multiple of q=0.1; 0 or 0.1 would be"),
-        (lambda: qrandint(0, 10, 3), "upper=10 is no multiple of q=3; 9 or 12 would be"),
+        (lambda: quniform(0, 10, 3), "upper=10 is no multiple of q=3; 9 or 12 would be"),
         (lambda: randn(0, 0), "sd=0 must be above 0"),
         (lambda: qrandn(0, 1, -1), "q=-1 must be above 0"),
         (lambda: choice([]), r"choice\(\[\]\) is empty"),
@@ -152,3 +152,9 @@ def test_grid_search_is_plain_data():
 def test_errors_show_the_value(make, says):
     with pytest.raises(SpaceError, match=says):
         make()
+
+
+def test_whole_bounds_are_rounded_inward_to_their_steps():
+    """The listing of Ray Tune's documentation: 1 to 10 in steps of 2 is 2, 4, ..., 10."""
+    for domain in (qlograndint(1, 10, 2), qrandint(1, 10, 2)):
+        assert {domain.quantile(i / 50) for i in range(51)} == {2, 4, 6, 8, 10}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from overtone.lazy import attach
 
 _NAMES = {
+    "overtone.core.decision": "Add Continue Pause Restart Save Stop",
+    "overtone.core.types": "Why",
     "overtone.schedulers.asha": "ASHAScheduler",
     "overtone.schedulers.fifo": "FIFOScheduler",
     "overtone.named": "create_scheduler",
@@ -15,6 +17,13 @@ _MODULES = ("async_hyperband", "trial_scheduler")
 
 TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
+    from overtone.core.decision import Add as Add
+    from overtone.core.decision import Continue as Continue
+    from overtone.core.decision import Pause as Pause
+    from overtone.core.decision import Restart as Restart
+    from overtone.core.decision import Save as Save
+    from overtone.core.decision import Stop as Stop
+    from overtone.core.types import Why as Why
     from overtone.named import create_scheduler as create_scheduler
     from overtone.schedulers.asha import ASHAScheduler as ASHAScheduler
     from overtone.schedulers.fifo import FIFOScheduler as FIFOScheduler
