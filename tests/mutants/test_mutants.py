@@ -83,7 +83,7 @@ MUTANTS = [
     mutant("endings.py", "allowed < 0 or ", "", ENDINGS),
     mutant("endings.py", "is_open = self.closing is None or self.keeps", "is_open = self.closing is None",
            ENDINGS),
-    mutant("endings.py", "        trial.ruled_t = source.t\n", "", RULINGS),
+    mutant("endings.py", "        trial.ruled_t = source.t if source else 0\n", "", RULINGS),
     mutant("endings.py", "        self._supply.on_end()\n", "", EVENTS),
     mutant("endings.py", "        self.refuse(trial)\n", "", RULINGS),
     mutant("endings.py", "self._roster.halt(trial, Stop(why), save)", "self._roster.halt(trial, Stop(why))",
