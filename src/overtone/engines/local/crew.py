@@ -99,8 +99,10 @@ class Crew:
             self._selector.modify(self._server.line, wanted, self._on_server)
 
     def _on_server_prints(self, mask: int) -> None:
-        if not self._server.read_prints():
-            self._selector.unregister(self._server.prints)
+        server = self._server
+        # its end may have been heard earlier in the same round of events, and its pipe closed
+        if server.prints >= 0 and not server.read_prints():
+            self._selector.unregister(server.prints)
 
     def _on_answer(self, answer: Message) -> None:
         kind = answer[0]
