@@ -308,7 +308,7 @@ class Session:
         return not self.is_halted
 
     def get_context(self) -> Session:
-        """This session, which has all the `get_...` methods."""
+        """The session itself, which has all the `get_...` methods."""
         return self
 
     def get_trial_id(self) -> str:
