@@ -68,7 +68,6 @@ class Experiment:
         durability: "interval" (fsync once a second) or "sync" (each batch).
         grace_s: From a halt to SIGTERM, and from there to SIGKILL.
         tensorboard: Whether event files are written; None where its library is there.
-        command: What was run, for the journal's header.
     """
 
     trainable: Any
@@ -103,7 +102,6 @@ class Experiment:
     durability: str = "interval"
     grace_s: float = 10.0
     tensorboard: bool | None = None
-    command: str | None = None
 
     def __post_init__(self) -> None:
         whole = (int,)

@@ -82,6 +82,7 @@ def compose(experiment: Experiment) -> Parts:
     stoppers = stop(experiment.stop, goal.metric, goal.mode)
     space = parse(space)  # once, for all who read configs by it
     searcher.on_start(space, seed)
+    total = _total(searcher, experiment)
     demand, resources = resources_for(
         experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
     )
@@ -93,8 +94,8 @@ def compose(experiment: Experiment) -> Parts:
         goal,
         stoppers=stoppers,
         limits=Limits(
-            total=_total(searcher, experiment),
-            lookahead=searcher.lookahead if _total(searcher, experiment) is not None else 0,
+            total=total,
+            lookahead=0 if total is None else searcher.lookahead,
             max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
             max_failures=experiment.max_failures,
             fail_fast=bool(experiment.fail_fast),
