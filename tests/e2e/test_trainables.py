@@ -203,14 +203,16 @@ def test_a_large_object_is_shared_without_a_copy_for_each_trial(run, tmp_path):
     def train(config, data):
         before = psutil.Process().memory_full_info().uss
         total = float(data.sum())  # touches every page
-        Path(config["folder"], tune.get_trial_id()).touch()
-        while len(os.listdir(config["folder"])) < 4:  # all four hold it at the same time
-            time.sleep(0.005)
-        return {
-            "total": total,
-            "grown_mb": (psutil.Process().memory_full_info().uss - before) / 1e6,
-            "uss_mb": before / 1e6,
-        }
+
+        def all_have(what):
+            Path(config["folder"], f"{what} {tune.get_trial_id()}").touch()
+            while sum(name.startswith(what) for name in os.listdir(config["folder"])) < 4:
+                time.sleep(0.005)
+
+        all_have("touched")  # all four hold it at the same time, until each has looked:
+        grown = psutil.Process().memory_full_info().uss - before
+        all_have("looked")  # a page that only one process holds is counted as its own
+        return {"total": total, "grown_mb": grown / 1e6, "uss_mb": before / 1e6}
 
     together = tmp_path / "together"
     together.mkdir()
