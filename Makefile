@@ -1,13 +1,19 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test slow chaos lint bench clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
 
 test: .venv/test.stamp  ## all tests
 	@$(RUN) -m pytest
+
+slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
+	@$(RUN) -m pytest tests/slow
+
+chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
+	@$(RUN) tests/chaos/run.py $(CHAOS)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports

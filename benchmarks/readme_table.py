@@ -1,6 +1,6 @@
 """Writes the figures that `throughput.py --json FILE` found into the tables of the two READMEs.
 
-    python benchmarks/readme_table.py figures.json
+python benchmarks/readme_table.py figures.json
 """
 
 from __future__ import annotations

@@ -173,15 +173,9 @@ def _report(waits: bool, key: str) -> Callable[[Side], Found]:
 
 
 FIGURES = {
-    "trials_fresh": Figure(
-        "trials/s, a fresh process each", "/s", 100, 300, True, _trials(False, 600, 12)
-    ),
-    "trials_reuse": Figure(
-        "trials/s, processes reused", "/s", 1500, 4000, True, _trials(True, 6000, 120)
-    ),
-    "results": Figure(
-        "results/s, nothing lost", "/s", 10_000, 20_000, True, _results(False, 25_000, 1_500)
-    ),
+    "trials_fresh": Figure("trials/s, a fresh process each", "/s", 100, 300, True, _trials(False, 600, 12)),
+    "trials_reuse": Figure("trials/s, processes reused", "/s", 1500, 4000, True, _trials(True, 6000, 120)),
+    "results": Figure("results/s, nothing lost", "/s", 10_000, 20_000, True, _results(False, 25_000, 1_500)),
     "results_tensorboard": Figure(
         "results/s, with TensorBoard", "/s", 3_000, 10_000, True, _results(True, 12_500, 750)
     ),

@@ -74,8 +74,11 @@ def moved(images: np.ndarray, far: float, rng: np.random.Generator) -> np.ndarra
     for axis in (1, 2):
         by = rng.uniform(-far, far, (len(grid), 1, 1))
         padded = np.pad(grid, [(0, 0), (1, 1), (1, 1)])
-        before, after = ((padded[:, :-2, 1:-1], padded[:, 2:, 1:-1]) if axis == 1
-                         else (padded[:, 1:-1, :-2], padded[:, 1:-1, 2:]))
+        before, after = (
+            (padded[:, :-2, 1:-1], padded[:, 2:, 1:-1])
+            if axis == 1
+            else (padded[:, 1:-1, :-2], padded[:, 1:-1, 2:])
+        )
         grid = (1 - abs(by)) * grid + np.where(by > 0, by * before, -by * after)
     return grid.reshape(-1, 64)
 
@@ -90,8 +93,14 @@ def load_split() -> dict[str, np.ndarray]:
     x_train, x_validation, y_train, y_validation = train_test_split(
         x_rest, y_rest, test_size=0.25, stratify=y_rest, random_state=0
     )
-    return {"x_train": x_train, "y_train": y_train, "x_validation": x_validation,
-            "y_validation": y_validation, "x_test": x_test, "y_test": y_test}
+    return {
+        "x_train": x_train,
+        "y_train": y_train,
+        "x_validation": x_validation,
+        "y_validation": y_validation,
+        "x_test": x_test,
+        "y_test": y_test,
+    }
 
 
 def main() -> None:

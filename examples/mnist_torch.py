@@ -147,7 +147,9 @@ def main() -> None:
     analysis = tune.run(
         tune.with_parameters(
             train_mnist if given.form == "function" else TrainMNIST,
-            data=os.path.abspath(given.data), epochs=epochs, epoch_size=epoch_size,
+            data=os.path.abspath(given.data),
+            epochs=epochs,
+            epoch_size=epoch_size,
         ),
         config={"lr": tune.loguniform(1e-3, 0.3), "momentum": tune.uniform(0.1, 0.9), "use_gpu": bool(gpus)},
         num_samples=trials,

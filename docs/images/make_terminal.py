@@ -1,6 +1,6 @@
 """Makes terminal.svg: the demo runs in a terminal of its own, and its screen is drawn after a while.
 
-    .venv/bin/python docs/images/make_terminal.py [SECONDS]
+.venv/bin/python docs/images/make_terminal.py [SECONDS]
 """
 
 from __future__ import annotations

@@ -35,6 +35,14 @@ class StorageError(OvertoneError, OSError):
     """Results, checkpoints or the journal cannot be written or read."""
 
 
+class DamagedError(StorageError):
+    """A checkpoint is not there any more, or not as it was saved."""
+
+
+class NoRoomError(StorageError):
+    """A checkpoint cannot be kept: those that are kept take more than `max_disk`."""
+
+
 class MissingPackageError(OvertoneError, ImportError):
     """An optional package is needed and is not installed."""
 

@@ -8,25 +8,49 @@ from pathlib import Path
 from typing import Any
 
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
+from overtone.core.resources import parse_bytes
+from overtone.core.trial_limits import TrialLimits
 
 
 @dataclass(slots=True)
 class CheckpointPolicy:
-    """When class trainables save, and which checkpoints are kept.
+    """When trials save, and which checkpoints are kept.
 
     Attributes:
-        every: Save every so many iterations; 0 for never.
-        at_end: Save when a trial ends.
-        keep: How many checkpoints of a trial are kept; None for all. The newest is always kept.
+        every: Save every so many iterations; 0 for never; None for as often as it costs little
+            (at most 5 % of a trial's time, and at most 10 minutes of work are lost).
+        at_end: Class trainables save when a trial ends; None to do so where `every` is None
+            and the trial ran for 10 s or more.
+        keep: How many checkpoints of a trial are kept, and its newest. None for all that were
+            asked for; of those that nobody asked for, the best and the two newest.
         order: The metric by which the kept ones are chosen; None for the newest.
         order_mode: "max" or "min" of `order`.
+        max_disk: How much the checkpoints of all trials may take together, such as "20GB" or
+            a number of bytes; None for no limit. Where there is no room the worst go first,
+            but none that a trial may still go on from; and while those alone take more,
+            nothing new is kept.
     """
 
-    every: int = 0
-    at_end: bool = False
+    every: int | None = None
+    at_end: bool | None = None
     keep: int | None = None
     order: str | None = None
     order_mode: str = "max"
+    max_disk: float | str | None = None
+
+    @property
+    def most_bytes(self) -> int | None:
+        """`max_disk` in bytes.
+
+        Raises:
+            ValueError: It is no size.
+        """
+        if self.max_disk is None:
+            return None
+        size = parse_bytes(self.max_disk) if not isinstance(self.max_disk, bool) else 0
+        if not 0 < size < float("inf"):
+            raise ValueError(f'max_disk={self.max_disk!r} must be a size above 0, such as "20GB"')
+        return int(size)
 
 
 @dataclass(slots=True)
@@ -66,7 +90,13 @@ class Experiment:
         raise_on_failed_trial: Whether failed trials make the run end in TuneError.
         captures_output: Whether what trials print is shown with their name.
         durability: "interval" (fsync once a second) or "sync" (each batch).
-        grace_s: From a halt to SIGTERM, and from there to SIGKILL.
+        grace_s: From a halt to SIGTERM, and from there to SIGKILL; a trial that somebody else
+            sends a SIGTERM has so long to save.
+        trial_limits: What each trial may use, with all processes that it starts, in the form
+            {"time_s": 60, "cpu_s": 60, "memory": "2GB"}; see `TrialLimits`.
+        resume: Go on with an earlier experiment: True, False, or "AUTO" for where there is one;
+            "AUTO+ERRORED" and "AUTO+RESTART_ERRORED" also try failed trials again.
+        storage_patience_s: How long a `storage` at a URL may be away before the run ends.
         tensorboard: Whether event files are written; None where its library is there.
     """
 
@@ -101,6 +131,9 @@ class Experiment:
     captures_output: bool = True
     durability: str = "interval"
     grace_s: float = 10.0
+    trial_limits: Mapping[str, Any] | TrialLimits | None = None
+    resume: bool | str | None = False
+    storage_patience_s: float = 300.0
     tensorboard: bool | None = None
 
     def __post_init__(self) -> None:
@@ -120,6 +153,9 @@ class Experiment:
                 raise ValueError(f"{name}={value!r} must be a number, {least} or more")
             if value < least:
                 raise ValueError(f"{name}={value!r} must be {least} or more")
+        _ = self.checkpoints.most_bytes  # raises where it is no size
+        limits = TrialLimits.of(self.trial_limits)
+        self.trial_limits = limits and limits.as_data()
         if self.fail_fast not in (True, False, "raise"):
             raise ValueError(f'fail_fast={self.fail_fast!r}: choose True, False or "raise"')
         for name, maker in (

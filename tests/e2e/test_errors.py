@@ -82,7 +82,9 @@ def test_a_metric_that_cannot_be_told(run):
 
 
 def test_metrics_that_disagree(run):
-    with pytest.raises(ValueError, match=r"metric='loss' in the call but metric='mean_accuracy' in the scheduler"):
+    with pytest.raises(
+        ValueError, match=r"metric='loss' in the call but metric='mean_accuracy' in the scheduler"
+    ):
         run(accuracy, metric="loss", mode="min",
             scheduler=tune.schedulers.ASHAScheduler(metric="mean_accuracy", mode="max"))  # fmt: skip
 

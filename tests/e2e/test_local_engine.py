@@ -83,6 +83,11 @@ def is_alive(pid: int) -> bool:
         return False
 
 
+def parent_of(pid: int) -> int:
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
+
+
 def wait_until_gone(pids: list[int], within_s: float = 5.0) -> None:
     give_up_at = time.monotonic() + within_s
     while left := [pid for pid in pids if is_alive(pid)]:
@@ -171,7 +176,7 @@ def test_kill_9_of_a_worker_is_told_once_and_leaves_nothing(run: Callable[..., R
     (pid,) = [event.pid for event in one.events if isinstance(event, Started)]
     os.kill(pid, signal.SIGKILL)
     (ended,) = one.until_ended()
-    assert (ended.cause, ended.error) == ("killed", "killed by signal 9 (SIGKILL); out of memory?")
+    assert (ended.cause, ended.error) == ("lost", "killed by signal 9 (SIGKILL); out of memory?")
     assert not [pid for pid in one.reports()[0]["pids"] if is_alive(pid)]
 
 
@@ -190,11 +195,9 @@ def test_a_killed_server_is_replaced(run: Callable[..., Run]) -> None:
     one.start(0)
     one.until(lambda events: any(isinstance(event, Reported) for event in events))
     pid = one.reports()[0]["pid"]
-    with open(f"/proc/{pid}/stat") as file:
-        server = int(file.read().rpartition(")")[2].split()[1])
-    os.kill(server, signal.SIGKILL)
+    os.kill(parent_of(pid), signal.SIGKILL)
     (ended,) = one.until_ended()
-    assert ended.cause == "killed"
+    assert ended.cause == "lost"
     assert "killed by signal 9 (SIGKILL)" in ended.error
     wait_until_gone([pid])
     one.start(1)
@@ -506,7 +509,18 @@ def train(config):
     import pickle
     assert type(pickle.loads(pickle.dumps(Model()))) is Model
     child = subprocess.Popen(["sleep", "300"])
-    yield {"pids": [os.getpid(), os.getppid(), child.pid], "read": sys.stdin.read()}
+    # one in its own session, which starts one in its own session and ends
+    script = (
+        "import subprocess as s; at = s.Popen(['sleep', '300'], start_new_session=True, stdout=s.DEVNULL); "
+        "print(at.pid, flush=True)"
+    )
+    away = subprocess.run(
+        [sys.executable, "-c", script], start_new_session=True, text=True, stdout=subprocess.PIPE
+    )
+    yield {
+        "pids": [os.getpid(), os.getppid(), child.pid, int(away.stdout)], "read": sys.stdin.read(),
+        "guard": int(open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[1]),
+    }
     if %(stays)r:
         import time
         time.sleep(300)
@@ -522,7 +536,7 @@ while ended < 2:
     for event in engine.poll(None):
         if isinstance(event, Reported):
             assert event.metrics["read"] == ""
-            print("pids", *event.metrics["pids"], flush=True)
+            print("pids", *event.metrics["pids"], event.metrics["guard"], flush=True)
         if isinstance(event, Ended):
             print(event.cause, event.traceback, flush=True)
             ended += 1
@@ -551,20 +565,49 @@ def test_scripts_without_a_main_guard_run_once(way: str, method: str, tmp_path: 
     assert output.count("returned") == 2
 
 
-@pytest.mark.parametrize("method", ["warm", "spawn"])
-def test_kill_9_of_the_driver_leaves_no_process(method: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "victims"),
+    [
+        ("warm", ["driver"]),
+        ("spawn", ["driver"]),
+        ("warm", ["driver", "server"]),
+        ("warm", ["stop server", "driver"]),
+        ("warm", ["driver", "guard"]),
+    ],
+)
+def test_kill_9_of_the_driver_leaves_no_process(method: str, victims: list[str], tmp_path: Path) -> None:
     driver = drive(["-c", DRIVER % {"stays": True, "method": method}], True, method, stdin=subprocess.DEVNULL)
     assert driver.stdout is not None
     pids: list[int] = []
-    while len(pids) < 6:
+    while len(pids) < 10:
         words = driver.stdout.readline().split()
         assert words, "the driver ended"
         if words[0] == "pids":
             pids += map(int, words[1:])
-    driver.kill()
+    for victim in victims:
+        if victim == "stop server":
+            os.kill(pids[1], signal.SIGSTOP)
+        else:
+            os.kill({"driver": driver.pid, "server": pids[1], "guard": pids[4]}[victim], signal.SIGKILL)
     driver.wait()
     wait_until_gone(pids)
     driver.stdout.close()
+
+
+@pytest.mark.parametrize("victim", ["server", "guard"])
+def test_kill_9_of_what_makes_the_processes_leaves_none_of_them(victim: str, run: Callable[..., Run]) -> None:
+    one = run(leaves_processes)
+    one.start(0, {"stays": True})
+    one.until(lambda events: any(isinstance(event, Reported) for event in events))
+    (trial,) = [event.pid for event in one.events if isinstance(event, Started)]
+    server = parent_of(trial)
+    old = [trial, server, parent_of(server), *one.reports()[0]["pids"]]
+    os.kill(server if victim == "server" else parent_of(server), signal.SIGKILL)
+    (ended,) = one.until_ended()
+    assert (ended.cause, "killed by signal 9 (SIGKILL)" in ended.error) == ("lost", True)
+    wait_until_gone(old)
+    one.start(1)
+    assert one.until_ended(2)[1].cause == "returned"
 
 
 def test_kill_9_of_the_driver_while_the_server_imports(tmp_path: Path) -> None:

@@ -47,17 +47,19 @@ def decisions(folder):
     found: dict[str, list[object]] = {}
     for record in read(Path(folder) / "journal.jsonl"):
         if isinstance(record.event, Reported):
-            found.setdefault(record.event.trial_id, []).append((record.event.t, record.event.metrics["score"]))
+            found.setdefault(record.event.trial_id, []).append(
+                (record.event.t, record.event.metrics["score"])
+            )
         for choice in record.choices:
             if isinstance(choice, Moved) and choice.status == "TERMINATED":
-                found.setdefault(choice.trial_id, []).append(choice.why and choice.why.rule.replace("halted", "returned"))
+                found.setdefault(choice.trial_id, []).append(
+                    choice.why and choice.why.rule.replace("halted", "returned")
+                )
     return found
 
 
 def checkpoints(analysis):
-    return {
-        trial.trial_id: Path(trial.checkpoint.path, "value").read_text() for trial in analysis.trials
-    }
+    return {trial.trial_id: Path(trial.checkpoint.path, "value").read_text() for trial in analysis.trials}
 
 
 @pytest.mark.parametrize("scheduler", [FIFOScheduler, lambda: ASHAScheduler(max_t=100, reduction_factor=2)])
@@ -71,7 +73,9 @@ def test_both_forms_of_a_model_are_the_same_experiment_on_both_engines(tmp_path,
                 name=f"{engine} {model.__name__}", max_concurrent_trials=1, **options,
             )  # fmt: skip
             found[engine, model.__name__] = (
-                decisions(analysis.experiment_path), checkpoints(analysis), analysis.best_config
+                decisions(analysis.experiment_path),
+                checkpoints(analysis),
+                analysis.best_config,
             )
     first, *others = found.values()
     assert len(first[0]) == 6

@@ -25,7 +25,7 @@ EVENTS = "unit/core/test_controller.py unit/core/test_controller_messages.py"
 RULINGS = "unit/core/test_controller_rulings.py unit/core/test_controller_parking.py unit/core/test_controller_review.py"
 ENDINGS = "unit/core/test_controller_endings.py"
 TURNS = "unit/core/test_controller_turns.py"
-LEDGER = "unit/core/test_ledger.py"
+LEDGER = "unit/core/test_ledger.py unit/core/test_fit.py"
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,12 @@ MUTANTS = [
     mutant("endings.py", "        self.refuse(trial)\n", "", RULINGS),
     mutant("endings.py", "self._roster.halt(trial, Stop(why), save)", "self._roster.halt(trial, Stop(why))",
            ENDINGS),
-    mutant("endings.py", '(event.cause, note=event.error), event.error, may_retry=True)',
-           '(event.cause, note=event.error), event.error, may_retry=event.cause == "raised")', ENDINGS),
+    mutant("endings.py", 'may_retry = event.cause != "limit"', 'may_retry = event.cause == "raised"', ENDINGS),
+    mutant("endings.py", 'may_retry = event.cause != "limit"', "may_retry = True", ENDINGS),
+    mutant("endings.py", "if count < MAX_LOSSES:", "if count <= MAX_LOSSES:", ENDINGS),
+    mutant("endings.py", "count + 1 if trial.n_results == before else 1", "count + 1", ENDINGS),
+    mutant("endings.py", "Status.PAUSED if trial.status is Status.PARKED else Status.PENDING", "Status.PENDING",
+           RULINGS),
     mutant("roster.py", "        self.ledger.unreserve(trial.id)\n", "", TURNS),
     mutant("roster.py", "        self.ledger.release(trial.id)\n        trial.attempt", "        trial.attempt", EVENTS),
     # turns
@@ -106,19 +110,31 @@ MUTANTS = [
     mutant("supply.py", "wanted = max(self._lookahead - pending, room) - self.outstanding",
            "wanted = max(self._lookahead - pending, room)", "unit/core/test_supply.py"),
     mutant("fairness.py", ">= sorted", "> sorted", "unit/core/test_fairness.py"),
+    mutant("fairness.py", "time >= self._none_before and ", "", "unit/core/test_fairness.py"),
+    mutant("fairness.py", "self._reserved[0] != owner:", "self._reserved[0] == owner:", "unit/core/test_fairness.py"),
     # books
-    mutant("ledger.py", "if self.free.get(name, 0) < units:", "if self.free.get(name, 0) <= units:", LEDGER),
-    mutant("ledger.py", "if free == UNIT]", "if free > 0]", LEDGER),
-    mutant("ledger.py", "return [(min(room)[1], units)]", "return [(max(room)[1], units)]", LEDGER),
-    mutant("ledger.py", "        node.give(demands[i], gpus)\n", "", LEDGER),
+    mutant("fit.py", "if self.free.get(name, 0) < units:", "if self.free.get(name, 0) <= units:", LEDGER),
+    mutant("fit.py", "if free == UNIT]", "if free > 0]", LEDGER),
+    mutant("fit.py", "return [(min(room)[1], units)]", "return [(max(room)[1], units)]", LEDGER),
+    mutant("fit.py", "            node.give(demand, gpus)\n", "", LEDGER),
+    mutant("fit.py", "            if are_alike:\n", "            if depth:\n", LEDGER),
+    mutant("fit.py", "            if self._left < 0:\n                return False\n", "", LEDGER),
+    mutant("fit.py", "if self._is_strict and node.name in taken:", "if False:", LEDGER),
     mutant("ledger.py", "        if mine:\n            self._reserved = None\n", "", LEDGER),
     mutant("ledger.py", "                self._nodes[node].give(demand, gpus)\n        self._fits.clear()",
            "                self._nodes[node].give(demand, gpus)", LEDGER),
     mutant("ledger.py", "        if not self.fits(resources):\n            return 0\n        demand", "        demand",
            LEDGER),
-    mutant("retention.py", "        self._due.pop(checkpoint.uri, None)  # saved", "        # saved",
+    mutant("retention.py", "*judged[-n_newest:])}", ")}", "unit/core/test_retention.py"),
+    mutant("retention.py", "= (1, NEWEST_AUTOMATIC) if", "= (1, 1) if", "unit/core/test_retention.py"),
+    mutant("retention.py", "            if self._pins[uri] > 0:", "            if False:", "unit/core/test_retention.py"),
+    mutant("retention.py", "<= self._rests[entry", "<= 1 + self._rests[entry", "unit/core/test_retention.py"),
+    mutant("retention.py", "            return self._fit()\n", "            return []\n",
            "unit/core/test_retention.py"),
-    mutant("retention.py", "        if latest not in kept:", "        if False:", "unit/core/test_retention.py"),
+    mutant("roster.py", "                trial.checkpoint = None\n            self.commands",
+           "                pass\n            self.commands", "unit/core/test_controller_restoring.py"),
+    mutant("roster.py", "            self.forget(trial)\n        elif", "            pass\n        elif",
+           "unit/core/test_controller_restoring.py"),
 ]  # fmt: skip
 
 

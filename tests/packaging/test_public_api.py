@@ -16,6 +16,10 @@ EAGER = ["overtone.air.config", "overtone.air.session", "overtone.tune.analysis"
          "overtone.tune.error",
          "overtone.tune.logger", "overtone.tune.progress_reporter", "overtone.tune.result_grid",
          "overtone.tune.sample", "overtone.tune.schedulers.async_hyperband",
+         "overtone.tune.schedulers.hb_bohb", "overtone.tune.schedulers.hyperband",
+         "overtone.tune.schedulers.median_stopping_rule",
+         "overtone.tune.schedulers.pb2",
+         "overtone.tune.schedulers.pbt", "overtone.tune.schedulers.resource_changing_scheduler",
          "overtone.tune.search.basic_variant", "overtone.tune.search.sample",
          "overtone.tune.stopper", "overtone.tune.suggest.basic_variant",
          "overtone.tune.trainable"]  # fmt: skip

@@ -97,6 +97,7 @@ def drawn(random, n):
             "gpu": random.choice([0, 0, 0, 0.3, 0.5, 1]),
             "pair": random.random() < 0.1,
             "saves": random.choice(["reports", "asked", "never"]),
+            "saved_bytes": random.randint(1, 9),
             "score": random.choice([random.random(), 1.0, float("nan")]),
         }
         for _ in range(n)
@@ -126,6 +127,7 @@ class Life(RuleBasedStateMachine):
                 max_parked=chance(0, 2, 16),
             ),
             "keep": chance(None, 1, 2),
+            "most_bytes": chance(None, None, 30),
             "seed": seed,
         }
         self.has_nones = chance(False, True)
@@ -143,6 +145,7 @@ class Life(RuleBasedStateMachine):
         perils = Perils(
             *(chance(0.0, 0.06) for _ in range(4)),
             save_failed=chance(0.0, 0.3), repeated=chance(0.0, 0.3), latency_s=chance(0.0, 0.5, 3.0),
+            damaged=chance(0.0, 0.0, 0.3),
         )  # fmt: skip
         self.world = World(self.controller, random, suggest, NODES, perils)
 
@@ -153,7 +156,7 @@ class Life(RuleBasedStateMachine):
             Goal("score", "max", is_needed=scheduler.needs_metric),
             limits=self.options["limits"],
             template=Template(resources=demand, priority=lambda config: config.get("length", 0) % 2),
-            retention=Retention(self.options["keep"]),
+            retention=Retention(self.options["keep"], self.options["most_bytes"]),
             seed=self.options["seed"],
             observes=True,
         )
@@ -270,6 +273,8 @@ def results_are_shown_once(records, trials):
                 (halting.add if choice.status == "HALTING" else halting.discard)(choice.trial_id)
                 if choice.status == "PENDING" and choice.why == RESTART:
                     restarts.add(choice.trial_id)
+                if choice.status == "STARTING" and choice.checkpoint is not None:
+                    ruled_t.setdefault(choice.trial_id, choice.checkpoint.t)  # a clone's first start
                 if choice.status == "STARTING" and choice.trial_id in restarts:
                     restarts.remove(choice.trial_id)
                     ruled_t[choice.trial_id] = choice.checkpoint.t
@@ -294,7 +299,10 @@ def failures_are_counted(records, controller, allowed):
         event = record.event
         is_closing = is_closing or isinstance(event, (m.Requested, m.Tick))
         for choice in record.choices:
-            if isinstance(choice, m.Moved) and choice.why and choice.why.rule in ("raised", "killed"):
+            if not isinstance(choice, m.Moved) or choice.why is None:
+                continue
+            rule = choice.why.rule  # one that is lost too often in a row has failed, with an error
+            if rule in ("raised", "killed") or (rule == "lost" and choice.error):
                 failures[choice.trial_id] += 1
                 may = allowed < 0 or failures[choice.trial_id] <= allowed
                 assert choice.status == ("PENDING" if may else "ERROR") or is_closing

@@ -30,7 +30,7 @@ class ExperimentAnalysis:
     The journal is read when something is first asked for, and again at `refresh()`.
 
     Args:
-        path: The experiment's folder, or its journal.
+        path: The experiment's folder, its journal, or the URL that it is mirrored to.
         default_metric: What trials are ranked by where a call does not say; by default as
             the experiment was told, else the only one that can be meant.
         default_mode: "max" or "min" of `default_metric`.
@@ -50,6 +50,7 @@ class ExperimentAnalysis:
         trials: Iterable[Any] | None = None,
         codec: Codec | None = None,
     ) -> None:
+        self._path = path
         self._history = History(located(path), codec)
         recorded = recorded_goal(self._history.header)
         self.default_metric = first(default_metric) or recorded[0]
@@ -64,6 +65,8 @@ class ExperimentAnalysis:
 
         Trials that were handed out show it; frames that were do not.
         """
+        if self._history.is_indexed:
+            located(self._path)  # at a URL there may be more by now
         count = self._history.refresh()
         self._frames, known = None, self._trials
         self._trials = {
@@ -302,6 +305,17 @@ class ExperimentAnalysis:
             "num_results": sum(one.num_results for one in self.trials),
             "num_trials": statuses,
         }
+
+    def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
+        """The first config of a trial's line of ancestors, and each later one with its t.
+
+        Args:
+            trial: A trial, or its id; by default the best one.
+        """
+        found = self._find(trial) if trial is not None else self.get_best_trial()
+        if found is None:
+            raise OvertoneError("there is no best trial whose schedule could be told: name one")
+        return self._history.lineage().schedule(found.trial_id)
 
     def __repr__(self) -> str:
         return f"ExperimentAnalysis({self.experiment_path!r})"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone.analysis.recorded_config import with_tuples
+from overtone.core.lineage import Lineage
 from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
@@ -114,8 +115,8 @@ class History:
                 found = plain(body)
                 if found is not None:  # most lines: only the newest of each trial is looked into
                     trial_id = found[3].decode()
-                    newest[trial_id] = found
                     pasts[trial_id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
+                    newest[trial_id] = found
                     continue
                 record = decode(body, True)
                 if record is None:
@@ -126,6 +127,10 @@ class History:
                     pasts[row.id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
                     row.n_results = len(pasts[row.id].offsets)
                 self._note(record)
+        except KeyError as error:
+            raise StorageError(
+                f"{self._journal}, line {lines.n}: it is about {error}, of which nothing was said before"
+            ) from error
         finally:
             self._show(newest.values())
             table.n = lines.n
@@ -145,6 +150,14 @@ class History:
             row.n_results = len(self._pasts[row.id].offsets)
             latest = max(latest, table.time)
         table.time = latest
+
+    def lineage(self) -> Lineage:
+        """Which configs the trials trained with, and whose checkpoints they went on from."""
+        lineage = Lineage()
+        for body in Lines(self._journal):
+            if PLAIN_REPORT.match(body) is None and (record := self._codec.decode(body, True)) is not None:
+                lineage.apply(record)
+        return lineage
 
     def past(self, trial_id: str) -> Past:
         """What there is of a trial besides its row."""

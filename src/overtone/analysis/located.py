@@ -1,4 +1,4 @@
-"""Where an experiment lies, from what a user names: its folder or its journal."""
+"""Where an experiment lies, from what a user names: its folder, its journal, or its URL."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from overtone.errors import StorageError
+from overtone.store.files import is_url
 
 JOURNAL = "journal.jsonl"
 _MOST_LISTED = 8
@@ -15,9 +16,15 @@ _START = b'{"n":1,"e":"header"'
 def located(path: str | os.PathLike[str]) -> Path:
     """The journal of the experiment at `path`, which is its folder or the journal itself.
 
+    For a URL, what is new in its journal is brought to this machine.
+
     Raises:
         StorageError: There is no experiment; the message says what lies there instead.
     """
+    if is_url(os.fspath(path)):
+        from overtone.journal.fetching import fetch
+
+        return fetch(os.fspath(path)) / JOURNAL
     given = Path(path).expanduser().absolute()
     if given.is_file():
         _check_kind(given)

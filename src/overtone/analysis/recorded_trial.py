@@ -15,6 +15,7 @@ from overtone.core.table import Row, constant_facts
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint as Reference
 from overtone.core.types import Why
+from overtone.errors import StorageError
 from overtone.worker.checkpoint import Checkpoint
 
 
@@ -149,8 +150,13 @@ class RecordedTrial:
     def opened(self, reference: Reference) -> Checkpoint:
         """The checkpoint that is meant, as users hold it; in a copied experiment, the copy."""
         path = reference.uri.removeprefix("file://")
-        copy = os.path.join(self._history.folder, *path.replace("\\", "/").rstrip("/").split("/")[-2:])
-        return Checkpoint(copy if os.path.isdir(copy) else path)
+        parts = path.replace("\\", "/").rstrip("/").split("/")
+        if ".." in parts or "\0" in path:
+            raise StorageError(f"{path!r} is no place of a checkpoint: {self.trial_id} never saved there")
+        copy = os.path.join(self._history.folder, *parts[-2:])
+        root = os.path.realpath(self._history.folder)
+        is_copy = os.path.isdir(copy) and os.path.realpath(copy).startswith(root + os.sep)
+        return Checkpoint(copy if is_copy else path)
 
     # --- what went wrong ---------------------------------------------------------------
 

@@ -43,4 +43,7 @@ def summarize(values: Sequence[float]) -> dict[str, float]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    try:
+        return sum(values) / len(values)
+    except OverflowError:  # ints beyond all floats
+        return math.inf if sum(value > 0 for value in values) else -math.inf

@@ -6,23 +6,25 @@ choices on every engine, and again in a replay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from overtone.core import messages as m
-from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
+from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop
 from overtone.core.endings import Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
+from overtone.core.past import Past
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.randomness import key
 from overtone.core.retention import Retention
 from overtone.core.roster import Roster
+from overtone.core.rulings import Rulings
 from overtone.core.supply import Supply
 from overtone.core.template import Template
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Checkpoint, Config, Result, Why
+from overtone.core.types import Config, Result, Why
 from overtone.core.view import View
 
 
@@ -78,11 +80,8 @@ class Controller:
         self.goal = goal
         self.is_done = False
         self._scheduler = scheduler
-        self._stoppers = tuple(stoppers)
         self._limits = limits or Limits()
         self._template = template or Template()
-        self._worth = checkpoint_worth or (lambda result: float(result.t))
-        self._observes = observes
         self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
         self.trials = self._roster.trials
         self._ledger, self._queue = self._roster.ledger, self._roster.queue
@@ -91,7 +90,9 @@ class Controller:
         self._endings = Endings(
             self._roster, scheduler, goal, self._limits, self._supply, observes, self._template.resources
         )
-        self._has_wake = self._has_result = False
+        self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
+        self._has_wake = False
+        self._nothing = Past(())
         self._time = 0.0
         self.view = View(
             self.trials, goal, seed, self._queue, lambda: (self._ledger.free(), self._ledger.total()), earlier
@@ -109,8 +110,24 @@ class Controller:
             m.Requested: self._on_requested,
             m.Tick: self._on_tick,
             m.Interrupted: self._on_interrupted,
+            m.Resumed: self._on_resumed,
         }
         scheduler.on_start(self.view)
+
+    @property
+    def limits(self) -> Limits:
+        """What bounds the experiment."""
+        return self._limits
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it goes on, and was not told to end."""
+        return not self.is_done and self._endings.closing is None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all is done and nothing waits for a resume."""
+        return self.is_done and not self._endings.keeps
 
     def handle(self, event: m.Event) -> Outcome:
         """Take note of an event and decide what follows.
@@ -124,6 +141,29 @@ class Controller:
         if self._handlers[type(event)](event) is False:
             return Outcome((), [], is_stale=True)
         return Outcome(tuple(self._roster.choices), self._roster.commands)
+
+    def replay(self, record: m.Record) -> tuple[Outcome, list[tuple[str, str]]]:
+        """Handle an event whose choices are known: they are made again, whatever the code chooses today.
+
+        Returns:
+            What followed, and where today's code chose otherwise, as pairs
+            (what it chooses, what it chose).
+        """
+        past = self._rulings.past = Past(record.choices) if record.choices else self._nothing
+        try:
+            if not record.choices:
+                return self.handle(record.event), past.take_differs()
+            is_stale = self.handle(record.event).is_stale
+            missed = past.rest()
+            if missed:
+                self._carry_out(self._rulings.checked(missed))
+            if missed or past.has_more_starts():
+                past.is_late = True
+                self._advance()
+        finally:
+            self._rulings.past = None
+        past.finish()
+        return Outcome(tuple(self._roster.choices), self._roster.commands, is_stale), past.differs
 
     # --- events: each returns False for one that came too late -------------------------
 
@@ -145,6 +185,7 @@ class Controller:
         if trial is None or self._roster.live[trial.id].is_up:
             return False
         self._roster.live[trial.id].is_up = True
+        self._roster.went_on_from(trial, event.restored)
         if trial.status is Status.STARTING:
             self._roster.move(trial, Status.RUNNING)
         return None
@@ -157,44 +198,18 @@ class Controller:
         if event.t <= live.t:
             return False
         live.t = event.t
-        is_new = event.t > trial.ruled_t
-        if is_new:
-            self._take(trial, event)
-        if event.checkpoint is not None:
-            self._keep(trial, event.checkpoint)
-        if not is_new:
-            self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
-        if trial.status is Status.HALTING:  # it reported before it heard: on record, ruled by nobody
-            return None
-        if not is_new or trial.last is None:
-            self._proceed(trial, event.t)
-            return None
-        result = trial.last
-        decision: Decision = CONTINUE
-        if result.is_ruled:
-            ruled = self._scheduler.on_result(trial, result)
-            decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
-        if event.metrics.get("done") is True and not isinstance(decision, Stop):
-            decision = CONTINUE  # it ends by itself, and there is nothing to come back to
-        for stopper in self._stoppers:
-            reason = stopper(trial, result)
-            if reason is not None:
-                decision = Stop(Why("stop", t=result.t, note=reason))
-                break
-        self._rule(trial, decision, event.t)
-        for stopper in self._stoppers:
-            ask = getattr(stopper, "stop_all", None)
-            reason = ask() if ask else None
-            if reason:
-                self._endings.close(Why("stop_all", note=str(reason)), keeps=False)
-                self._advance()
+        self._rulings.on_reported(trial, event)
+        reason = self._rulings.stop_all() if self._endings.closing is None else None
+        if reason is not None:
+            self._endings.close(Why("stop_all", note=reason), keeps=False)
+            self._advance()
         return None
 
     def _on_saved(self, event: m.Saved) -> bool | None:
         saved, trial = event.checkpoint, self._roster.current(event)
         if trial is None or saved == trial.checkpoint or saved.t < self._roster.live[trial.id].saved_t:
             return False
-        self._keep(trial, saved)
+        self._rulings.keep(trial, saved)
         return None
 
     def _on_save_failed(self, event: m.SaveFailed) -> bool | None:
@@ -227,13 +242,8 @@ class Controller:
         trial = self._roster.current(event)
         if trial is None:
             return False
-        live = self._roster.end_process(trial)
+        live = self._endings.end(trial, event)
         self._fairness.on_length(self._time - live.started)
-        self._endings.settle(trial, live, event)
-        if live.restart_from is not None:
-            self._roster.unpin(live.restart_from)
-        if not trial.status.is_final:
-            self._queue.add(trial)
         self._review()
         self._advance()
         return None
@@ -264,101 +274,48 @@ class Controller:
         self._endings.close(Why("interrupted", note="interrupted"), keeps=True)
         self._advance()
 
-    def _take(self, trial: Trial, event: m.Reported) -> None:
-        """Enter a new result in the books."""
-        note = self.goal.infer(event.metrics)
-        if note:
-            self._roster.choices.append(m.Noted(note))
-        if not self._has_result:
-            self._has_result = True
-            waited = [name for stopper in self._stoppers for name in getattr(stopper, "bounds", ())]
-            self._roster.choices.extend(map(m.Noted, self.goal.doubts(event.metrics, waited)))
-        result = self.goal.result(event.metrics)
-        trial.ruled_t = event.t
-        trial.n_results += 1
-        trial.last = result
-        if result.is_ruled and (trial.best is None or result.score > trial.best.score):
-            trial.best = result
-        if self._observes:
-            self._roster.commands.append(m.Observe(trial, result))
-
-    def _keep(self, trial: Trial, checkpoint: Checkpoint) -> None:
-        self._roster.live[trial.id].saved_t = checkpoint.t
-        self._roster.keep(trial, checkpoint, self._worth(trial.last) if trial.last is not None else 0.0)
-
-    def _rule(self, trial: Trial, decision: Decision, t: int) -> None:
-        """Carry out a decision on a running trial."""
-        self._scheduler.on_decision(trial, decision)
-        if decision is CONTINUE:
-            self._proceed(trial, t)
-            return
-        choices = self._roster.choices
-        match decision:
-            case Continue():
-                self._proceed(trial, t)
-            case Save():
-                choices.append(m.Ruled(trial.id, t, "save"))
-                self._proceed(trial, t, save=True)
-            case Pause(why):
-                choices.append(m.Ruled(trial.id, t, "pause", why))
-                self._roster.halt(trial, decision, save=True, park=True)
-            case Stop(why):
-                choices.append(m.Ruled(trial.id, t, "stop", why))
-                self._roster.halt(trial, decision)
-            case Restart(config, source, why):
-                is_own = source is None or source == trial.id
-                if source is not None and not is_own:
-                    checkpoint = self._roster.checkpoint_of(source, f"trial {trial.id}")
-                    self._roster.pin(checkpoint)
-                    self._roster.live[trial.id].restart_from = checkpoint
-                choices.append(m.Ruled(trial.id, t, "restart", why, config, source))
-                self._roster.halt(trial, decision, save=is_own)
-            case Add():
-                raise TypeError("Add is for review(): on_result rules on the trial that reported")
-            case _:
-                raise TypeError(f"{decision!r} is not a Decision")
+    def _on_resumed(self, event: m.Resumed) -> None:
+        """A new driver goes on: what had a process has none, and waits to be run again."""
+        self._limits = event.limits
+        self._has_wake = False
+        self.is_done = False
+        asked = self._supply.reopen(event.limits.total, event.limits.lookahead)
+        self._roster.commands.extend(map(m.Suggest, asked))
+        self._endings.reopen(event)
+        self.view.search_is_over = self.view.search_is_over and self._supply.is_over
 
     def _review(self) -> None:
         """Ask the scheduler for rulings on trials that did not just report."""
         if self._endings.closing is not None:
             return  # what is paused now was not paused by the scheduler
-        for trial_id, decision in list(self._scheduler.review(self.view)):
-            if isinstance(decision, Add):
+        self._carry_out(self._rulings.review(self.view))
+
+    def _carry_out(self, rulings: Iterable[Add | tuple[Trial, Decision]]) -> None:
+        for ruled in rulings:
+            if isinstance(ruled, Add):
                 if self._endings.closing is None:
-                    self._create(decision.config, decision)
+                    self._create(ruled.config, ruled)
                 continue
-            trial = self.trials[trial_id]
+            trial, decision = ruled
             if trial.status.is_final or isinstance(decision, Continue):
                 continue
             if isinstance(decision, Stop):
                 self._scheduler.on_decision(trial, decision)
                 self._roster.choices.append(m.Ruled(trial.id, trial.ruled_t, "stop", decision.why))
                 self._endings.stop(trial, decision.why)
-            elif trial.status is Status.RUNNING:
-                self._rule(trial, decision, trial.ruled_t)
-
-    def _proceed(self, trial: Trial, t: int, save: bool = False) -> None:
-        """Let report() return, unless the trial runs ahead already."""
-        live = self._roster.live[trial.id]
-        if t < live.until_t and not save:
-            return
-        live.until_t = self._next_decision(trial)
-        self._roster.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save))
-
-    def _next_decision(self, trial: Trial) -> float:
-        """Up to where the trial may run ahead: no decision can fall at a smaller t."""
-        if self.goal.is_needed and not self.goal.metrics:
-            return 0.0
-        until = self._scheduler.next_decision(trial)
-        for stopper in self._stoppers:
-            ask = getattr(stopper, "next_decision", None)
-            until = min(until, ask(trial) if ask else 0.0)
-        return until if until == m.NEVER or self.goal.time_attr == "training_iteration" else 0.0
+            elif isinstance(decision, Restart) and trial.status in (Status.PENDING, Status.PAUSED):
+                self._scheduler.on_decision(trial, decision)
+                self._endings.renew(trial, decision)
+            elif trial.status is Status.RUNNING or (
+                isinstance(decision, Restart) and trial.status is Status.PARKED
+            ):
+                self._rulings.rule(trial, decision, trial.ruled_t)
 
     def _create(self, config: Config, add: Add | None) -> bool:
         """Make a trial wait for its turn; whether it failed at once instead."""
         origin = (add.source, add.why) if add else None
-        trial = self._roster.create(config, self._template, origin)
+        past = self._rulings.past
+        trial = self._roster.create(config, self._template, origin, past.added() if past else None)
         if add is not None and add.source is not None:
             self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
             trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0
@@ -390,10 +347,21 @@ class Controller:
             return
         self.is_done = True
 
+    def _choose(self) -> Trial | None:
+        """The trial to start now, or None."""
+        past = self._rulings.past
+        if past is None:
+            return self._scheduler.choose_trial_to_run(self.view)
+        now = self._scheduler.choose_trial_to_run(self.view) if self._scheduler.replayable else None
+        now = now if now is not None and self.view.fits(now) else None
+        if now is None and self._scheduler.replayable and not past.is_late:
+            return None  # it may choose after a review, which comes later in the same event
+        return past.started(now, self.trials)
+
     def _fill(self) -> None:
         cap = self._limits.max_concurrent or m.NEVER
         while len(self._queue) and len(self._ledger) < cap:
-            trial = self._scheduler.choose_trial_to_run(self.view)
+            trial = self._choose()
             if trial is not None and (trial.status.is_placed or trial.status.is_final):
                 who, status = type(self._scheduler).__name__, trial.status.shown
                 raise ValueError(
@@ -403,5 +371,5 @@ class Controller:
             placement = self._ledger.place(trial.id, trial.resources) if trial is not None else None
             if trial is None or placement is None:
                 break
-            self._roster.start(trial, placement, self._time, self._next_decision(trial))
+            self._roster.start(trial, placement, self._time, self._rulings.next_decision(trial))
             self._fairness.on_start(self._time)

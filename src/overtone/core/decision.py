@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from overtone.core.resources import Resources
 from overtone.core.types import Config, Why
 
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """Go on."""
+    """Go on; with other values of `params` where a config is given, without a restart."""
+
+    config: Config | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,16 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """Go on with another config, from the checkpoint of `source` (or one's own)."""
+    """Go on with another config, from the checkpoint of `source` (or one's own).
+
+    From `review`, also for a trial that waits. `resources` is its demand from then on; by
+    default that of the config.
+    """
 
     config: Config
     source: str | None
     why: Why
+    resources: Resources | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ from overtone.core.types import Checkpoint, Config, Why
 _BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
 """One object each, since most trials end so, and keep their reason."""
 
+MAX_LOSSES = 3
+"""So often in a row, without a new result in between, a trial is lost before that is a failure."""
+
 
 class Endings:
     """Gives trials whose process ended their next status, and ends the search.
@@ -51,6 +54,33 @@ class Endings:
         self._supply = supply
         self._observes = observes
         self._resources = resources
+        self._losses: dict[str, tuple[int, int]] = {}  # by trial: its results then, how often since
+
+    def end(self, trial: Trial, event: m.Ended) -> Live:
+        """A trial's process is gone; what was known of it. The trial has ended, or waits again."""
+        live = self._roster.end_process(trial)
+        self.settle(trial, live, event)
+        if live.restart_from is not None:
+            self._roster.unpin(live.restart_from)
+        if not trial.status.is_final:
+            self._roster.queue.add(trial)
+        return live
+
+    def reopen(self, event: m.Resumed) -> None:
+        """Let all that had not ended wait to be run again, by a new driver."""
+        closed, self.closing, self.keeps = self.closing, None, False
+        self._limits = event.limits
+        self._losses.clear()
+        for trial in [self._roster.trials[trial_id] for trial_id in self._roster.live]:
+            lost = m.Ended(event.time, trial.id, trial.attempt, "lost", "the driver ended")
+            self.end(trial, lost)
+        self._losses.clear()  # a driver's end says nothing of its trials
+        for trial in self._roster.queue.paused():
+            if trial.why is closed:  # no scheduler paused it
+                self._again(trial, Why("resumed"))
+        if event.errored:
+            for trial in [one for one in self._roster.trials.values() if one.status is Status.ERROR]:
+                self._revive(trial, event.errored)
 
     def settle(self, trial: Trial, live: Live, event: m.Ended) -> None:
         """Give a trial whose process ended its next status."""
@@ -70,10 +100,30 @@ class Endings:
             else:
                 self._finish(trial, Status.TERMINATED, _BY_ITSELF[event.cause])
         elif event.cause == "lost":
-            self._roster.move(trial, Status.PENDING, Why("lost", note=event.error))
+            self._lose(trial, event.error)
         else:
             trial.failures += 1
-            self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry=True)
+            may_retry = event.cause != "limit"  # it would use as much again
+            self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry)
+
+    def _lose(self, trial: Trial, error: str) -> None:
+        """Let a trial whose process was taken away run again; too often in a row is a failure."""
+        before, count = self._losses.get(trial.id, (-1, 0))
+        count = count + 1 if trial.n_results == before else 1
+        self._losses[trial.id] = (trial.n_results, count)
+        if count < MAX_LOSSES:
+            # one that was parked waits to be chosen, as it did before
+            status = Status.PAUSED if trial.status is Status.PARKED else Status.PENDING
+            self._roster.move(trial, status, Why("lost", note=error))
+            return
+        del self._losses[trial.id]
+        trial.failures += 1
+        error = (
+            f"lost {count} times in a row without a new result, the last time: {error}. If the system "
+            'killed it for want of memory, let fewer trials run at once: resources_per_trial={"memory": '
+            '"8GB"} or max_concurrent_trials=1'
+        )
+        self._fail(trial, Why("lost", note=error), error, may_retry=True)
 
     def stop(self, trial: Trial, why: Why, save: bool = False) -> None:
         """End a trial for good, whatever it does now."""
@@ -126,6 +176,7 @@ class Endings:
 
     def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
         """A trial ends for good; its checkpoint stays pinned, for another may go on from it."""
+        self._losses.pop(trial.id, None)
         self._roster.move(trial, status, why, error)
         self._supply.on_end()
         self._scheduler.on_trial_end(trial)
@@ -136,14 +187,44 @@ class Endings:
         trial.last = last and slim(last, names)
         trial.best = trial.last if best is last else best and slim(best, names)
 
+    def renew(self, trial: Trial, decision: Restart) -> None:
+        """A waiting trial is to go on with another config, or from another's checkpoint."""
+        source = decision.source if decision.source != trial.id else None
+        checkpoint = self._roster.checkpoint_of(source, f"trial {trial.id}") if source else None
+        ruled = m.Ruled(
+            trial.id, trial.ruled_t, "restart", decision.why, decision.config, source, decision.resources
+        )
+        self._roster.choices.append(ruled)
+        self._roster.withdraw(trial)
+        self._restart(trial, decision, checkpoint, was_killed=True)
+        if not trial.status.is_final:
+            self._roster.queue.add(trial)
+
+    def _again(self, trial: Trial, why: Why) -> None:
+        """A trial that is paused waits to be started like a new one."""
+        self._roster.queue.remove(trial)
+        self._roster.move(trial, Status.PENDING, why)
+        self._roster.queue.add(trial)
+
+    def _revive(self, trial: Trial, how: str) -> None:
+        """A trial that ended in an error is tried again, from its last checkpoint or from nothing."""
+        trial.failures, trial.error = 0, ""
+        if how == "restart":
+            self._roster.forget(trial)
+            trial.ruled_t, trial.last, trial.best = 0, None, None
+        self._roster.move(trial, Status.PENDING, Why("resumed", note="it had ended in an error"))
+        self._scheduler.on_trial_add(trial)
+        self._roster.queue.add(trial)
+
     def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None, was_killed: bool) -> None:
         """Begin again with another config; one that was killed before it ever saved, from nothing."""
         trial.config = intent.config
-        trial.resources = self._resources(intent.config)
+        trial.resources = intent.resources or self._resources(intent.config)
         if source is not None:
             self._roster.go_on_from(trial, source)
         elif trial.checkpoint is not None or not was_killed:  # what it saved on its way out, or before
             source = self._roster.checkpoint_of(trial.id, f"trial {trial.id}")
         trial.ruled_t = source.t if source else 0
-        self._roster.move(trial, Status.PENDING, intent.why)
+        if trial.status is not Status.PENDING:
+            self._roster.move(trial, Status.PENDING, intent.why)
         self.refuse(trial)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone.core.protocols import Store
+from overtone.core.trial_limits import TrialLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,24 +20,31 @@ class Job:
         name: The trainable's name, as in the folder and in trial names.
         folder: The experiment's folder on this machine, already there.
         parameters: Large objects from `tune.with_parameters`, by argument name.
-        checkpoint_freq: Class trainables save every so many iterations; 0 for never.
-        checkpoint_at_end: Class trainables save when they end.
+        checkpoint_freq: Trials save every so many iterations; 0 for never, None for as often
+            as it costs little.
+        checkpoint_at_end: Class trainables save when they end; None to leave that to
+            `checkpoint_freq=None`.
         reuse: Keep a process for the next trial.
         log_to_file: File names (below the trial's folder) for stdout and stderr, or
             None to show both on the console.
-        grace_s: From a Halt to SIGTERM, and from there to SIGKILL.
+        grace_s: From a Halt to SIGTERM, and from there to SIGKILL; also from a SIGTERM of
+            somebody else's to SIGKILL, for a trial that can save.
         captures_output: Whether what trials print is caught and shown with their name.
         store: Where checkpoints go.
+        elapsed_s: How long the experiment has run already, under earlier drivers.
+        limits: What a trial may use.
     """
 
     trainable: Any
     name: str
     folder: Path
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    checkpoint_freq: int = 0
-    checkpoint_at_end: bool = False
+    checkpoint_freq: int | None = None
+    checkpoint_at_end: bool | None = None
     reuse: bool = False
     log_to_file: tuple[str, str] | None = None
     grace_s: float = 10.0
     captures_output: bool = True
     store: Store | None = None
+    elapsed_s: float = 0.0
+    limits: TrialLimits | None = None

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from overtone.core.limits import Limits
 from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
@@ -43,7 +44,12 @@ class Suggested:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A trial's process runs; `restored` is the checkpoint that it goes on from."""
+    """A trial's process runs.
+
+    Attributes:
+        restored: The checkpoint that it goes on from: one of `Start.fallbacks` where the
+            one of the Start was damaged; None where it begins anew.
+    """
 
     time: float
     trial_id: str
@@ -142,6 +148,21 @@ class Requested:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """A new driver goes on with the experiment; no process of the last one is left.
+
+    Attributes:
+        limits: What bounds it from now on.
+        errored: What becomes of trials that had ended in an error: "" nothing, "resume" from
+            their last checkpoint, "restart" from nothing.
+    """
+
+    time: float
+    limits: Limits
+    errored: Literal["", "resume", "restart"] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """The time that a Wake asked for has come."""
 
@@ -168,6 +189,7 @@ Event = (
     | Requested
     | Tick
     | Interrupted
+    | Resumed
 )
 
 
@@ -198,6 +220,8 @@ class Start:
         until_t: Reports with t < until_t do not wait for a Proceed.
         tag: Its experiment_tag.
         name: What the user calls it, if anything.
+        fallbacks: Go on from the first of these that is whole, where `checkpoint` is
+            damaged; from nothing where none is.
     """
 
     trial_id: str
@@ -210,6 +234,7 @@ class Start:
     until_t: float = 0.0
     tag: str = ""
     name: str = ""
+    fallbacks: tuple[Checkpoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +259,14 @@ class Halt:
 
     Attributes:
         park: It will be wanted again: where it cannot save, answer SaveFailed and wait.
+        final: What it has now is not given up: what saves at its end saves, unless it parks.
     """
 
     trial_id: str
     attempt: int
     save: bool = False
     park: bool = False
+    final: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,18 +314,22 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """A decision other than Continue took effect: `what` is its name in lower case.
+    """A decision took effect: `what` is its name in lower case.
+
+    A Continue is only on record where it changed the config.
 
     Attributes:
         redone: The report repeats a t that was ruled on before; nobody saw it.
+        resources: The demand from now on, where it changes.
     """
 
     trial_id: str
     t: float
-    what: Literal["save", "pause", "stop", "restart", "redone"]
+    what: Literal["save", "pause", "stop", "restart", "redone", "continue"]
     why: Why | None = None
     config: Config | None = None
     source: str | None = None
+    resources: Resources | None = None
 
 
 @dataclass(frozen=True, slots=True)

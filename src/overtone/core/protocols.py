@@ -75,6 +75,8 @@ class TrialScheduler(Part):
         needs_metric: Whether it rules by the goal, so that there must be one.
         metric, mode: The goal, where the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
+        rules_from: Nothing but Continue is ruled at a smaller t; see `next_decision`.
+        shown: What the status line calls it; the class's name by default.
         replayable: False for one that uses outside information.
     """
 
@@ -82,6 +84,8 @@ class TrialScheduler(Part):
     mode: str | None = None
     time_attr: str = "training_iteration"
     needs_metric: bool = True
+    rules_from: float = 0.0
+    shown: str = ""
     replayable: bool = True
 
     @abstractmethod
@@ -103,7 +107,7 @@ class TrialScheduler(Part):
         """Called once, before anything else; `view` stays valid for the whole run."""
 
     def on_trial_add(self, trial: Trial) -> None:
-        """A trial was created."""
+        """A trial was created; or one that had ended in an error is tried again, from `trial.ruled_t`."""
 
     def on_decision(self, trial: Trial, decision: Decision) -> None:
         """The decision that took effect, which stoppers and limits may have overruled."""
@@ -114,13 +118,13 @@ class TrialScheduler(Part):
     def next_decision(self, trial: Trial) -> float:
         """The smallest t at which this scheduler may rule anything but Continue.
 
-        Reports before it do not wait for an answer. By default the next report.
+        Reports before it do not wait for an answer. By default `rules_from`: the next report.
         """
-        return 0.0
+        return self.rules_from
 
     def describe(self) -> str:
         """One line for the status block."""
-        return f"Using {type(self).__name__}"
+        return f"Using {self.shown or type(self).__name__}"
 
 
 class Stopper(Protocol):
@@ -139,6 +143,9 @@ class Engine(ABC):
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
     """
+
+    repeats: bool = False
+    """Whether the same commands lead to the same events again, so that a resume can go through them."""
 
     @abstractmethod
     def open(self, job: Job) -> None:
@@ -174,6 +181,9 @@ class Observer(ABC):
     @abstractmethod
     def on_record(self, record: Record) -> None:
         """One record, in order."""
+
+    def on_past(self, record: Record) -> None:
+        """A record of an earlier driver, before the first of this one: take note, and do nothing."""
 
     def flush(self) -> None:
         """A batch of records has ended."""

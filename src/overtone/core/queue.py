@@ -57,6 +57,10 @@ class Queue:
         """Whether `trial` could start now."""
         return self._ledger.fits(trial.resources, trial.id)
 
+    def is_feasible(self, resources: Resources) -> bool:
+        """Whether these could be given to a trial if nobody else ran."""
+        return self._ledger.is_feasible(resources)
+
     def head(self) -> Trial | None:
         """The first of the pending trials, whether it fits or not."""
         firsts = [keys[0] for keys in self._waiting.values() if keys[0][0] == 0]

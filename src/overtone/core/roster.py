@@ -63,26 +63,36 @@ class Roster:
         self.commands: list[m.Command] = []
         self._prefix = prefix
         self._retention = retention
+        self._resting: dict[str, list[Trial]] = {}  # by uri, the ended trials that have it
 
     @property
     def n_active(self) -> int:
         """How many trials have a process that does not just wait to be chosen."""
         return len(self.live) - len(self.parked)
 
-    def create(self, config: Config, template: Template, origin: tuple[str | None, Why] | None) -> Trial:
-        """A new trial; it is in no queue yet."""
+    def create(
+        self,
+        config: Config,
+        template: Template,
+        origin: tuple[str | None, Why] | None,
+        like: m.Added | None = None,
+    ) -> Trial:
+        """A new trial, or one that is made again as it was; it is in no queue yet."""
         index = len(self.trials)
-        resources, tag, priority = (
-            template.resources(config),
-            template.tag(index, config),
-            template.priority(config),
-        )
-        trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
-        trial.name = str(template.name(trial)) if template.name else ""
+        if like is not None:
+            trial = Trial(like.trial_id, index, config, like.resources, tag=like.tag, priority=like.priority)
+            trial.name = like.name
+        else:
+            resources, priority = template.resources(config), template.priority(config)
+            tag = template.tag(index, config)
+            trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
+            trial.name = str(template.name(trial)) if template.name else ""
         self.trials[trial.id] = trial
         source, why = origin or (None, None)
         self.choices.append(
-            m.Added(trial.id, index, config, resources, tag, priority, source, why, trial.name)
+            m.Added(
+                trial.id, index, config, trial.resources, trial.tag, trial.priority, source, why, trial.name
+            )
         )
         return trial
 
@@ -104,6 +114,8 @@ class Roster:
         trial.status = status
         if why is not None:
             trial.why = why
+        if trial.checkpoint is not None:
+            self._rest_or_wake(trial)
         start = trial.checkpoint if status is Status.STARTING else None
         self.choices.append(m.Moved(trial.id, status.value, trial.attempt, why, placement, start, error))
 
@@ -150,6 +162,7 @@ class Roster:
                 until_t,
                 trial.tag,
                 trial.name,
+                self._retention.before(trial.checkpoint) if trial.checkpoint else (),
             )
         )
 
@@ -164,7 +177,8 @@ class Roster:
             self.queue.remove(trial)
             self.parked.discard(trial.id)
         self.move(trial, Status.HALTING)
-        self.commands.append(m.Halt(trial.id, trial.attempt, save, park))
+        final = not isinstance(intent, Restart)  # what it has now is given up
+        self.commands.append(m.Halt(trial.id, trial.attempt, save, park, final))
 
     def park(self, trial: Trial, why: Why) -> None:
         """Let a trial's process wait, without resources, until it is chosen again."""
@@ -190,10 +204,17 @@ class Roster:
 
     # --- checkpoints -------------------------------------------------------------------
 
-    def keep(self, trial: Trial, checkpoint: Checkpoint, worth: float) -> None:
+    def keep(self, trial: Trial, checkpoint: Checkpoint, worth: float, merit: float = 0.0) -> None:
         """Note what a trial saved, and let go of what its retention no longer wants."""
         self.go_on_from(trial, checkpoint)
-        self._discard(self._retention.add(checkpoint, worth))
+        self._discard(self._retention.add(checkpoint, worth, merit))
+
+    def went_on_from(self, trial: Trial, restored: Checkpoint | None) -> None:
+        """Note what a trial's process restored: an earlier one, where the newest was damaged."""
+        if restored is None:
+            self.forget(trial)
+        elif restored != trial.checkpoint and self._retention.has(restored):
+            self.go_on_from(trial, restored)
 
     def go_on_from(self, trial: Trial, checkpoint: Checkpoint) -> None:
         """Make it the one that the trial goes on from; it is pinned as long as it is that."""
@@ -201,6 +222,13 @@ class Roster:
         if trial.checkpoint is not None:
             self.unpin(trial.checkpoint)
         trial.checkpoint = checkpoint
+
+    def forget(self, trial: Trial) -> None:
+        """The trial goes on from nothing."""
+        if trial.checkpoint is not None:
+            self._wake(trial)
+            self.unpin(trial.checkpoint)
+            trial.checkpoint = None
 
     def pin(self, checkpoint: Checkpoint) -> None:
         """Somebody needs it."""
@@ -210,8 +238,26 @@ class Roster:
         """Somebody no longer needs it; it is deleted if it was only waiting for that."""
         self._discard(self._retention.unpin(checkpoint))
 
+    def _rest_or_wake(self, trial: Trial) -> None:
+        """The checkpoint of a trial that has ended may go where there is no room, and only then."""
+        if not trial.status.is_final:
+            self._wake(trial)
+        elif trial.checkpoint is not None:
+            self._resting.setdefault(trial.checkpoint.uri, []).append(trial)
+            self._discard(self._retention.rest(trial.checkpoint))
+
+    def _wake(self, trial: Trial) -> None:
+        """A trial that has ended needs its checkpoint after all."""
+        resting = self._resting.get(trial.checkpoint.uri, []) if trial.checkpoint else []
+        if trial.checkpoint is not None and trial in resting:
+            resting.remove(trial)
+            self._retention.wake(trial.checkpoint)
+
     def _discard(self, uris: Sequence[str]) -> None:
-        self.commands.extend(m.Discard(uri) for uri in uris)
+        for uri in uris:
+            for trial in self._resting.pop(uri, ()):
+                trial.checkpoint = None
+            self.commands.append(m.Discard(uri))
 
     def checkpoint_of(self, source: str, asking: str) -> Checkpoint:
         """The newest checkpoint of the trial `source`.

@@ -20,6 +20,7 @@ class Supply:
         self._lookahead = lookahead
         self._next = 0
         self._again: list[int] = []
+        self._open: list[int] = []
         self._is_dry = False
         self._n_doubtful = 0
         self.outstanding = 0
@@ -33,6 +34,7 @@ class Supply:
     def on_answer(self, index: int, has_config: bool) -> None:
         """The searcher answered the question for `index`."""
         self.outstanding -= 1
+        self._open.remove(index)
         is_doubtful = self._n_doubtful > 0
         self._n_doubtful -= is_doubtful
         if not has_config:
@@ -61,7 +63,16 @@ class Supply:
         fresh = range(self._next, self._next + wanted - len(indices))
         self._next = fresh.stop
         self.outstanding += wanted
-        return [*indices, *fresh]
+        indices = [*indices, *fresh]
+        self._open += indices
+        return indices
+
+    def reopen(self, total: int | None, lookahead: int) -> list[int]:
+        """Go on, for a search of another size perhaps; what was asked and has no answer yet."""
+        self._total, self._lookahead = total, lookahead
+        self._is_dry = False
+        self._n_doubtful = self.outstanding
+        return list(self._open)
 
     @property
     def _asked(self) -> int:

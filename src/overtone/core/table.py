@@ -57,8 +57,8 @@ class Row:
 
     __slots__ = (
         "attempt", "checkpoint", "config", "ended", "error", "hostname", "id", "index", "metrics",
-        "n_results", "name", "next_config", "node", "pid", "priority", "resources", "source", "started",
-        "status", "t", "tag", "why",
+        "n_results", "name", "next_config", "next_resources", "node", "pid", "priority", "resources",
+        "source", "started", "status", "t", "tag", "why",
     )  # fmt: skip
 
     def __init__(self, added: Added) -> None:
@@ -84,6 +84,7 @@ class Row:
         self.started: float | None = None
         self.ended: float | None = None
         self.next_config: Config | None = None
+        self.next_resources: Resources | None = None
 
     @property
     def is_final(self) -> bool:
@@ -215,7 +216,11 @@ class TrialTable:
                 row = self.rows[choice.trial_id]
                 if choice.why is not None:
                     row.why = choice.why
-                row.next_config = choice.config
+                if choice.what == "continue" or not _IS_PLACED[row.status]:
+                    row.config = row.config if choice.config is None else choice.config
+                    row.resources = choice.resources or row.resources
+                else:
+                    row.next_config, row.next_resources = choice.config, choice.resources
             case Noted():
                 self.notes.append(choice.text)
 
@@ -238,7 +243,8 @@ class TrialTable:
             # that was stopped meanwhile, keeps the config that it had
             if after == "PENDING" and type(event) is Ended and event.cause == "halted":
                 row.config = row.next_config
-            row.next_config = None
+                row.resources = row.next_resources or row.resources
+            row.next_config = row.next_resources = None
         if _IS_FINAL[after]:
             row.ended = event.time
             if self._slims:

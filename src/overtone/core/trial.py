@@ -57,7 +57,14 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.PAUSED: frozenset({Status.STARTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
     # paused without a checkpoint: its process waits inside report()
     Status.PARKED: frozenset(
-        {Status.RUNNING, Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}
+        {
+            Status.RUNNING,
+            Status.HALTING,
+            Status.PAUSED,  # its process was lost
+            Status.PENDING,
+            Status.TERMINATED,
+            Status.ERROR,
+        }
     ),
     Status.TERMINATED: frozenset({Status.PENDING}),
     Status.ERROR: frozenset({Status.PENDING}),

@@ -58,12 +58,16 @@ class Checkpoint:
     Attributes:
         trial_id: The trial that saved it.
         t: Its training_iteration when it was saved.
-        uri: Where the store has it.
+        uri: Where the store has it; no other has the same.
+        size_bytes: How much it takes there; 0 where nobody counted.
+        is_automatic: Nobody asked for it, so that fewer of them are kept.
     """
 
     trial_id: str
     t: int
     uri: str
+    size_bytes: int = 0
+    is_automatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

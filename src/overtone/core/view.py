@@ -11,6 +11,7 @@ from overtone.core.trial import Status, Trial
 if TYPE_CHECKING:
     from overtone.core.goal import Goal
     from overtone.core.queue import Queue
+    from overtone.core.resources import Resources
 
 
 class View:
@@ -58,9 +59,18 @@ class View:
         """The first of `runnable()`, or None."""
         return next(self.runnable(), None)
 
+    @property
+    def n_waiting(self) -> int:
+        """How many trials wait for their turn, pending or paused, whether they fit now or not."""
+        return len(self._queue)
+
     def fits(self, trial: Trial) -> bool:
         """Whether `trial` could start now."""
         return self._queue.fits(trial)
+
+    def is_feasible(self, resources: Resources) -> bool:
+        """Whether `resources` could be given to a trial if nobody else ran."""
+        return self._queue.is_feasible(resources)
 
     def paused(self) -> list[Trial]:
         """The trials that wait to be chosen again, oldest first."""

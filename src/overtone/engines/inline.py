@@ -65,6 +65,15 @@ class Inline(Engine):
 
     def open(self, job: Job) -> None:
         self._job = job
+        if job.limits is not None:
+            import warnings
+
+            warnings.warn(
+                f"trial_limits={job.limits.as_data()} has no effect with engine='inline', where trials are "
+                "calls in this process: leave engine out to have each run in a process that can be ended",
+                stacklevel=2,
+            )
+        self._began = time.monotonic() - job.elapsed_s
         self._events.append(m.CapacityChanged(self.now(), {NODE: self._amounts}))
 
     def now(self) -> float:

@@ -57,6 +57,8 @@ class Simulated(Engine):
         resources: Further resources of the node, by name.
     """
 
+    repeats = True
+
     def __init__(
         self, workers: int = 4, seconds: float = 1.0, resources: Mapping[str, float] | None = None
     ) -> None:
@@ -71,6 +73,8 @@ class Simulated(Engine):
         self._heap: list[tuple[float, int, _Run | None, m.Event | None]] = []
         self._runs: dict[tuple[str, int], _Run] = {}
         self._time_at: dict[str, float] = {}  # a checkpoint's time_total_s, by uri
+        self._limit_s = float("inf")
+        self._ran_s: dict[str, float] = {}  # by trial, over its attempts
         self._curve: Curve = _no_curve
         self._warned: set[str] = set()
 
@@ -81,6 +85,9 @@ class Simulated(Engine):
             TrainableError: It is no function of (config, t).
         """
         self._curve = _curve(job)
+        self._now = job.elapsed_s
+        if job.limits is not None and job.limits.time_s is not None:
+            self._limit_s = job.limits.time_s
         self._push(self._now, None, m.CapacityChanged(self._now, {NODE: self._amounts}))
 
     def now(self) -> float:
@@ -167,6 +174,12 @@ class Simulated(Engine):
             return False
         metrics, seconds = point if isinstance(point, tuple) else (point, self._seconds)
         seconds = float(seconds)
+        before_s = self._ran_s.get(trial_id, 0.0)
+        if before_s + seconds > self._limit_s:
+            self._end_at_limit(run, before_s)
+            return False
+        if self._limit_s != float("inf"):
+            self._ran_s[trial_id] = before_s + seconds
         run.time_total_s += seconds
         run.metrics = self._filled(metrics, run, seconds)
         self._push(self._now + seconds, run, None)
@@ -236,6 +249,12 @@ class Simulated(Engine):
         self._time_at[uri] = run.time_total_s
         saved = Checkpoint(trial_id, run.t, uri)
         self._push(self._now, None, m.Saved(self._now, trial_id, run.start.attempt, saved))
+
+    def _end_at_limit(self, run: _Run, before_s: float) -> None:
+        at = self._now + max(0.0, self._limit_s - before_s)
+        error = f'ran for {self._limit_s:g} s, limit {self._limit_s:g} s: raise "time_s" in trial_limits'
+        self._runs.pop((run.start.trial_id, run.start.attempt), None)
+        self._push(at, None, m.Ended(at, run.start.trial_id, run.start.attempt, "limit", error))
 
     def _end(self, run: _Run, event: m.Ended) -> None:
         self._runs.pop((event.trial_id, event.attempt), None)

@@ -20,9 +20,11 @@ from typing import Any
 from zlib import crc32
 
 from overtone.core import messages as m
+from overtone.core.limits import Limits
 from overtone.core.resources import Placement, Resources
+from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Config, Metrics, Why
-from overtone.errors import StorageError
+from overtone.errors import OvertoneError, StorageError
 from overtone.journal.text import LazyMetrics, dumps, loads
 
 FORMAT = 1
@@ -41,9 +43,10 @@ _EVENTS: dict[str, type] = {
     "requested": m.Requested,
     "tick": m.Tick,
     "interrupted": m.Interrupted,
+    "resumed": m.Resumed,
 }
 _CHOICES: dict[str, type] = {"added": m.Added, "ruled": m.Ruled, "moved": m.Moved, "noted": m.Noted}
-_NOT_EVENTS = ("header", "driver")
+_NOT_EVENTS = ("header", "driver", "end")
 _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 _NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
@@ -59,8 +62,11 @@ PLAIN_REPORT = re.compile(
 """A report without choices and checkpoint, up to its metrics: n, time, trial_id, attempt, t."""
 
 _METRICS = b',"metrics":'
+_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id names one in the experiment's
+_STATUSES = frozenset(one.value for one in Status)
 _quoted = lru_cache(4096)(encode_basestring_ascii)
 _float = float.__repr__
+_NUMBERS = frozenset({int, float})
 _cached = lru_cache(4096)(dumps)  # of demands, placements and reasons few differ
 _TEXT: dict[type, Callable[[Any], str]] = {
     str: _quoted,
@@ -129,7 +135,7 @@ class Codec:
         return sealed(body)
 
     def encode_fact(self, n: int, kind: str, facts: Mapping[str, Any]) -> bytes:
-        """The line of something that is no event: "header", or "driver" at each start."""
+        """The line of something that is no event: "header", "driver" at each start, "end"."""
         return sealed(dumps({"n": n, "e": kind, **facts})[:-1].encode())
 
     def encode_choices(self, choices: Sequence[m.Choice]) -> str:
@@ -170,13 +176,25 @@ class Codec:
         Raises:
             StorageError: It holds something that this version does not know.
         """
-        found = PLAIN_REPORT.match(body)
-        if found is not None:
+        try:
+            found = PLAIN_REPORT.match(body)
+            if found is None:
+                return self._decode(body, lazy)
             n, time, trial_id, attempt, t = found.groups()
             metrics, raw = _metrics(body[found.end() :], lazy)
             return m.Record(
                 int(n), m.Reported(float(time), trial_id.decode(), int(attempt), int(t), metrics, None, raw)
             )
+        except OvertoneError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError) as error:  # well sealed, and yet no record
+            raise StorageError(
+                f"the record that begins with {body[:60]!r} holds something that Overtone does not write "
+                f"({type(error).__name__}: {error!s:.200}): it was made by something else"
+            ) from error
+
+    def _decode(self, body: bytes, lazy: bool) -> m.Record | None:
+        """As `decode`, for all that is no plain report."""
         tail = b""
         if b'"e":"reported"' in body[:40]:
             body, tail = _split_metrics(body)
@@ -202,6 +220,12 @@ class Codec:
                 document[name] = _PARTS[name](value)
         if self._decode_config is not None and document.get("config") is not None:
             document["config"] = self._decode_config(document["config"])
+        if kind is m.Added and not _FOLDER.fullmatch(document["trial_id"]):
+            raise ValueError(f"trial_id {document['trial_id']!r:.100} is no name of a folder")
+        if kind is m.Moved and document["status"] not in _STATUSES:
+            raise ValueError(f"status {document['status']!r:.100} is none of a trial")
+        if type(document.get("trial_id", "")) is not str or type(document.get("time", 0.0)) not in _NUMBERS:
+            raise TypeError("a trial_id that is no text, or a time that is no number")
         return _made(kind, document)
 
 
@@ -209,7 +233,10 @@ def _metrics(text: bytes, lazy: bool) -> tuple[Metrics, str]:
     if lazy:
         return LazyMetrics(text), ""
     raw = text.decode()
-    return loads(raw), raw
+    metrics = loads(raw)
+    if type(metrics) is not dict:
+        raise TypeError("metrics that are no object")
+    return metrics, raw
 
 
 def _split_metrics(body: bytes) -> tuple[bytes, bytes]:
@@ -257,6 +284,11 @@ def _resources(document: dict[str, Any]) -> Resources:
     return _shared(bundles, document.get("strategy", "PACK"))
 
 
+def _limits(document: dict[str, Any]) -> Limits:
+    made: Limits = _made(Limits, document)
+    return made
+
+
 _shared = lru_cache(1024)(Resources)  # 10,000 trials have few different demands
 _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "checkpoint": _checkpoint,
@@ -264,5 +296,6 @@ _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "why": _why,
     "placement": _placement,
     "resources": _resources,
+    "limits": _limits,
 }
 _PARTS_OF = {kind: tuple(one.name for one in fields(kind) if one.name in _PARTS) for kind in _NAMES}

@@ -36,7 +36,7 @@ def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
 
     return {
         "wall": time.time(),
-        "command": list(command) if command is not None else [sys.executable, *sys.argv],
+        "command": list(command) if command is not None else [sys.executable, *sys.orig_argv[1:]],
         "directory": os.getcwd(),
         "pid": os.getpid(),
         "hostname": platform.node(),

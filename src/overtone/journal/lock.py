@@ -82,3 +82,20 @@ def _let_go_in_children() -> None:
 def _release_all() -> None:
     for lock in list(_held):
         lock.release()
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a living process holds the lock at `path`."""
+    try:
+        import fcntl
+
+        fd = os.open(path, os.O_RDONLY)
+    except (ImportError, OSError):
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from overtone.core.messages import Choice, Record
+from overtone.core.messages import Command, Record
 from overtone.core.table import Row, TrialTable
 from overtone.journal.codec import PLAIN_REPORT, Codec
-from overtone.journal.reader import Lines, read
+from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics
 
 if TYPE_CHECKING:
@@ -64,34 +64,48 @@ def results(
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A record whose event leads to other choices now than it did.
+    """An event that leads to another choice today than it did; the journal's was taken.
 
     Attributes:
         record: What the journal has.
-        choices: What the controller chose.
+        now, then: The choice of today's code, and the journal's.
     """
 
     record: Record
-    choices: tuple[Choice, ...]
+    now: str
+    then: str
 
     def __str__(self) -> str:
-        was = ", ".join(map(repr, self.record.choices)) or "nothing"
-        now = ", ".join(map(repr, self.choices)) or "nothing"
         event = type(self.record.event).__name__
-        return f"record {self.record.n} ({event}) led to {was}; now it leads to {now}"
+        return f"record {self.record.n} ({event}) led to {self.then}; now it would lead to {self.now}"
 
 
 def replay_into(
-    controller: Controller, path: str | os.PathLike[str], codec: Codec | None = None
+    controller: Controller,
+    records: Iterable[Record],
+    on_command: Callable[[Command], None] | None = None,
+    on_record: Callable[[Record], None] | None = None,
+    codec: Codec | None = None,
 ) -> list[Divergence]:
-    """Let a fresh controller handle every event of a journal; where it chose otherwise.
+    """Let a fresh controller handle every event of a journal again; where it would choose otherwise today.
 
-    Choices are compared as the journal writes them, so that a tuple equals a list.
+    Args:
+        records: Such as `read(path)`.
+        on_command: Called with each command that followed.
+        on_record: Called with each record, once it is handled.
+        codec: Needed where configs hold what is not data.
     """
-    codec = codec or Codec()
     divergences: list[Divergence] = []
-    for record in read(path, codec=codec):
-        choices = controller.handle(record.event).choices
-        if codec.encode_choices(choices) != codec.encode_choices(record.choices):
-            divergences.append(Divergence(record, choices))
+    codec = codec or Codec()
+    for record in records:
+        outcome, differs = controller.replay(record)
+        if on_command is not None:
+            for command in outcome.commands:
+                on_command(command)
+        if not differs and outcome.choices != record.choices:  # as it is written, a tuple equals a list
+            now, then = codec.encode_choices(outcome.choices), codec.encode_choices(record.choices)
+            differs = [(now, then)] if now != then else []
+        divergences.extend(Divergence(record, now, then) for now, then in differs)
+        if on_record is not None:
+            on_record(record)
     return divergences

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Any
+
+from overtone.core.json_encoder import encoder
+from overtone.errors import StorageError
 
 LONGEST_REPR = 500
 _TAGS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -25,9 +30,12 @@ def loads(text: str) -> Any:
     """The value in JSON text that `dumps` wrote; no blanks before it.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: It is no JSON, or nested too deeply.
     """
-    return (_tagged if '"__float__"' in text else _untagged)(text)[0]
+    try:
+        return (_tagged if '"__float__"' in text else _untagged)(text)[0]
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _untag(found: dict[str, Any]) -> Any:
@@ -63,7 +71,7 @@ def as_data(value: Any) -> Any:
     return {"__repr__": repr(value)[:LONGEST_REPR]}
 
 
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=as_data).encode
+_encode = encoder(as_data)
 
 
 def _plain(value: Any) -> Any:
@@ -80,6 +88,20 @@ def _plain(value: Any) -> Any:
     return _plain(as_data(value))
 
 
+@lru_cache
+def _mark(key: str) -> bytes:
+    """What a value is preceded by: within a text the quotes would have backslashes."""
+    return f"{encode_basestring_ascii(key)}:".encode()
+
+
+def _is_float(number: bytes) -> bool:
+    return b"." in number or b"e" in number or b"E" in number
+
+
+_SCALAR = re.compile(rb"(?:(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null))(?=[,}])")
+_CONSTANTS = {b"true": True, b"false": False, b"null": None}
+
+
 class LazyMetrics(Mapping[str, Any]):
     """Metrics that are decoded when somebody looks at them."""
 
@@ -91,12 +113,34 @@ class LazyMetrics(Mapping[str, Any]):
 
     def _decoded(self) -> dict[str, Any]:
         if self._data is None:
-            self._data = loads(self._text.decode())
+            try:
+                self._data = dict(loads(self._text.decode()))
+            except (ValueError, TypeError) as error:
+                start = self._text[:60]
+                raise StorageError(f"a result that begins with {start!r} is no data: {error}") from error
             self._text = b""
         return self._data
 
     def __getitem__(self, key: str) -> Any:
         return self._decoded()[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value at `key`: a number or a constant of a flat text is read without decoding the rest."""
+        text = self._text
+        if self._data is None and text.find(b"{", 1) < 0:
+            mark = _mark(key)
+            at = text.find(mark)
+            if at < 0:
+                return default
+            found = _SCALAR.match(text, at + len(mark))
+            if found is not None:
+                number, constant = found.groups()
+                if number is None:
+                    return _CONSTANTS[constant]
+                return (
+                    int(number) if number.isdigit() else float(number) if _is_float(number) else int(number)
+                )
+        return self._decoded().get(key, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._decoded())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ Durability = Literal["interval", "sync"]
 """When an append is safe from a power cut: after a second, or at once."""
 
 _SYNC_EVERY_S = 1.0
+_TIME = re.compile(rb'\{"n":\d+,"e":"[a-z_]+","time":([-+.e\d]+),')
 
 
 class JournalWriter:
@@ -31,12 +33,16 @@ class JournalWriter:
 
     Attributes:
         next_n: The number of the next record.
+        codec: Writes records, and reads past ones.
         last_time: The time of the last event, in seconds that the experiment has run.
         dropped_bytes: What a crash had left at the end and was cut off on opening.
 
     Raises:
         StorageError: It cannot be written, exists already, or has another writer.
     """
+
+    codec: Codec
+    _path: Path
 
     def __init__(
         self,
@@ -52,7 +58,7 @@ class JournalWriter:
                     f"{self._path} exists already: resume that experiment, or choose another name"
                 )
             self._open(keep_bytes=0)
-            self._write(self._codec.encode_fact(1, "header", header), 1)
+            self._write(self.codec.encode_fact(1, "header", header), 1)
         except BaseException:
             self.close()
             raise
@@ -73,22 +79,72 @@ class JournalWriter:
         Raises:
             StorageError: It cannot be read or written, is damaged, or has another writer.
         """
-        writer = cls.__new__(cls)
-        writer._prepare(path, durability, codec)
+        writer = cls.reopen(path, durability, codec)
         try:
-            reader = Reader(path, lazy=True, codec=codec)
-            for record in reader:
-                writer.last_time = record.event.time
-            if reader.lines.n == 0:
-                raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
-            writer.next_n = reader.lines.n + 1
-            writer.dropped_bytes = reader.lines.dropped_bytes
-            writer._open(keep_bytes=reader.lines.offset)
-            writer._write(writer._codec.encode_fact(writer.next_n, "driver", driver), 1)
+            for _ in writer.past():
+                pass
+            writer.note("driver", driver)
         except BaseException:
             writer.close()
             raise
         return writer
+
+    @classmethod
+    def reopen(
+        cls, path: str | os.PathLike[str], durability: Durability = "interval", codec: Codec | None = None
+    ) -> JournalWriter:
+        """The writer of a journal that exists; read its `past()` to the end before anything is appended.
+
+        Raises:
+            StorageError: It has another writer.
+        """
+        writer = cls.__new__(cls)
+        writer._prepare(path, durability, codec)
+        return writer
+
+    @property
+    def written_bytes(self) -> int:
+        """How much of the file will not be taken back."""
+        return self._good_bytes
+
+    def newest_time(self) -> float:
+        """The time of the last whole record; 0.0 where there is none. Reads the end of the file alone."""
+        size = os.stat(self._path).st_size
+        for length in (1 << 16, 1 << 22, size):
+            with open(self._path, "rb") as file:
+                file.seek(max(0, size - length))
+                lines = file.read().split(b"\n")[:-1]
+            for line in reversed(lines):
+                found = _TIME.match(line)
+                if found is not None and unsealed(line) is not None:
+                    return float(found[1])
+            if length >= size:
+                break
+        return 0.0
+
+    def past(self) -> Iterator[Record]:
+        """Every record so far, metrics undecoded; then what a crash left torn is cut off.
+
+        Raises:
+            StorageError: The journal cannot be read, is damaged, or holds no header.
+        """
+        reader = Reader(self._path, lazy=True, codec=self.codec)
+        for record in reader:
+            self.last_time = record.event.time
+            yield record
+        if reader.lines.n == 0:
+            raise StorageError(f"{self._path} holds no complete header: nothing was recorded; start anew")
+        self.next_n = reader.lines.n + 1
+        self.dropped_bytes = reader.lines.dropped_bytes
+        self._open(keep_bytes=reader.lines.offset)
+
+    def note(self, kind: Literal["driver", "end"], facts: Mapping[str, Any]) -> None:
+        """Write down what is no event: a new driver, or the end of the experiment.
+
+        Raises:
+            StorageError: It could not be written.
+        """
+        self._write(self.codec.encode_fact(self.next_n, kind, facts), 1)
 
     def _prepare(self, path: str | os.PathLike[str], durability: Durability, codec: Codec | None) -> None:
         if durability not in ("interval", "sync"):
@@ -97,7 +153,7 @@ class JournalWriter:
         self.last_time = 0.0
         self.dropped_bytes = 0
         self._path = Path(path)
-        self._codec = codec or Codec()
+        self.codec = codec or Codec()
         self._syncs_always = durability == "sync"
         self._fd = -1
         self._good_bytes = 0
@@ -135,7 +191,7 @@ class JournalWriter:
             return
         if records[0].n != self.next_n:
             raise ValueError(f"record {records[0].n} cannot follow record {self.next_n - 1}")
-        encode = self._codec.encode
+        encode = self.codec.encode
         data = encode(records[0]) if len(records) == 1 else b"".join([encode(record) for record in records])
         self._write(data, len(records))
         self.last_time = records[-1].event.time
@@ -227,4 +283,4 @@ def _holds_anything(path: Path) -> bool:
         return False
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from error
-    return any(unsealed(line) is not None for line in data.split(b"\n"))
+    return any(unsealed(line) is not None for line in data.split(b"\n")[:-1])  # whole lines end

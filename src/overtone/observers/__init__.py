@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from overtone.observers.projections import file_observers, rebuild
+from overtone.observers.projections import file_observers, rebuild, reconcile
 
-__all__ = ["file_observers", "rebuild"]
+__all__ = ["file_observers", "rebuild", "reconcile"]

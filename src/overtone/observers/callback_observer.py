@@ -74,6 +74,10 @@ class CallbackObserver(Observer):
             if type(choice) is Moved:
                 self._on_moved(choice, event)
 
+    def on_past(self, record: Record) -> None:
+        """Hooks were called then."""
+        self._table.apply(record)
+
     def flush(self) -> None:
         """The step has ended."""
         if self._is_in_step:

@@ -85,6 +85,13 @@ class Console(Observer):
             assert self._progress is not None
         self._progress.apply(record)
 
+    def on_past(self, record: Record) -> None:
+        """Take note of what happened before; it is not told again."""
+        self.open()
+        assert self._progress is not None
+        self._progress.apply(record)
+        self._progress.forget_news()
+
     def on_output(self, trial_id: str, stream: str, text: str) -> None:
         """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""
         self.open()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from overtone.core.messages import Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
@@ -32,25 +33,45 @@ class _Echo:
 _writer = csv.writer(_Echo(), lineterminator="")
 
 
-class _Sheet:
-    """One trial's columns, reported ones first, and the cells that are the same in each row.
+class _Columns(NamedTuple):
+    """The columns of a table, reported ones first; most trials of an experiment share them.
 
     Attributes:
-        columns: The reported ones.
+        reported: Those whose cells may differ from row to row.
+        constant: The others.
         known: All.
+        header: The first line.
+    """
+
+    reported: tuple[str, ...]
+    constant: tuple[str, ...]
+    known: frozenset[str]
+    header: str
+
+
+@lru_cache(64)
+def _columns(reported: tuple[str, ...], constant: tuple[str, ...]) -> _Columns:
+    if "timesteps_total" not in reported:
+        reported = (*reported, "timesteps_total")
+    both = (*reported, *constant)
+    return _Columns(reported, constant, frozenset(both), _writer.writerow(both))
+
+
+class _Sheet:
+    """One trial's columns, and the cells that are the same in each row.
+
+    Attributes:
+        columns: What it has.
         ending: The constant cells, with a comma before them.
-        names: Of the constant cells.
         config: What `ending` was made of.
     """
 
-    __slots__ = ("columns", "config", "ending", "known", "names")
+    __slots__ = ("columns", "config", "ending")
 
-    def __init__(self) -> None:
-        self.columns: list[str] = []
-        self.known: frozenset[str] = frozenset()
-        self.ending = ""
-        self.names: list[str] = []
-        self.config: Any = None
+    def __init__(self, columns: _Columns, ending: str, config: Any) -> None:
+        self.columns = columns
+        self.ending = ending
+        self.config = config
 
 
 class CsvRows(Observer):
@@ -76,9 +97,9 @@ class CsvRows(Observer):
             if event.raw.count("{") != 1:
                 metrics = flatten(metrics)
             sheet = self._sheets.get(row.id)
-            if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.known:
+            if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.columns.known:
                 sheet = self._fit(row, sheet, metrics)
-            cells = _writer.writerow(map(metrics.get, sheet.columns))
+            cells = _writer.writerow(map(metrics.get, sheet.columns.reported))
             self._files.add(row.id, f"{cells}{sheet.ending}\n")
         elif type(event) is Started and event.trial_id in self._sheets:
             self._sheets[event.trial_id].config = None  # another process: other constant facts
@@ -96,35 +117,31 @@ class CsvRows(Observer):
     def _fit(self, row: Row, sheet: _Sheet | None, metrics: Mapping[str, Any]) -> _Sheet:
         """The trial's sheet, with a column for everything in `metrics`; its file is widened."""
         constant = flatten({**constant_facts(row), "config": row.config})
-        if sheet is None:
-            sheet = self._sheets[row.id] = _Sheet()
-            # a trial that ended, and was tried again, has a file already
-            before = next(csv.reader(io.StringIO(self._files.read(row.id))), []) if row.n_results > 1 else []
+        if sheet is not None:
+            before = [*sheet.columns.reported, *sheet.columns.constant]
+        elif row.n_results > 1:  # a trial that ended, and was tried again, has a file already
+            before = next(csv.reader(io.StringIO(self._files.read(row.id))), [])
         else:
-            before = [*sheet.columns, *sheet.names]
-        columns = [name for name in before if name not in constant]
-        columns += [name for name in metrics if name not in constant and name not in columns]
-        if "timesteps_total" not in columns:
-            columns.append("timesteps_total")
-        sheet.columns, sheet.names = columns, list(constant)
-        sheet.known = frozenset(columns) | frozenset(constant)
-        sheet.config = row.config
-        sheet.ending = f",{_writer.writerow(constant.values())}"
-        after = [*columns, *constant]
+            before = []
+        new = [name for name in metrics if name not in constant and name not in before]
+        kept = [name for name in before if name not in constant]
+        columns = _columns((*kept, *new), tuple(constant))
         if not before:
-            self._files.add(row.id, f"{_writer.writerow(after)}\n")
-        elif after != before:
-            self._files.replace(row.id, _widened(self._files.read(row.id), after))
+            self._files.add(row.id, f"{columns.header}\n")
+        elif [*columns.reported, *columns.constant] != before:
+            self._files.replace(row.id, _widened(self._files.read(row.id), columns))
+        ending = f",{_writer.writerow(constant.values())}"
+        sheet = self._sheets[row.id] = _Sheet(columns, ending, row.config)
         return sheet
 
 
-def _widened(text: str, columns: list[str]) -> str:
+def _widened(text: str, columns: _Columns) -> str:
     """The table in `text` with these columns; where it has no value, the cell is empty."""
     limit = csv.field_size_limit(len(text) + 1)  # a cell may hold a text of any length
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""))
-        lines = [_writer.writerow(columns)]
-        lines += [_writer.writerow([row.get(name) for name in columns]) for row in rows]
+        names = (*columns.reported, *columns.constant)
+        lines = [columns.header, *[_writer.writerow([row.get(name) for name in names]) for row in rows]]
     finally:
         csv.field_size_limit(limit)
     return "".join(f"{line}\n" for line in lines)

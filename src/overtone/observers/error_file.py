@@ -25,7 +25,12 @@ class ErrorFile(Observer):
 
     def on_record(self, record: Record) -> None:
         event = record.event
-        if type(event) is Ended and event.cause in _IS_FAILURE and (event.traceback or event.error):
-            text = (event.traceback or event.error).rstrip("\n")
+        if type(event) is Ended and (text := error_text(event)):
             path = f"{self._folder}{os.sep}{event.trial_id}{os.sep}{ERROR_TXT}"
-            write_file(path, f"{text}\n", append=True)
+            write_file(path, text, append=True)
+
+
+def error_text(event: Ended) -> str:
+    """What the file says of this end; nothing where it was no failure."""
+    text = event.traceback or event.error
+    return text.rstrip("\n") + "\n" if text and event.cause in _IS_FAILURE else ""

@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -122,13 +123,49 @@ class EventWriter:
             self._changed.notify_all()
 
 
+def wait_for_writer(folder: str, patience_s: float = 10.0) -> bool:
+    """Whether no process writes event files below `folder`: that of a killed driver still may.
+
+    It ends by itself, once it has written what it was sent.
+    """
+    fd, deadline = _locked(folder), time.monotonic() + patience_s
+    while fd is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        fd = _locked(folder)
+    if fd is not None and fd >= 0:
+        os.close(fd)
+    return fd is not None
+
+
+def _locked(folder: str) -> int | None:
+    """A descriptor that holds the folder's lock; -1 where there are no locks, None if another has it."""
+    try:
+        import fcntl
+
+        fd = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return -1
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return fd
+    except OSError as error:
+        os.close(fd)
+        return None if isinstance(error, BlockingIOError) else -1
+
+
 def _start(folder: str) -> Popen[bytes]:
     import subprocess
 
     path = json.dumps([os.path.abspath(one) for one in sys.path])
-    return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, path, folder],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is the driver's to handle: this process ends with its input
-    )
+    lock = _locked(folder)  # the process inherits it, and has it from its birth to its end
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, path, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=() if lock is None or lock < 0 else (lock,),
+            start_new_session=True,  # Ctrl-C is the driver's to handle: this process ends with its input
+        )
+    finally:
+        if lock is not None and lock >= 0:
+            os.close(lock)

@@ -5,9 +5,9 @@ NaN and the infinities are the literals NaN and Infinity, which `json.loads` tak
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from overtone.core.json_encoder import encoder
 from overtone.core.messages import Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, constant_facts
@@ -16,7 +16,7 @@ from overtone.observers.trial_files import TrialFiles
 
 RESULT_JSON = "result.json"
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=as_data).encode
+_encode = encoder(as_data, allow_nan=True)
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
 

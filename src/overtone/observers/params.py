@@ -8,6 +8,7 @@ import os
 from overtone.core.messages import Record, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
+from overtone.core.types import Config
 from overtone.journal.text import as_data
 from overtone.observers.trial_files import write_file
 
@@ -33,8 +34,11 @@ class Params(Observer):
         event = record.event
         if type(event) is Started:
             row = self._table.rows[event.trial_id]
-            # a line for each parameter; json's own indent is ten times slower
-            lines = ",".join(
-                [f"\n  {_encode(str(key))}: {_encode(value)}" for key, value in row.config.items()]
-            )
-            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", f"{{{lines}\n}}\n")
+            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", params_text(row.config))
+
+
+def params_text(config: Config) -> str:
+    """What the file of a trial with this config holds."""
+    # a line for each parameter; json's own indent is ten times slower
+    lines = ",".join([f"\n  {_encode(str(key))}: {_encode(value)}" for key, value in config.items()])
+    return f"{{{lines}\n}}\n"

@@ -145,6 +145,11 @@ class Progress:
         self.notes.clear()
         self.results.clear()
 
+    def forget_news(self) -> None:
+        """What was new is of an earlier driver, which has told it."""
+        self.n_endings = 0
+        self.clear_news()
+
     def _ask_goal(self) -> None:
         self._metric, mode = self.facts.named_goal()
         self._sign = -1.0 if mode == "min" else 1.0

@@ -1,4 +1,7 @@
-"""The files that observers write in each trial's folder, and how to write them anew from the journal."""
+"""The files that observers write in each trial's folder: followed, made anew, and mended on resume.
+
+All of them are projections of the journal: what they hold follows from it.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,20 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import header
-from overtone.journal.reader import read
+from overtone.journal.replay import replay
 from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.error_file import ERROR_TXT, ErrorFile
+from overtone.observers.error_file import ErrorFile
+from overtone.observers.event_writer import wait_for_writer
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.params import PARAMS_JSON, Params
+from overtone.observers.mending import Mending
+from overtone.observers.params import Params
+from overtone.observers.selected import selected
 from overtone.observers.tensorboard import TensorBoard, is_available
 from overtone.observers.trial_files import TrialFiles
+from overtone.observers.written import EVENTS, FILES, check_name, deviating, remove, strangers
 
 JOURNAL = "journal.jsonl"
-
-_FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT)
+FILE_OBSERVERS = (Params, JsonLines, CsvRows, ErrorFile, TensorBoard)
 
 
 def file_observers(
@@ -31,6 +37,8 @@ def file_observers(
     began: float | None = None,
 ) -> list[Observer]:
     """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
+
+    They append to what is there: on resume, `reconcile` comes first.
 
     Args:
         tensorboard: Whether event files are written; None for where tensorboardX is installed.
@@ -52,6 +60,63 @@ def file_observers(
     return found
 
 
+def reconcile(
+    folder: str | os.PathLike[str],
+    tensorboard: bool | None = None,
+    codec: Codec | None = None,
+    *,
+    table: TrialTable | None = None,
+) -> list[Observer]:
+    """What `file_observers` gives, after the files below `folder` were brought to the journal's length.
+
+    A driver that is killed leaves files that lack their end, and a power cut may leave them
+    shorter or longer than the journal. Trials that had ended long before are only looked at
+    for missing files; the files of the others are compared with the journal by their
+    length, and written anew where they differ, each whole or not at all. Event files that
+    differ are removed, and what they held is sent to the observer's process again.
+
+    Call it once the journal has its writer, so that nobody else writes.
+
+    Args:
+        folder: The experiment's; its journal is in it.
+        tensorboard: See `file_observers`.
+        codec: Needed where configs hold what is not data.
+        table: The state at the end of the journal, where a replay has made it already; the
+            observers share it. Read from the journal where it is not given.
+
+    Raises:
+        StorageError: The journal cannot be read, files cannot be written, or a trial is
+            named so that its folder would not be in `folder`.
+    """
+    folder = os.fspath(folder)
+    journal = os.path.join(folder, JOURNAL)
+    if table is None:
+        try:
+            table = replay(journal, keep_metrics="live", codec=codec)
+        except KeyError as error:
+            raise _unknown(journal, error) from error
+    observers = file_observers(folder, tensorboard, table=table)
+    events = next((one for one in observers if isinstance(one, TensorBoard)), None)
+    if events is not None:
+        wait_for_writer(folder)
+    try:
+        for trial in strangers(folder, table):
+            remove(folder, trial)
+        has_real_clock = _parts(journal).get("engine") not in (None, "Simulated")
+        due = deviating(folder, table, with_events=events is not None, has_real_clock=has_real_clock)
+        if due:
+            with Mending(folder, due, events) as mending:
+                for record, began in selected(journal, due.trials, codec):
+                    mending.on_record(record, began)
+    except StorageError:  # which is an OSError too, and says more
+        raise
+    except OSError as error:
+        raise StorageError(f"{error.filename or folder} cannot be mended: {error.strerror}") from error
+    except KeyError as error:
+        raise _unknown(journal, error) from error
+    return observers
+
+
 def rebuild(
     folder: str | os.PathLike[str],
     tensorboard: bool | None = False,
@@ -68,30 +133,53 @@ def rebuild(
         The state of the experiment.
 
     Raises:
-        StorageError: The journal cannot be read, or the files cannot be written.
+        StorageError: The journal cannot be read, the files cannot be written, or a trial is
+            named so that its folder would not be in `folder`.
     """
     journal = Path(folder, JOURNAL)
-    began = header(journal)["wall"]
+    header(journal)
     table = TrialTable("live")
-    observers = file_observers(folder, tensorboard, table=table, began=began)
-    _remove_files(Path(folder), any(isinstance(one, TensorBoard) for one in observers))
+    observers = file_observers(folder, tensorboard, table=table)
+    events = next((one for one in observers if isinstance(one, TensorBoard)), None)
+    _remove_files(Path(folder), events is not None)
+    known = 0
     try:
-        for record in read(journal, codec=codec):
+        for record, began in selected(journal, None, codec):
+            if events is not None:
+                events.began = began
+            table.apply(record)
+            if len(table.rows) != known:
+                known = len(table.rows)
+                check_name(os.fspath(folder), next(reversed(table.rows)))
             for observer in observers:
                 observer.on_record(record)
                 observer.flush()
+    except KeyError as error:
+        raise _unknown(os.fspath(journal), error) from error
     finally:
         for observer in observers:
             observer.close()
     return table
 
 
+def _unknown(journal: str, error: KeyError) -> StorageError:
+    return StorageError(f"{journal} is about {error}, of which nothing was said before")
+
+
+def _parts(journal: str) -> dict[str, object]:
+    parts = header(journal).get("parts")
+    return parts if isinstance(parts, dict) else {}
+
+
 def _remove_files(folder: Path, events: bool) -> None:
+    names = FILES if events else tuple(name for name in FILES if name != EVENTS)
     try:
-        for trial in os.scandir(folder):
-            if trial.is_dir():
-                for entry in os.scandir(trial):
-                    if entry.name in _FILES or (events and entry.name.startswith("events.out.tfevents.")):
-                        os.unlink(entry)
+        with os.scandir(folder) as entries:
+            trials = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for trial in trials:
+            remove(os.fspath(folder), trial, names)
     except OSError as error:
         raise StorageError(f"{folder} cannot be cleared: {error.strerror} ({error.filename})") from error
+
+
+__all__ = ["FILE_OBSERVERS", "JOURNAL", "file_observers", "rebuild", "reconcile"]

@@ -34,6 +34,7 @@ class TensorBoard(Observer):
         table: Shared with other observers, or its own.
         began: The wall time, in seconds since 1970, at which the experiment's own clock was
             0; where not given, results are dated when they come.
+        beside: Write through this one's process, which closes it.
 
     Raises:
         MissingPackageError: tensorboardX is not installed.
@@ -44,13 +45,15 @@ class TensorBoard(Observer):
         folder: str | os.PathLike[str],
         table: TrialTable | None = None,
         began: float | None = None,
+        beside: TensorBoard | None = None,
     ) -> None:
         if not is_available():
             raise MissingPackageError("tensorboardX", "tensorboard", "writing TensorBoard files")
         self._table = table if table is not None else TrialTable("live")
-        self._began = began
+        self.began = began
         self._batch: list[Message] = []
-        self._writer = EventWriter(os.fspath(folder))
+        self._is_guest = beside is not None
+        self._writer: EventWriter = EventWriter(os.fspath(folder)) if beside is None else beside._writer
 
     def on_record(self, record: Record) -> None:
         row = self._table.apply(record)
@@ -72,7 +75,8 @@ class TensorBoard(Observer):
 
     def close(self) -> None:
         self.flush()
-        self._writer.close()
+        if not self._is_guest:
+            self._writer.close()
 
     def _wall(self, record: Record) -> float:
-        return time.time() if self._began is None else self._began + record.event.time
+        return time.time() if self.began is None else self.began + record.event.time

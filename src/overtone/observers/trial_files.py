@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from overtone.errors import StorageError
 
-_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-_REPLACE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)  # what a link names is not ours
+_APPEND = _WRITE | os.O_APPEND
+_REPLACE = _WRITE | os.O_TRUNC
 
 
 class TrialFiles:
@@ -65,11 +66,12 @@ class TrialFiles:
 
     def finish(self, trial_id: str) -> None:
         """Write a trial's text now, and close its file."""
-        if trial_id in self._waiting:
-            self._write(trial_id)
-        fd = self._open.pop(trial_id, None)
-        if fd is not None:
-            os.close(fd)
+        if trial_id in self._open:
+            if trial_id in self._waiting:
+                self._write(trial_id)
+            os.close(self._open.pop(trial_id))
+        elif trial_id in self._waiting:
+            write_file(self.path(trial_id), "".join(self._waiting.pop(trial_id)), append=True)
 
     def read(self, trial_id: str) -> str:
         """All that the file holds, with what waits; empty where there is none."""

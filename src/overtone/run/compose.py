@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,11 @@ from overtone.core.template import Template
 from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.run.folder import prepare
+from overtone.run.folder import bring, prepare, reopen, root_of
+from overtone.run.found import Errored, count_in_process, find, header_of, main_script, wish
 from overtone.run.loop import warn
+from overtone.run.place import Place
+from overtone.run.resuming import limits_of
 from overtone.worker.bound import as_bound, trainable_name
 
 if TYPE_CHECKING:
@@ -52,6 +55,25 @@ class Parts:
     why_engine: str
     demand: Resources | None
     has_tensorboard: bool
+    limits: Limits
+    nth: int
+    place: Place
+    past: Past | None = None
+
+
+@dataclass(slots=True)
+class Past:
+    """An experiment that is gone on with.
+
+    Attributes:
+        journal: Reopened, so that no other driver writes; not read yet.
+        header: What its first record says.
+        errored: What becomes of trials that had ended in an error.
+    """
+
+    journal: JournalWriter
+    header: Mapping[str, Any]
+    errored: Errored
 
 
 def compose(experiment: Experiment) -> Parts:
@@ -64,8 +86,14 @@ def compose(experiment: Experiment) -> Parts:
     name = trainable_name(bound.trainable)
     engine, why_engine = engine_for(experiment.engine)
     scheduler = scheduler_for(experiment.scheduler)
-    searcher, space = searcher_for(experiment)
+    searcher, space = searcher_for(experiment, scheduler)
+    asked, nth = wish(experiment.resume), count_in_process()
+    if asked.kind != "no":
+        bring(experiment.storage, experiment.name, name)
+    folder, hint = find(root_of(experiment.storage), experiment.name, name, asked, nth)
+    header = header_of(folder) if folder is not None else {}
     seed = experiment.seed if experiment.seed is not None else Random().getrandbits(32)
+    seed = header.get("seed", seed)  # what was drawn must be drawn again
     goal = Goal.collect(
         [
             ("the call", experiment.metric, experiment.mode),
@@ -89,31 +117,43 @@ def compose(experiment: Experiment) -> Parts:
     budget = min(
         (one for one in (experiment.time_budget_s, time_budget_s(stoppers)) if one is not None), default=None
     )
+    limits = Limits(
+        total=total,
+        lookahead=0 if total is None else searcher.lookahead,
+        max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
+        max_failures=experiment.max_failures,
+        fail_fast=bool(experiment.fail_fast),
+        time_budget_s=budget,
+    )
     controller = Controller(
         scheduler,
         goal,
         stoppers=stoppers,
-        limits=Limits(
-            total=total,
-            lookahead=0 if total is None else searcher.lookahead,
-            max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
-            max_failures=experiment.max_failures,
-            fail_fast=bool(experiment.fail_fast),
-            time_budget_s=budget,
-        ),
+        limits=limits_of(header) or limits,
         template=Template(
             resources, _tagger(space), experiment.priority or (lambda _: 0.0), experiment.trial_name
         ),
-        retention=Retention(experiment.checkpoints.keep),
+        retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
         checkpoint_worth=_worth(experiment.checkpoints),
         seed=seed,
         observes=learns(searcher),
         earlier=_earlier,
     )
-    folder, moved = prepare(experiment.storage, experiment.name, name, datetime.now())
+    past, moved = None, hint
+    if folder is not None:
+        with ExitStack() as held:
+            place = held.enter_context(reopen(folder, type(engine).__name__, experiment.storage_patience_s))
+            past = Past(reopened(folder, experiment, space), header, asked.errored)
+            held.pop_all()
+    else:
+        place = prepare(
+            experiment.storage, experiment.name, name, datetime.now(), type(engine).__name__,
+            experiment.storage_patience_s,
+        )  # fmt: skip
+        moved = moved or place.moved
     return Parts(
         name,
-        folder,
+        place.folder,
         moved,
         seed,
         space,
@@ -126,6 +166,10 @@ def compose(experiment: Experiment) -> Parts:
         why_engine,
         demand,
         is_available() if experiment.tensorboard is None else experiment.tensorboard,
+        limits,
+        nth,
+        place,
+        past,
     )
 
 
@@ -174,11 +218,20 @@ def scheduler_for(asked: Any) -> TrialScheduler:
     return made
 
 
-def searcher_for(experiment: Experiment) -> tuple[Searcher, Any]:
-    """The searcher, and the space that it searches."""
+def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None) -> tuple[Searcher, Any]:
+    """The searcher, and the space that it searches.
+
+    A scheduler that is also a searcher serves as one where no other is given, and one that
+    has `complete(space, earlier)` has a say in the space.
+    """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
 
     space, searcher = experiment.space, experiment.searcher
+    complete = getattr(scheduler, "complete", None)
+    if complete is not None and not is_listing(space) and isinstance(space or {}, Mapping):
+        space = complete(space or {}, _earlier)
+    if isinstance(scheduler, Searcher) and (searcher is None or type(searcher) is type(scheduler)):
+        searcher = scheduler
     if is_listing(space):
         if searcher is not None:
             raise OvertoneError(
@@ -227,16 +280,21 @@ def resources_for(asked: Any, trainable: Any) -> tuple[Resources | None, Callabl
 
 
 def learns(searcher: Searcher) -> bool:
-    """Whether the searcher wants to hear of results."""
+    """Whether the searcher wants to hear of results; one that is a scheduler hears of them as that."""
     kind = type(searcher)
-    return kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
+    hears = kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
+    return hears and not isinstance(searcher, TrialScheduler)
 
 
 def observers_for(experiment: Experiment, parts: Parts, console: Console) -> list[Observer]:
     """Who follows the experiment, in the order in which each record reaches them."""
-    from overtone.observers import file_observers
+    from overtone.observers import file_observers, reconcile
 
-    found = file_observers(parts.folder, parts.has_tensorboard, table=console.table)
+    if parts.past is not None:
+        codec = codec_for(parts.space)
+        found = reconcile(parts.folder, parts.has_tensorboard, codec, table=console.table)
+    else:
+        found = file_observers(parts.folder, parts.has_tensorboard, table=console.table)
     if experiment.trial_folder is not None:
         from overtone.observers.links import Links
 
@@ -254,6 +312,10 @@ def observers_for(experiment: Experiment, parts: Parts, console: Console) -> lis
                 total_num_samples=parts.searcher.total, warn=warn,
             )
         )  # fmt: skip
+    if getattr(parts.scheduler, "log_config", False):
+        from overtone.observers.policy_log import PolicyLog
+
+        found.append(PolicyLog(parts.folder))
     found += [one for one in experiment.callbacks if isinstance(one, Observer)]
     return [*found, console]
 
@@ -280,6 +342,7 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         for name in (
             "num_samples", "max_concurrent", "max_failures", "fail_fast", "time_budget_s", "reuse",
             "log_to_file", "resources", "durability", "grace_s", "raise_on_failed_trial",
+            "trial_limits",
         )
     }  # fmt: skip
     policy = experiment.checkpoints
@@ -296,8 +359,9 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
         "options": options,
+        "limits": asdict(parts.limits),
         "engine": type(parts.engine).__name__,
-        "main": str(getattr(sys.modules.get("__main__"), "__file__", "") or ""),
+        "main": main_script(),
     }
 
 
@@ -359,6 +423,14 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
     from overtone.journal.header import new_header
     from overtone.journal.writer import JournalWriter
 
-    header = new_header(parts.seed, header_parts(experiment, parts))
+    header = {**new_header(parts.seed, header_parts(experiment, parts)), "nth": parts.nth}
     durability: Any = experiment.durability
     return JournalWriter(parts.folder / "journal.jsonl", header, durability, codec_for(parts.space))
+
+
+def reopened(folder: Path, experiment: Experiment, space: Any) -> JournalWriter:
+    """The journal of an experiment that is gone on with; nobody else writes it from now on."""
+    from overtone.journal.writer import JournalWriter
+
+    durability: Any = experiment.durability
+    return JournalWriter.reopen(folder / "journal.jsonl", durability, codec_for(space))

@@ -5,18 +5,18 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.ledger import check_feasible
-from overtone.core.messages import CapacityChanged, Ended, Event, Moved, Record
+from overtone.core.messages import CapacityChanged, Ended, Event, Moved, Record, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status
 from overtone.errors import TrialError, TuneError
 from overtone.experiment import Experiment
-from overtone.run.compose import Parts, codec_for, compose, learns, observers_for, open_journal
-from overtone.run.host import InlineHost, ThreadHost
+from overtone.run.compose import Parts, Past, codec_for, compose, learns, observers_for, open_journal
+from overtone.run.host import Host, InlineHost, ThreadHost
 from overtone.run.loop import Loop, warn
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Run:
         self.name = self.folder.name
         self._loop: Loop | None = None
         self._asked: str | None = None
-        self._failures: list[tuple[str, str]] = []
+        self._failures: dict[str, str] = {}
         self._raises_at_once = experiment.fail_fast == "raise"
         self._error: BaseException | None = None
         self._analysis: ExperimentAnalysis | None = None
@@ -157,14 +157,15 @@ class Run:
 
     def _carry_out(self) -> None:
         from overtone.core.job import Job
-        from overtone.store import LocalStore
+        from overtone.core.trial_limits import TrialLimits
+        from overtone.store.budgeted import within
         from overtone.worker.bound import as_bound
 
         experiment, parts, engine = self._experiment, self._parts, self._parts.engine
         bound = as_bound(experiment.trainable)
         if parts.moved:
             warn(parts.moved)
-        policy = experiment.checkpoints
+        policy, past = experiment.checkpoints, parts.past
         job = Job(
             trainable=bound.trainable,
             name=parts.name,
@@ -175,36 +176,102 @@ class Run:
             reuse=experiment.reuse,
             log_to_file=_log_files(experiment.log_to_file),
             grace_s=experiment.grace_s,
+            limits=TrialLimits.of(experiment.trial_limits),
             captures_output=experiment.captures_output,
-            store=LocalStore(parts.folder),
+            store=within(
+                parts.place.store,
+                policy.most_bytes,
+                parts.folder,
+                # in one process nothing is deleted while a trial waits for room
+                patience_s=10.0 if type(engine).__name__ == "Local" else 0.0,
+            ),
+            elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
         )
-        with _closing(engine.close):
+        with ExitStack() as open_parts:
+            open_parts.enter_context(parts.place)
+            if past is not None:
+                open_parts.callback(past.journal.close)
+            open_parts.callback(engine.close)
             engine.open(job)
             first = engine.poll(0)
             _check_demand(parts, first)
             console = self._console()
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
-            journal = open_journal(experiment, parts)
+            journal = past.journal if past is not None else open_journal(experiment, parts)
             with _closing(journal.close):
-                observers = [self._watch(), *observers_for(experiment, parts, console)]
+                answers: dict[int, Any] = {}
                 host = (
-                    ThreadHost(parts.searcher, engine.now, engine.wake)
+                    ThreadHost(parts.searcher, engine.now, engine.wake, answers)
                     if learns(parts.searcher) and type(engine).__name__ == "Local"
-                    else InlineHost(parts.searcher, engine.now)
+                    else InlineHost(parts.searcher, engine.now, answers)
                 )
-                self._loop = Loop(parts.controller, engine, host, journal.append, observers, warn)
+                if past is not None:
+                    first = self._resume(past, console, host, answers, first)
+                observers = [self._watch(), *observers_for(experiment, parts, console)]
+                self._loop = Loop(
+                    parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1
+                )
                 if self._asked:
                     self._tell(self._asked)
+                parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
                 try:
                     console.open()
                     self._loop.pump(first)
                     self._loop.run()
+                    if parts.controller.is_finished:
+                        journal.note("end", {})
+                    elif not parts.controller.is_running:
+                        warn(f"to go on with it: overtone resume {self.folder}")
                 finally:
                     host.close()
                     engine.close()
-                    for observer in observers:
-                        _quietly(observer)
+                    unfinished = [one for one in observers if not _quietly(one)]
+                    self._mend([*self._loop.disconnected, *unfinished])
+
+    def _resume(
+        self, past: Past, console: Any, host: Host, answers: dict[int, Any], first: Sequence[Event]
+    ) -> list[Event]:
+        """Bring controller, searcher and displays to where the last driver left; the events to go on with."""
+        from overtone.journal.header import driver_facts
+        from overtone.run.resuming import Resuming, space_changes, told, told_divergences
+
+        parts, engine, controller = self._parts, self._parts.engine, self._parts.controller
+        from overtone.space import space_to_data
+
+        for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
+            warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
+        resuming = Resuming(past.journal, controller, parts.searcher, [self._watch(), console])
+        if engine.repeats:
+            first = resuming.replay_in(engine, first)
+        else:
+            for line in told_divergences(resuming.replay()):
+                warn(line)
+        past.journal.note("driver", driver_facts())
+        warn(told(self.folder, controller, is_lost=not engine.repeats))
+        answers.update(resuming.answers)
+        if not engine.repeats:
+            engine.submit(resuming.undone_discards)
+        elif controller.is_running and not past.errored and parts.limits == controller.limits:
+            asked = [host.submit(Suggest(index)) for index in resuming.outstanding()]
+            return [*first, *(one for one in asked if one is not None)]
+        else:
+            first = [*first, CapacityChanged(engine.now(), resuming.nodes)]
+        return [Resumed(engine.now(), parts.limits, past.errored), *first]
+
+    def _mend(self, failed: Sequence[Observer]) -> None:
+        """Write what the observers of files could not, while the disk was full perhaps."""
+        from overtone.observers.projections import FILE_OBSERVERS, reconcile
+
+        if not any(isinstance(one, FILE_OBSERVERS) for one in failed):
+            return
+        parts = self._parts
+        try:
+            for observer in reconcile(parts.folder, parts.has_tensorboard, codec_for(parts.space)):
+                observer.close()
+            warn("the files of trials were brought to the length of the journal")
+        except Exception as error:
+            warn(f"the files of trials are not complete: {error}")
 
     def _console(self) -> Any:
         from overtone.observers.console import Console, ConsoleFacts
@@ -235,9 +302,13 @@ class Run:
 
     def on_trial_failed(self, trial_id: str, traceback: str) -> None:
         """A trial ended for good in an error."""
-        self._failures.append((trial_id, traceback))
+        self._failures[trial_id] = traceback
         if self._raises_at_once and self._loop is not None:
             self._loop.leave()
+
+    def on_trial_revived(self, trial_id: str) -> None:
+        """A trial is not, or no longer, at its end."""
+        self._failures.pop(trial_id, None)
 
     def on_trial_ended(self) -> None:
         """A trial ended for good."""
@@ -253,9 +324,9 @@ class Run:
     def _failed(self, analysis: ExperimentAnalysis) -> TuneError:
         """The error that tells of failed trials, with the user's own exception as its cause."""
         total = len(self._parts.controller.trials)
-        trial_id, traceback = self._failures[0]
+        (trial_id, traceback), *rest = self._failures.items()
         trial = self._parts.controller.trials[trial_id]
-        others = ", ".join(each for each, _ in self._failures[1:6])
+        others = ", ".join(each for each, _ in rest[:5])
         more = f"; so did {others}" + (", ..." if len(self._failures) > 6 else "") if others else ""
         files = f"{self.folder}/<trial>/error.txt"
         error = TuneError(
@@ -277,10 +348,17 @@ class _Watch(Observer):
     def __init__(self, run: Run) -> None:
         self._run = run
 
+    def on_past(self, record: Record) -> None:
+        if record.choices:
+            self.on_record(record)
+
     def on_record(self, record: Record) -> None:
         event = record.event
         for choice in record.choices:
-            if type(choice) is not Moved or choice.status not in _FINAL:
+            if type(choice) is not Moved:
+                continue
+            if choice.status not in _FINAL:
+                self._run.on_trial_revived(choice.trial_id)
                 continue
             if choice.status == Status.ERROR.value:
                 is_own = isinstance(event, Ended) and event.trial_id == choice.trial_id
@@ -312,12 +390,14 @@ def _closing(close: Callable[[], None]) -> Iterator[None]:
         close()
 
 
-def _quietly(observer: Observer) -> None:
-    """Close an observer; what it raises is said, and does not hide how the run ended."""
+def _quietly(observer: Observer) -> bool:
+    """Close an observer; whether it could: what it raises is said, and does not hide how the run ended."""
     try:
         observer.close()
+        return True
     except Exception as error:
         warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
+        return False
 
 
 @contextmanager

@@ -8,20 +8,23 @@ from threading import Thread
 
 from overtone.core.messages import Observe, Suggest, Suggested
 from overtone.core.protocols import Searcher
+from overtone.core.types import Config
 
 Question = Suggest | Observe
+Answers = dict[int, Config | None]
 
 
 class InlineHost:
     """Answers at once, in the loop's own thread: for searchers that need no time to think."""
 
-    def __init__(self, searcher: Searcher, now: Callable[[], float]) -> None:
+    def __init__(self, searcher: Searcher, now: Callable[[], float], answers: Answers | None = None) -> None:
         self._searcher = searcher
         self._now = now
+        self._known = {} if answers is None else answers
 
     def submit(self, question: Question) -> Suggested | None:
         """The answer, where the question has one."""
-        return answer(self._searcher, question, self._now)
+        return answer(self._searcher, question, self._now, self._known)
 
     def poll(self) -> list[Suggested]:
         """No answers are ever late."""
@@ -34,12 +37,19 @@ class InlineHost:
 class ThreadHost:
     """Answers from a thread of its own; `wake` is called when an answer is there."""
 
-    def __init__(self, searcher: Searcher, now: Callable[[], float], wake: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        searcher: Searcher,
+        now: Callable[[], float],
+        wake: Callable[[], None],
+        answers: Answers | None = None,
+    ) -> None:
         from queue import SimpleQueue
 
         self._searcher = searcher
         self._now = now
         self._wake = wake
+        self._known = {} if answers is None else answers
         self._questions: SimpleQueue[Question | None] = SimpleQueue()
         self._answers: deque[Suggested | Exception] = deque()
         self._thread = Thread(target=self._work, name="overtone searcher", daemon=True)
@@ -67,7 +77,7 @@ class ThreadHost:
     def _work(self) -> None:
         while (question := self._questions.get()) is not None:
             try:
-                found = answer(self._searcher, question, self._now)
+                found = answer(self._searcher, question, self._now, self._known)
             except Exception as error:
                 self._answers.append(error)
                 self._wake()
@@ -80,9 +90,13 @@ class ThreadHost:
 Host = InlineHost | ThreadHost
 
 
-def answer(searcher: Searcher, question: Question, now: Callable[[], float]) -> Suggested | None:
-    """Carry one question out."""
+def answer(
+    searcher: Searcher, question: Question, now: Callable[[], float], known: Answers
+) -> Suggested | None:
+    """Carry one question out; one that was answered before a driver ended has its answer in `known`."""
     if isinstance(question, Suggest):
+        if question.index in known:
+            return Suggested(now(), question.index, known.pop(question.index))
         return Suggested(now(), question.index, searcher.suggest(question.index))
     if question.result is not None:
         searcher.on_result(question.trial, question.result)

@@ -45,6 +45,7 @@ class Loop:
         append: Writes records to the journal.
         observers: See each record after it is in the journal.
         warn: Says a line to the user.
+        n: The number of the journal's last line.
     """
 
     def __init__(
@@ -55,14 +56,16 @@ class Loop:
         append: Callable[[Sequence[Record]], None],
         observers: Sequence[Observer],
         warn: Callable[[str], None],
+        n: int = 1,
     ) -> None:
         self._controller = controller
         self._engine = engine
         self._host = host
         self._append = append
         self._observers = list(observers)
+        self.disconnected: list[Observer] = []
         self._warn = warn
-        self._n = 1
+        self._n = n
         self._is_left = False
         self._n_deletions = 0  # asked for, and not confirmed yet
         self._asked: deque[str] = deque()
@@ -187,6 +190,7 @@ class Loop:
 
     def _disconnect(self, observer: Observer, error: Exception) -> None:
         self._observers = [each for each in self._observers if each is not observer]
+        self.disconnected.append(observer)
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")
 

@@ -1,21 +1,12 @@
-"""First in, first out: every trial runs until it is done."""
+"""First in, first out: trials start in order, and each runs until it is done."""
 
 from overtone.core import decision, messages, protocols
 
 
 class FIFOScheduler(protocols.TrialScheduler):
-    """Runs trials in order and stops none."""
+    """Stops no trial."""
 
-    needs_metric = False
+    needs_metric, rules_from, shown = False, messages.NEVER, "FIFO scheduling algorithm."
 
     def on_result(self, trial: object, result: object) -> decision.Decision:
         return decision.CONTINUE
-
-    def next_decision(self, trial: object) -> float:
-        return messages.NEVER
-
-    def describe(self) -> str:
-        return "Using FIFO scheduling algorithm."
-
-
-FIFO = FIFOScheduler

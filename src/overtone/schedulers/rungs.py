@@ -1,15 +1,20 @@
-"""What the halving schedulers share: where the rungs are, and what it takes to pass one."""
+"""What the halving schedulers share: where the rungs are, who came to one, and who may go on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator
+
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Result
+from overtone.core.view import View
 
 
 def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[float]:
-    """The rungs first * factor^k <= last, ascending, without the lowest `skip`.
+    """The rungs first * factor^k < last, ascending, without the lowest `skip`.
 
     By repeated multiplication, which is exact for whole numbers: no logarithm loses 3^5.
-    The last of them is left out where it is `last` itself: there is nothing to decide.
+    `last` itself is not among them: there is nothing to decide.
     """
     rungs, rung = [], first * factor**skip
     while rung < last:
@@ -18,11 +23,103 @@ def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[
     return rungs
 
 
-def cutoff(ascending: Sequence[float], factor: float) -> float | None:
-    """The (1 - 1/factor) quantile, linearly interpolated; None where there are no values."""
-    if not ascending:
-        return None
-    place = (len(ascending) - 1) * (1 - 1 / factor)
-    below = int(place)
-    low, high = ascending[below], ascending[min(below + 1, len(ascending) - 1)]
-    return low if low == high or place == below else low + (high - low) * (place - below)
+def check(
+    max_t: float, grace_period: float, reduction_factor: float, brackets: int = 1, rule: str = "stop"
+) -> None:
+    """Nothing, if these arguments make sense.
+
+    Raises:
+        ValueError: They do not.
+    """
+    if rule not in ("stop", "promote"):
+        raise ValueError(f'rule={rule!r}: choose "stop" or "promote"')
+    if not (0 < grace_period <= max_t and reduction_factor > 1 and brackets >= 1):
+        raise ValueError(
+            f"need 0 < grace_period <= max_t, reduction_factor > 1 and brackets >= 1, not grace_period="
+            f"{grace_period}, max_t={max_t}, reduction_factor={reduction_factor}, brackets={brackets}"
+        )
+
+
+def first_pending(trials: View, is_held: Callable[[Trial], bool]) -> Trial | None:
+    """The first pending trial that fits now; not one that failed while it was pausing, and is held."""
+    for trial in trials.runnable():
+        if trial.status is not Status.PENDING:
+            return None
+        if not is_held(trial):
+            return trial
+    return None
+
+
+class Rung:
+    """Those that came to a milestone, ranked, and those of them that wait there for their turn.
+
+    >>> rung = Rung(3)
+    >>> [rung.add(score, name) for name, score in zip("abcd", (0.5, 0.9, 0.75, 0.9))]
+    [1, 1, 2, 2]
+    >>> list(rung.ready(2)), rung.cutoff(2)
+    (['b', 'd'], 0.825)
+
+    Attributes:
+        milestone: Where it is, on the scheduler's clock.
+    """
+
+    def __init__(self, milestone: float) -> None:
+        self.milestone = milestone
+        # (score, -order of arrival), the worst first: of equals, who came first ranks higher
+        self._keys: list[tuple[float, int]] = []
+        self._waiting: list[tuple[tuple[float, int], str]] = []
+        self._key_of: dict[str, tuple[float, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, trial_id: str) -> bool:
+        return trial_id in self._key_of
+
+    def add(self, score: float, waiting: str = "") -> int:
+        """Enter a score, of the trial `waiting` if it waits here for its turn; its rank, 1 the best."""
+        key = (score, -len(self._keys))
+        insort(self._keys, key)
+        if waiting:
+            self._key_of[waiting] = key
+            insort(self._waiting, (key, waiting))
+        return self._rank(key)
+
+    def count(self, result: Result) -> None:
+        """Enter the last result of a trial that ended on its way here."""
+        self.add(result.score)
+
+    def cutoff(self, factor: float) -> float | None:
+        """The (1 - 1/factor) quantile of the scores, linearly interpolated; None where there are none."""
+        if not self._keys:
+            return None
+        place = (len(self._keys) - 1) * (1 - 1 / factor)
+        below = int(place)
+        low, high = self._keys[below][0], self._keys[min(below + 1, len(self._keys) - 1)][0]
+        return low if low == high or place == below else low + (high - low) * (place - below)
+
+    def ready(self, factor: float) -> Iterator[str]:
+        """Who waits here and is among the best floor(n / factor) of the n that came, the best first."""
+        for key, trial_id in reversed(self._waiting):
+            if self._rank(key) > len(self._keys) // factor:
+                return
+            yield trial_id
+
+    def leave(self, trial_id: str) -> bool:
+        """A trial waits here no longer; whether it did. Its score stays."""
+        key = self._key_of.pop(trial_id, None)
+        if key is not None:
+            del self._waiting[bisect_left(self._waiting, (key, trial_id))]
+        return key is not None
+
+    @property
+    def n_waiting(self) -> int:
+        """How many wait here."""
+        return len(self._waiting)
+
+    def waiting(self) -> list[str]:
+        """Who waits here, the worst first."""
+        return [trial_id for _, trial_id in self._waiting]
+
+    def _rank(self, key: tuple[float, int]) -> int:
+        return len(self._keys) - bisect_left(self._keys, key)

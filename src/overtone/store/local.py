@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from overtone.core.protocols import Store
-from overtone.errors import StorageError
+from overtone.errors import DamagedError, StorageError
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -85,15 +85,15 @@ class LocalStore(Store):
         """The directory at `uri`, after a check that it is as it was put; not to be written to.
 
         Raises:
-            StorageError: It is not there, or damaged; the file is named.
+            DamagedError: It is not there, or damaged; the file is named.
         """
         path = Path(uri)
         try:
             files: dict[str, list[int]] = json.loads((path / MANIFEST).read_bytes())["files"]
         except FileNotFoundError as error:
             if path.is_dir():
-                raise StorageError(f"{uri} has no {MANIFEST}: it was not put here by a store") from error
-            raise StorageError(f"{uri} is not there: it was deleted, or its folder was moved") from error
+                raise DamagedError(f"{uri} has no {MANIFEST}: it was not put here by a store") from error
+            raise DamagedError(f"{uri} is not there: it was deleted, or its folder was moved") from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise _damaged(uri, f"its {MANIFEST} cannot be read ({error})") from error
         is_checked = sum(size for size, _ in files.values()) <= CHECKED_BYTES
@@ -104,7 +104,11 @@ class LocalStore(Store):
                 raise _damaged(uri, f"{name} is missing") from error
             if has != size:
                 raise _damaged(uri, f"{name} has {has} bytes, not {size}")
-            if is_checked and _digest(path / name, None, sync=False)[1] != checksum:
+            try:
+                is_whole = not is_checked or _digest(path / name, None, sync=False)[1] == checksum
+            except OSError as error:
+                raise _damaged(uri, f"{name} cannot be read ({error})") from error
+            if not is_whole:
                 raise _damaged(uri, f"the contents of {name} changed")
         return path
 
@@ -202,8 +206,8 @@ class LocalStore(Store):
         ) from error
 
 
-def _damaged(uri: str, what: str) -> StorageError:
-    return StorageError(f"{uri} is damaged: {what}; go on from an earlier checkpoint")
+def _damaged(uri: str, what: str) -> DamagedError:
+    return DamagedError(f"{uri} is damaged: {what}; go on from an earlier checkpoint")
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -87,6 +87,7 @@ class ByHand:
         time: When the next event happens.
         choices: What the last event led to.
         is_stale: Whether the last event was ignored.
+        records: What a journal would hold.
         asked: The indices of the questions to the searcher that have no answer yet.
     """
 
@@ -108,12 +109,15 @@ class ByHand:
         self.choices: tuple[m.Choice, ...] = ()
         self.is_stale = False
         self.asked: list[int] = []
+        self.records: list[m.Record] = []
         if cpus is not None:
             self.capacity(cpu=cpus)
 
     def tell(self, event: m.Event) -> list[m.Command]:
         """Any event."""
         self.choices, commands, self.is_stale = self.controller.handle(event)
+        if not self.is_stale:
+            self.records.append(m.Record(len(self.records) + 2, event, self.choices))
         self.asked += [command.index for command in commands if isinstance(command, m.Suggest)]
         return commands
 

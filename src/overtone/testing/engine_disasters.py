@@ -54,7 +54,7 @@ class Disasters(EngineSuite):
         [
             (faulty.exits_hard, ["started", "reported 1", "ended killed"]),
             (faulty.exits_hard_at_once, ["started", "ended killed"]),
-            (faulty.kills_itself, ["started", "reported 1", "ended killed"]),
+            (faulty.kills_itself, ["started", "reported 1", "ended lost"]),
             (faulty.segfaults, ["started", "reported 1", "ended killed"]),
         ],
     )

@@ -145,14 +145,16 @@ class Saving(EngineSuite):
         end = last_end(driver)
         assert (end.cause, "made to fail" in end.error) == ("raised", True)
 
-    def test_a_missing_checkpoint_ends_the_trial(
+    def test_a_trial_whose_checkpoint_is_missing_begins_anew(
         self, code: None, script: MadeScript, tmp_path: Path
     ) -> None:
         driver = script(faulty.Steps)
         driver.start(checkpoint=Checkpoint("t", 2, str(tmp_path / "gone")))
         driver.run()
-        end = last_end(driver)
-        assert (end.cause, "gone" in end.error) == ("raised", True)
+        assert driver.story()[:2] == ["started", "reported 1"]
+        begun = driver.of()[0]
+        assert isinstance(begun, m.Started)
+        assert begun.restored is None
 
 
 def _two_then_end(config: Any, t: int) -> dict[str, float] | None:

@@ -53,11 +53,23 @@ def start(
     checkpoint: Checkpoint | None = None,
     until_t: float = 0.0,
     trial_id: str = "t",
+    **more: Any,
 ) -> Start:
     """The Start of a one-CPU trial."""
     place = Placement(("local",), ((),))
     demand = Resources.of({"cpu": 1})
-    return Start(trial_id, 0, 0, config if config is not None else {}, demand, place, checkpoint, until_t)
+    attempt = more.pop("attempt", 0)
+    return Start(
+        trial_id,
+        attempt,
+        0,
+        config if config is not None else {},
+        demand,
+        place,
+        checkpoint,
+        until_t,
+        **more,
+    )
 
 
 def proceed(until_t: float = 0.0, **more: Any) -> Proceed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ class Perils:
         save_failed: A save that was asked for fails.
         repeated: A message comes a second time, later.
         latency_s: The longest that a message or an order takes.
+        damaged: A checkpoint turns out to be damaged when a trial would go on from it.
     """
 
     silent: float = 0.0
@@ -31,6 +32,7 @@ class Perils:
     save_failed: float = 0.0
     repeated: float = 0.0
     latency_s: float = 0.0
+    damaged: float = 0.0
 
 
 def climb(config: Config, t: int) -> Metrics:
@@ -91,6 +93,9 @@ class TrialLife:
         if not world.is_alive(self):
             return
         assert saved is None or saved.uri in world.kept, f"{self._name} starts from {saved}, which is gone"
+        if saved is not None and world.perils.damaged:
+            saved = self._first_whole((saved, *self.start.fallbacks))
+            self._t = saved.t if saved else 0
         if world.random.random() < world.perils.silent:
             self.end("killed", "it died before its first word")
             return
@@ -173,6 +178,13 @@ class TrialLife:
             self._save_if_wanted()
         self.end("halted")
 
+    def _first_whole(self, checkpoints: Iterable[Checkpoint]) -> Checkpoint | None:
+        for saved in checkpoints:
+            # a fallback is not held: its trial may have saved something better meanwhile
+            if saved.uri in self._world.kept and self._world.random.random() >= self._world.perils.damaged:
+                return saved
+        return None
+
     def _cannot_save(self) -> bool:
         saves = self.start.config.get("saves", "reports")
         return saves == "never" or (
@@ -187,6 +199,6 @@ class TrialLife:
     def _save(self) -> Checkpoint:
         trial_id, attempt = self._name
         uri = f"{trial_id}/{self._t}" + (f"-{attempt}" if attempt else "")
-        saved = Checkpoint(trial_id, self._t, uri)
+        saved = Checkpoint(trial_id, self._t, uri, self.start.config.get("saved_bytes", 0))
         self._world.kept.add(saved.uri)
         return saved

@@ -28,8 +28,8 @@ class World:
     """Carries out a controller's commands and tells it what happened.
 
     A trial's config says how it goes: `length` results (3), `pace_s` seconds each (1), and
-    `saves`: "reports" (each carries a checkpoint; the default), "asked" (when told to, as
-    classes do) or "never".
+    `saves`: "reports" (each carries a checkpoint of `saved_bytes`; the default), "asked" (when
+    told to, as classes do) or "never".
 
     Args:
         controller: A fresh one.

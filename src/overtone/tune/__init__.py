@@ -29,7 +29,7 @@ _NAMES = {
     "overtone.tune.syncer": "SyncConfig",
     "overtone.tune.trainable": "Trainable durable with_parameters with_resources",
     "overtone.tune.tune": "run run_experiments start",
-    "overtone.tune.tune_config": "TuneConfig",
+    "overtone.tune.tune_config": "ResumeConfig TuneConfig",
     "overtone.tune.tuner": "Tuner",
     "overtone.worker.checkpoint": "Checkpoint",
     "overtone.worker.once": "once",
@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from overtone.tune.tune import run as run
     from overtone.tune.tune import run_experiments as run_experiments
     from overtone.tune.tune import start as start
+    from overtone.tune.tune_config import ResumeConfig as ResumeConfig
     from overtone.tune.tune_config import TuneConfig as TuneConfig
     from overtone.tune.tuner import Tuner as Tuner
     from overtone.worker.checkpoint import Checkpoint as Checkpoint

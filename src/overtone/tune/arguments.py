@@ -20,9 +20,20 @@ from overtone.tune.trial import with_shown_trial
 from overtone.worker.bound import Bound, trainable_name
 
 NATIVE = frozenset(
-    {"captures_output", "durability", "engine", "grace_s", "priority", "seed", "tensorboard"}
-)
+    {
+        "captures_output", "durability", "engine", "grace_s", "priority", "resume", "seed",
+        "storage_patience_s", "tensorboard", "trial_limits",
+    }
+)  # fmt: skip
 """Arguments that are fields of `Experiment` under the same name."""
+
+ARGUMENTS = {
+    "config": "space", "search_alg": "searcher", "resources_per_trial": "resources",
+    "max_concurrent_trials": "max_concurrent", "reuse_actors": "reuse", "progress_reporter": "reporter",
+    "trial_name_creator": "trial_name", "trial_dirname_creator": "trial_folder",
+    "storage_path": "storage", "checkpoint_config": "checkpoints",
+}  # fmt: skip
+"""The fields of `Experiment` that users know under another name."""
 
 SILENT = frozenset(
     {
@@ -33,15 +44,11 @@ SILENT = frozenset(
 )  # fmt: skip
 """Arguments that nobody misses on one machine: accepted without a word."""
 
-WITHOUT_EFFECT = frozenset(
-    {"export_formats", "loggers", "sync_to_cloud", "trial_executor", "upload_dir"}
-)
+WITHOUT_EFFECT = frozenset({"export_formats", "loggers", "sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments that did something elsewhere: accepted with one warning, where they are set."""
 
 LATER = {
     "restore": "starting a trial from a checkpoint's path",
-    "resume": "resuming an experiment",
-    "resume_config": "resuming an experiment",
 }
 """Arguments whose meaning this version lacks: an error, where they are set."""
 
@@ -63,8 +70,9 @@ def to_experiment(
     checkpoint_config: Any = None,
     keep_checkpoints_num: int | None = None,
     checkpoint_score_attr: str | None = None,
-    checkpoint_freq: int = 0,
-    checkpoint_at_end: bool = False,
+    checkpoint_freq: int | None = None,
+    checkpoint_at_end: bool | None = None,
+    max_disk: float | str | None = None,
     verbose: int | None = None,
     progress_reporter: Any = None,
     log_to_file: bool | str | Sequence[str] = False,
@@ -79,6 +87,7 @@ def to_experiment(
     points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
     seed: int | None = None,
     engine: Any = None,
+    resume_config: Any = None,
     **others: Any,
 ) -> Experiment:
     """The experiment that `tune.run` with these arguments means.
@@ -93,6 +102,9 @@ def to_experiment(
         OvertoneError: An argument asks for what this version cannot do.
     """
     others = _known(others)
+    if resume_config is not None:
+        asked = others.get("resume")
+        others["resume"] = f"{asked if isinstance(asked, str) else 'LOCAL'}{resume_config.suffix()}"
     trainable = trainable_of(run_or_experiment)
     shown_name = trainable_name(trainable)
     return Experiment(
@@ -119,6 +131,7 @@ def to_experiment(
                 every=checkpoint_freq,
                 at_end=checkpoint_at_end,
                 keep=keep_checkpoints_num,
+                max_disk=max_disk,
                 **_order(checkpoint_score_attr),
             ),
         ),
@@ -202,7 +215,7 @@ def _seconds(budget: float | timedelta | None) -> float | None:
     return budget.total_seconds() if isinstance(budget, timedelta) else budget
 
 
-def _order(attribute: str | None) -> dict[str, str]:
+def _order(attribute: str | None) -> dict[str, Any]:
     """`min-loss` is the lowest "loss", any other text the highest."""
     if not attribute:
         return {}
@@ -217,13 +230,14 @@ def _policy(config: Any, single: CheckpointPolicy) -> CheckpointPolicy:
         return single
     if single != CheckpointPolicy():
         raise ValueError(
-            "checkpoint_config and checkpoint_freq, checkpoint_at_end, keep_checkpoints_num or "
-            "checkpoint_score_attr are the same options: give one or the other"
+            "checkpoint_config and checkpoint_freq, checkpoint_at_end, keep_checkpoints_num, "
+            "checkpoint_score_attr or max_disk are the same options: give one or the other"
         )
     return CheckpointPolicy(
-        every=config.checkpoint_frequency or 0,
-        at_end=bool(config.checkpoint_at_end),
+        every=config.checkpoint_frequency,
+        at_end=config.checkpoint_at_end,
         keep=config.num_to_keep,
         order=config.checkpoint_score_attribute,
         order_mode=config.checkpoint_score_order or "max",
+        max_disk=getattr(config, "max_disk", None),
     )

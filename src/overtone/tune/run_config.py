@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,26 +13,31 @@ from overtone.tune.syncer import SyncConfig
 
 @dataclass
 class CheckpointConfig:
-    """When class trainables save, and which checkpoints are kept.
+    """When trials save, and which checkpoints are kept.
 
     Attributes:
-        num_to_keep: How many of a trial's checkpoints are kept; None for all.
+        num_to_keep: How many of a trial's checkpoints are kept, and its newest; None for all
+            that were asked for, and the best and the two newest of those that were not.
         checkpoint_score_attribute: The metric by which the kept ones are chosen; None for
             the newest.
         checkpoint_score_order: "max" or "min" of that metric.
-        checkpoint_frequency: Save every so many iterations; 0 for never.
-        checkpoint_at_end: Save when a trial ends.
+        checkpoint_frequency: Save every so many iterations; 0 for never; None for as often as
+            it costs little: at most 5 % of a trial's time, at most 10 minutes of work lost.
+        checkpoint_at_end: Class trainables save when a trial ends; None to do so where
+            checkpoint_frequency is None and the trial ran for 10 s or more.
+        max_disk: How much the checkpoints of all trials may take together, such as "20GB".
     """
 
     num_to_keep: int | None = None
     checkpoint_score_attribute: str | None = None
     checkpoint_score_order: str | None = "max"
-    checkpoint_frequency: int | None = 0
+    checkpoint_frequency: int | None = None
     checkpoint_at_end: bool | None = None
+    max_disk: float | str | None = None
 
     def __post_init__(self) -> None:
-        if self.num_to_keep is not None and self.num_to_keep < 0:
-            raise OvertoneError(f"num_to_keep={self.num_to_keep!r}: keep None (all), 0 or more checkpoints")
+        if self.num_to_keep is not None and self.num_to_keep < 1:
+            raise OvertoneError(f"num_to_keep={self.num_to_keep!r}: keep None (all), 1 or more checkpoints")
         if self.checkpoint_score_order not in ("max", "min", None):
             raise OvertoneError(
                 f"checkpoint_score_order={self.checkpoint_score_order!r}: choose 'max' or 'min'"
@@ -70,6 +75,7 @@ class RunConfig:
         local_dir: The old name of `storage_path`.
         storage_filesystem: Accepted; local paths only.
         engine: What runs the trials, as in `tune.run`.
+        trial_limits: As in `TuneConfig`: give it to one of the two.
     """
 
     name: str | None = None
@@ -85,3 +91,4 @@ class RunConfig:
     log_to_file: bool | str | Sequence[str] = False
     local_dir: str | Path | None = None
     engine: Any = field(default=None)
+    trial_limits: Mapping[str, Any] | None = None

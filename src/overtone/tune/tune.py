@@ -48,18 +48,27 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
         scheduler: A scheduler, its class or its name; None for first in, first out.
         checkpoint_config: A `CheckpointConfig`; or, one by one, `checkpoint_freq`,
             `checkpoint_at_end`, `keep_checkpoints_num`, and `checkpoint_score_attr` (a metric;
-            "min-loss" where less is better).
+            "min-loss" where less is better), and `max_disk` (such as "20GB", for all together).
+            Trials that can save do so by themselves, so often that it costs at most 5 % of
+            their time; `checkpoint_freq=0` turns that off.
         verbose: 0 silent, 1 the table, 2 and 3 more.
         progress_reporter: Shows the state of the run.
         log_to_file: True for files "stdout" and "stderr" of each trial, or their names.
         trial_name_creator, trial_dirname_creator: `trial -> text`.
-        max_failures: A failed trial is tried again so often; -1 for ever.
+        max_failures: A failed trial is tried again so often; -1 for ever. One that somebody
+            killed runs again in any case.
+        trial_limits: What each trial may use, with all processes that it starts, such as
+            {"time_s": 3600, "cpu_s": 7200, "memory": "2GB"}; one that uses more has failed.
         fail_fast: End the search at the first failed trial; "raise" raises at once.
         reuse_actors: Keep a trial's process for the next one.
         raise_on_failed_trial: Whether failed trials raise in the end.
         callbacks: `Callback`s, called as the run goes on.
         max_concurrent_trials: At most so many trials at once.
         points_to_evaluate: Configs (may be partial) to try first.
+        resume: Go on with an earlier experiment: True, False, or "AUTO" for where there is one;
+            "AUTO+ERRORED" also tries failed trials again, "AUTO+RESTART_ERRORED" from their
+            beginning. Without a name, the last one of this script.
+        resume_config: The same as a `ResumeConfig`.
         seed: None draws one, which is logged.
         engine: "local", "inline", "simulated" or an Engine; None to choose.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import Enum
 from typing import Any
+
+from overtone.errors import OvertoneError
 
 
 @dataclass
@@ -20,6 +23,7 @@ class TuneConfig:
         num_samples: How often the space is sampled; -1 without end.
         max_concurrent_trials: At most so many trials at once; None or 0 for no limit.
         time_budget_s: End the search after so many seconds, or after a timedelta.
+        trial_limits: What each trial may use, such as {"time_s": 3600, "memory": "2GB"}.
         reuse_actors: Keep a trial's process for the next one.
         trial_name_creator: `trial -> name`, shown to people.
         trial_dirname_creator: `trial -> folder name`.
@@ -35,9 +39,47 @@ class TuneConfig:
     num_samples: int = 1
     max_concurrent_trials: int | None = None
     time_budget_s: float | timedelta | None = None
+    trial_limits: Mapping[str, Any] | None = None
     reuse_actors: bool = False
     trial_name_creator: Callable[[Any], str] | None = None
     trial_dirname_creator: Callable[[Any], str] | None = None
     chdir_to_trial_dir: Any = None
     seed: int | None = None
     priority: Callable[[Mapping[str, Any]], float] | None = None
+
+
+@dataclass
+class ResumeConfig:
+    """What becomes of an earlier experiment's trials when it is resumed.
+
+    Attributes:
+        finished: They stay as they are; nothing else is possible.
+        unfinished: They go on from their last checkpoint; nothing else is possible.
+        errored: They stay as they are, go on from their last checkpoint, or begin again.
+    """
+
+    class ResumeType(Enum):
+        """The choices."""
+
+        RESUME = "resume"
+        RESTART = "restart"
+        SKIP = "skip"
+
+    finished: ResumeType | str = ResumeType.SKIP
+    unfinished: ResumeType | str = ResumeType.RESUME
+    errored: ResumeType | str = ResumeType.SKIP
+
+    def suffix(self) -> str:
+        """What it adds to `resume="AUTO"`.
+
+        Raises:
+            OvertoneError: It asks for what Overtone does not do.
+        """
+        finished, unfinished, errored = (
+            self.ResumeType(one) for one in (self.finished, self.unfinished, self.errored)
+        )
+        if finished is not self.ResumeType.SKIP or unfinished is not self.ResumeType.RESUME:
+            raise OvertoneError(
+                f"{self!r}: finished trials stay finished and unfinished ones go on; choose for errored alone"
+            )
+        return {"skip": "", "resume": "+ERRORED", "restart": "+RESTART_ERRORED"}[errored.value]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
-from overtone.tune.arguments import to_experiment
+from overtone.tune.arguments import ARGUMENTS, to_experiment
 from overtone.tune.run_config import FailureConfig, RunConfig
 from overtone.tune.tune_config import TuneConfig
 
@@ -42,6 +42,7 @@ class Tuner:
         self._tune = tune_config or TuneConfig()
         self._run = run_config or (own if isinstance(own, RunConfig) else RunConfig())
         self._results: ResultGrid | None = None
+        self._experiment: Experiment | None = None
         self.to_experiment()  # a wrong argument is an error here, not when it runs
 
     def fit(self) -> ResultGrid:
@@ -67,8 +68,12 @@ class Tuner:
 
     def to_experiment(self) -> Experiment:
         """What Overtone runs."""
+        if self._experiment is not None:
+            return self._experiment
         tune, run = self._tune, self._run
         failure = run.failure_config or FailureConfig()
+        if tune.trial_limits and run.trial_limits:
+            raise ValueError("trial_limits is given to TuneConfig and to RunConfig: give it to one of them")
         return to_experiment(
             self._trainable,
             config=self._space,
@@ -79,6 +84,7 @@ class Tuner:
             num_samples=tune.num_samples,
             max_concurrent_trials=tune.max_concurrent_trials,
             time_budget_s=tune.time_budget_s,
+            trial_limits=tune.trial_limits or run.trial_limits,
             reuse_actors=tune.reuse_actors,
             trial_name_creator=tune.trial_name_creator,
             trial_dirname_creator=tune.trial_dirname_creator,
@@ -101,18 +107,59 @@ class Tuner:
         )
 
     @classmethod
-    def restore(cls, path: str | Path, trainable: Any = None, **_: Any) -> Tuner:
-        """Not in this version.
+    def restore(
+        cls,
+        path: str | Path,
+        trainable: Any = None,
+        resume_unfinished: bool = True,
+        resume_errored: bool = False,
+        restart_errored: bool = False,
+        param_space: Any = None,
+        **fields: Any,
+    ) -> Tuner:
+        """The tuner of an experiment that was begun before: its `fit()` goes on with it.
+
+        Args:
+            path: The experiment's folder, or its URL.
+            trainable: Code is not recorded: the function or class again.
+            resume_errored: Try failed trials again, from their last checkpoint.
+            restart_errored: Try failed trials again, from their beginning.
+            param_space: The space again, where it holds what is not data.
+            fields: What should differ, or was no data: `num_samples`, `scheduler`, `search_alg`,
+                `stop`, `callbacks`, `engine` and other arguments of `tune.run`.
 
         Raises:
-            OvertoneError: Always; the message says how to look at the results.
+            OvertoneError: Something must be passed again; the message names it.
+            StorageError: There is no experiment.
         """
-        raise OvertoneError(
-            f"Tuner.restore({str(path)!r}): resuming an experiment is not available in this version of "
-            f"Overtone; tune.ExperimentAnalysis({str(path)!r}) opens what was found"
+        from overtone.run.folder import locate
+        from overtone.run.recorded import recorded_experiment
+
+        if not resume_unfinished:
+            raise OvertoneError(
+                "resume_unfinished=False: open the results with tune.ExperimentAnalysis(path) instead"
+            )
+        if trainable is None:
+            raise TypeError("Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)")
+        folder = locate(path)
+        if param_space is not None:
+            fields["config"] = param_space
+        told = to_experiment(trainable, **fields)
+        given = {
+            ARGUMENTS.get(name, name): getattr(told, ARGUMENTS.get(name, name)) for name in fields
+        }  # fmt: skip
+        errored = "+RESTART_ERRORED" if restart_errored else "+ERRORED" if resume_errored else ""
+        given.setdefault("raise_on_failed_trial", False)
+        tuner = cls.__new__(cls)
+        tuner._results = None
+        tuner._experiment = recorded_experiment(
+            folder, told.trainable, {**given, "resume": f"LOCAL{errored}"}
         )
+        return tuner
 
     @classmethod
     def can_restore(cls, path: str | Path, **_: Any) -> bool:
-        """Whether `restore` could go on from `path`: in this version never."""
-        return False
+        """Whether there is an experiment at `path`."""
+        from overtone.run.folder import holds_experiment
+
+        return holds_experiment(path)

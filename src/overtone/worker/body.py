@@ -39,7 +39,7 @@ def run_trial(
     error = traceback = ""
     try:
         session = Session(channel, job, start)
-        channel.send(("started", *name, os.getpid(), os.uname().nodename, start.checkpoint))
+        channel.send(("started", *name, os.getpid(), os.uname().nodename, session.origin))
         with activated(session):
             _call(job, session)
             session.finish()
@@ -59,6 +59,10 @@ def run_trial(
     is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)
     if session is not None and session.is_halted:
         cause, error, traceback = ("returned" if session.is_done else "halted"), "", ""
+        if session.notice.is_given and not session.is_done:
+            is_clean, cause, error = False, "lost", "ended by SIGTERM, at a report"
+    if session is not None:
+        session.notice.disarm()
     _flush()
     try:
         channel.send(("ended", *name, cause, error, traceback))

@@ -18,12 +18,29 @@ METADATA_FILE = ".metadata.json"
 class Checkpoint:
     """A directory with saved state, to be reported or to go on from.
 
-    Attributes:
-        path: The directory.
+    Args:
+        path: The directory, or the URL of one in a store.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = str(Path(path).expanduser().absolute())
+        from overtone.store.files import is_url
+
+        given = os.fspath(path)
+        self._is_remote = is_url(given)
+        self._where = given if self._is_remote else str(Path(given).expanduser().absolute())
+
+    @property
+    def path(self) -> str:
+        """The directory; what lies at a URL is brought to this machine, where it stays for a while.
+
+        Raises:
+            StorageError: It cannot be brought.
+        """
+        if not self._is_remote:
+            return self._where
+        from overtone.store.remote import RemoteStore
+
+        return str(RemoteStore(self._where.rpartition("/")[0]).get(self._where))
 
     @classmethod
     def from_directory(cls, path: str | os.PathLike[str]) -> Checkpoint:
@@ -101,13 +118,13 @@ class Checkpoint:
         self.set_metadata({**self.get_metadata(), **metadata})
 
     def __repr__(self) -> str:
-        return f"Checkpoint({self.path!r})"
+        return f"Checkpoint({self._where!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Checkpoint) and other.path == self.path
+        return isinstance(other, Checkpoint) and other._where == self._where
 
     def __hash__(self) -> int:
-        return hash(self.path)
+        return hash(self._where)
 
     def __fspath__(self) -> str:
         return self.path

@@ -27,8 +27,9 @@ def run_class(kind: type, session: Session, job: Job, parameters: Mapping[str, A
         while True:
             result = made.train()
             is_done = bool(result.get("done"))
-            if session.saver is not None and _is_save_due(result, is_done, session.iteration + 1, job):
-                session.report_with_state(result)
+            is_wanted = bool(result.get("should_checkpoint") or (is_done and job.checkpoint_at_end))
+            if session.saver is not None and (is_wanted or _is_save_due(session, is_done)):
+                session.report_with_state(result, session.rule.is_automatic and not is_wanted)
             else:
                 session.report(result)  # ends the trial where the result is done
     finally:
@@ -90,9 +91,10 @@ def _connect(made: Trainable, session: Session, job: Job) -> None:
         made.go_on_from(state, session.iteration)
     if can_save(made):
         session.saver = lambda folder: save_state(made, folder)
+        session.notice.arm()
     elif job.checkpoint_freq or job.checkpoint_at_end:
         raise TrainableError(
-            f"checkpoint_freq={job.checkpoint_freq} and checkpoint_at_end={job.checkpoint_at_end} need "
+            f"checkpoint_freq={job.checkpoint_freq} and checkpoint_at_end={bool(job.checkpoint_at_end)} need "
             f"{type(made).__name__}.save_checkpoint(self, checkpoint_dir) and load_checkpoint(self, path)"
         )
 
@@ -106,10 +108,8 @@ def _connect(made: Trainable, session: Session, job: Job) -> None:
     session.on_params = on_params
 
 
-def _is_save_due(result: Mapping[str, Any], is_done: bool, t: int, job: Job) -> bool:
-    if result.get("should_checkpoint") or (is_done and job.checkpoint_at_end):
-        return True
-    return job.checkpoint_freq > 0 and t % job.checkpoint_freq == 0
+def _is_save_due(session: Session, is_done: bool) -> bool:
+    return session.rule.is_due(session.iteration + 1) or (is_done and session.rule.is_due_at_end())
 
 
 def _grafted(kind: type) -> type:

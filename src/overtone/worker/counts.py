@@ -16,10 +16,11 @@ class Counts:
 
     Attributes:
         n_here: How many results were filled in.
+        time_before_s: How long the trial had trained before it was restored.
     """
 
     def __init__(self, state: Mapping[str, Any], clock: Callable[[], float]) -> None:
-        self._time_before_s: float = state.get("time_total_s", 0.0)
+        self.time_before_s: float = state.get("time_total_s", 0.0)
         self._timesteps: float | None = state.get("timesteps_total")
         self._time_here_s = 0.0
         self.n_here = 0
@@ -45,7 +46,7 @@ class Counts:
         self.n_here += 1
         values["training_iteration"] = t
         values["time_this_iter_s"] = round(spent_s, 6)
-        values["time_total_s"] = round(self._time_before_s + self._time_here_s, 6)
+        values["time_total_s"] = round(self.time_before_s + self._time_here_s, 6)
         values["timesteps_total"] = self._count_timesteps(values)
         values["timestamp"] = second
         values["date"] = self._date
@@ -55,7 +56,7 @@ class Counts:
 
     def state(self, t: int) -> dict[str, Any]:
         """What a checkpoint made after result `t` notes, so that a restore goes on from it."""
-        total_s = self._time_before_s + self._time_here_s
+        total_s = self.time_before_s + self._time_here_s
         return {"t": t, "time_total_s": total_s, "timesteps_total": self._timesteps}
 
     def _count_timesteps(self, values: Mapping[str, Any]) -> float | None:

@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn
 
 from overtone.core.job import Job
-from overtone.worker import gpus, output, threads
+from overtone.worker import gpus, notice, output, threads
 from overtone.worker.main import serve
 from overtone.worker.spawn import run_to_the_end
 from overtone.worker.surroundings import Surroundings
@@ -24,14 +24,16 @@ def unsafe_to_fork() -> str:
     return f"importing its modules starts threads, which a fork would lose ({lost})" if lost else ""
 
 
-def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int]) -> NoReturn:
+def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int], board: int) -> NoReturn:
     """Be a trial's process, in a fork of the server.
 
     Args:
         job: What to run.
         surroundings: The driver's.
         descriptors: The process's line to the driver, its stdout, its stderr.
+        board: Where it says that it was sent a SIGTERM; see `notice`.
     """
+    notice.listen(board)
     line, stdout, stderr = descriptors
     output.redirect(stdout, stderr)
     _reseed_numpy()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from overtone.core.job import Job
+from overtone.core.messages import Start
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
-from overtone.errors import StorageError
+from overtone.errors import DamagedError, StorageError
 from overtone.worker import saving
 from overtone.worker.counts import Counts
 
@@ -19,27 +21,40 @@ Saver = Callable[[Path], Mapping[str, Any]]
 
 
 class Keeper:
-    """Keeps what one trial saves.
+    """Restores what one trial goes on from, and keeps what it saves.
+
+    A checkpoint that is damaged, or gone, is passed over with a line on stderr, for the newest
+    earlier one that is whole (`Start.fallbacks`).
 
     Attributes:
         t: The iteration of the last checkpoint that was kept; -1 before the first.
         restored: What the trial goes on from, or None.
+        origin: The reference of that.
+
+    Raises:
+        StorageError: The store cannot be reached.
     """
 
-    def __init__(self, job: Job, trial_id: str, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, job: Job, start: Start) -> None:
         self.t = -1
-        self.restored = saving.fetch(_store(job), checkpoint) if checkpoint else None
+        self.restored: saving.Restored | None = None
+        self.origin: Checkpoint | None = None
         self._job = job
-        self._trial_id = trial_id
-        self._home = job.folder / trial_id
+        self._trial_id, self._attempt = start.trial_id, start.attempt
+        self._again = 0
+        self._home = job.folder / start.trial_id
         self._pending: Path | None = None
+        if start.attempt:
+            saving.sweep(self._home)
+        if start.checkpoint is not None:
+            self._restore((start.checkpoint, *start.fallbacks))
 
     @property
     def has_pending(self) -> bool:
         """Whether something waits for the next report to carry it."""
         return self._pending is not None
 
-    def keep(self, path: Path, t: int, counts: Counts) -> Checkpoint:
+    def keep(self, path: Path, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
         """The reference of a copy of the file or directory `path`, the state after result `t`."""
         with saving.staging(self._home) as folder:
             kind = {"kind": "directory"}
@@ -47,13 +62,13 @@ class Keeper:
                 kind = {"kind": "file", "name": saving.place(path, folder)}
             else:
                 saving.copy_into(path, folder)
-            return self._put(folder, counts.state(t), kind)
+            return self._put(folder, counts.state(t), kind, is_automatic)
 
-    def keep_from(self, saver: Saver, t: int, counts: Counts) -> Checkpoint:
+    def keep_from(self, saver: Saver, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
         """The reference of what `saver` saves, the state after result `t`."""
         with saving.staging(self._home) as folder:
             kind = saver(folder)
-            return self._put(folder, counts.state(t), kind)
+            return self._put(folder, counts.state(t), kind, is_automatic)
 
     @contextmanager
     def collected(self) -> Iterator[Path]:
@@ -74,7 +89,7 @@ class Keeper:
         if self._pending is None:
             return None
         try:
-            return self._put(self._pending, counts.state(t), {"kind": "directory"})
+            return self._put(self._pending, counts.state(t), {"kind": "directory"}, False)
         finally:
             self.drop_pending()
 
@@ -86,8 +101,36 @@ class Keeper:
             shutil.rmtree(self._pending, ignore_errors=True)
             self._pending = None
 
-    def _put(self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any]) -> Checkpoint:
-        kept = saving.keep(_store(self._job), folder, self._trial_id, {**state, **kind})
+    def _restore(self, checkpoints: tuple[Checkpoint, ...]) -> None:
+        def on_damage(error: DamagedError) -> None:
+            self.say(f"it cannot go on from its checkpoint: {error}")
+
+        found = saving.fetch_first(_store(self._job), checkpoints, on_damage)
+        if found is None:
+            self.say("it has no other checkpoint, and begins anew")
+            return
+        self.origin, self.restored = found
+        if self.origin != checkpoints[0]:
+            self.say(f"it goes on from the one before, {self.origin.uri}")
+
+    def say(self, text: str) -> None:
+        """Tell the user a line about this trial."""
+        sys.stderr.write(f"overtone: trial {self._trial_id}: {text}\n")
+        sys.stderr.flush()
+
+    def _put(
+        self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any], is_automatic: bool
+    ) -> Checkpoint:
+        self._again = self._again + 1 if state["t"] == self.t else 0
+        kept = saving.keep(
+            _store(self._job),
+            folder,
+            self._trial_id,
+            {**state, **kind},
+            self._attempt,
+            self._again,
+            is_automatic,
+        )
         self.t = kept.t
         return kept
 

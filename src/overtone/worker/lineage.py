@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -35,10 +36,10 @@ def children(pid: int) -> set[int]:
         with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:
             return {int(one) for one in file.read().split()}
     except FileNotFoundError:
-        return {child for child, parent in _parents() if parent == pid}  # a kernel without that file
+        return {child for child, parent in parents() if parent == pid}  # a kernel without that file
 
 
-def _parents() -> Iterator[tuple[int, int]]:
+def parents() -> Iterator[tuple[int, int]]:
     """(pid, its parent's pid) of every process."""
     if _libc is None:
         return
@@ -52,8 +53,13 @@ def _parents() -> Iterator[tuple[int, int]]:
                 pass  # it ended meanwhile
 
 
-def become_trial_process(parent: int) -> None:
-    """Give this process a session of its own, which ends with `parent`, and plain signals."""
+def become_trial_process(parent: int, on_sigterm: Any = None) -> None:
+    """Give this process a session of its own, which ends with `parent`, and plain signals.
+
+    Args:
+        parent: Its parent's pid.
+        on_sigterm: The handler that the user's modules have set, if any.
+    """
     os.setsid()
     die_with_parent()
     if os.getppid() != parent:
@@ -62,8 +68,9 @@ def become_trial_process(parent: int) -> None:
     # ends: so the server can tell whose it was
     adopt_orphans()
     signal.set_wakeup_fd(-1)
-    for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+    for signum in (signal.SIGCHLD, signal.SIGHUP):
         signal.signal(signum, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, on_sigterm if callable(on_sigterm) else signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_SETMASK, ())

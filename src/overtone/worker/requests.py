@@ -1,20 +1,23 @@
 """What the driver asks of the server that makes its trials' processes.
 
-A request is a `REQUEST` structure: what, and the number of the process that it is about,
-with descriptors where it needs them. The server answers in frames of tuples:
+A request is a `REQUEST` structure: what, the number of the process that it is about, and the
+index of the trial in it where that matters, with descriptors where it needs them. The server
+answers in frames of tuples:
 
     ("ready", is_warm, note)        note says why trials are not forked, where they should be
     ("broken", error, traceback)    the Job cannot be loaded; the server has ended
     ("forked", number, pid)
     ("failed", number, error)       no process could be made
     ("exited", number, status)      with all that it left behind; status as from waitpid
+    ("limit", number, index, error) the trial was past a limit; the server has killed it
+    ("noticed", number)             somebody has sent it a SIGTERM, and it may save first
 """
 
 from __future__ import annotations
 
 import struct
 
-REQUEST = struct.Struct("<cxxxI")
+REQUEST = struct.Struct("<cxxxII")
 
 JOB = b"J"
 """Load the Job from this descriptor: the first request."""
@@ -28,6 +31,12 @@ TERMINATE = b"T"
 KILL = b"K"
 """Kill a process and what it started."""
 
+WATCH = b"W"
+"""A trial has begun in a process: hold it to the limits."""
+
+UNWATCH = b"U"
+"""It has ended, or is paused: what it used is remembered for when it goes on."""
+
 BOOT_SERVER = (
     "import sys; at = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; "
     "from overtone.worker.server import main; main(at)"
@@ -35,7 +44,8 @@ BOOT_SERVER = (
 """What `new_python` runs to be the server; its argument: the descriptor of the Job, or -1."""
 
 BOOT_TRIAL = (
-    "import sys; file, parent = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
-    "from overtone.worker.spawn import main; main(file, parent)"
+    "import sys; numbers = map(int, sys.argv[1:4]); sys.path[:] = sys.argv[4:]; "
+    "from overtone.worker.spawn import main; main(*numbers)"
 )
-"""The same for one trial's process; its arguments: the descriptor of the Job, the server's pid."""
+"""The same for one trial's process; its arguments: the descriptor of the Job, the server's pid,
+the descriptor of the board."""

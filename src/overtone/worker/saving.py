@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,8 @@ from typing import Any
 
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
-from overtone.errors import StorageError, TrainableError
+from overtone.errors import DamagedError, StorageError, TrainableError
+from overtone.store.budgeted import size_of
 
 STATE_FILE = ".overtone.json"
 DATA_JSON = "data.json"
@@ -54,11 +55,12 @@ def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
     """`checkpoint` from the store.
 
     Raises:
-        StorageError: The store does not have it.
+        DamagedError: The store does not have it, or not as it was saved.
+        StorageError: The store cannot be reached.
     """
     directory = store.get(checkpoint.uri)
     if not directory.is_dir():
-        raise StorageError(
+        raise DamagedError(
             f"checkpoint {checkpoint.uri} of trial {checkpoint.trial_id} is gone: {directory} is no folder"
         )
     try:
@@ -66,15 +68,60 @@ def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
     except FileNotFoundError:
         state = {}
     except ValueError as error:
-        raise StorageError(f"{directory / STATE_FILE} is damaged: {error}") from error
+        raise DamagedError(f"{directory / STATE_FILE} is damaged: {error}") from error
     return Restored(directory, state if isinstance(state, dict) else {})
 
 
-def keep(store: Store, folder: Path, trial_id: str, state: Mapping[str, Any]) -> Checkpoint:
-    """The reference of the directory `folder`, which is given away, with `state` in it."""
+def fetch_first(
+    store: Store, checkpoints: Iterable[Checkpoint], on_damage: Callable[[DamagedError], None]
+) -> tuple[Checkpoint, Restored] | None:
+    """The first of `checkpoints` that is whole; None where none is.
+
+    Args:
+        on_damage: Called for each that is not.
+
+    Raises:
+        StorageError: The store cannot be reached, so that nobody knows.
+    """
+    for checkpoint in checkpoints:
+        try:
+            return checkpoint, fetch(store, checkpoint)
+        except DamagedError as error:
+            on_damage(error)
+    return None
+
+
+def keep(
+    store: Store,
+    folder: Path,
+    trial_id: str,
+    state: Mapping[str, Any],
+    attempt: int = 0,
+    again: int = 0,
+    is_automatic: bool = False,
+) -> Checkpoint:
+    """The reference of the directory `folder`, which is given away, with `state` in it.
+
+    Args:
+        attempt: Of the trial, from 0.
+        again: How many checkpoints this attempt has saved at the same iteration before.
+    """
     t = int(state["t"])
     (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
-    return Checkpoint(trial_id, t, store.put(folder, f"{trial_id}/checkpoint_{t:06d}", move=True))
+    size = size_of(folder)
+    uri = store.put(folder, f"{trial_id}/{name_of(t, attempt, again)}", move=True)
+    return Checkpoint(trial_id, t, uri, size, is_automatic)
+
+
+def name_of(t: int, attempt: int, again: int) -> str:
+    """Such as "checkpoint_000010", and "checkpoint_000010_a2" in a trial's second attempt.
+
+    No two of a trial are alike: a late order to delete the one does not meet the other.
+    """
+    name = f"checkpoint_{t:06d}"
+    if attempt:
+        name += f"_a{attempt + 1}"
+    return f"{name}_{again + 1}" if again else name
 
 
 @contextmanager
@@ -94,6 +141,14 @@ def new_folder(beside: Path) -> Path:
     folder = beside / f"{UNFINISHED}{os.getpid()}_{os.urandom(6).hex()}"
     folder.mkdir(parents=True)
     return folder
+
+
+def sweep(beside: Path) -> None:
+    """Delete the directories that a process left below `beside` when it was killed while it saved."""
+    import shutil
+
+    for folder in beside.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def place(source: Path, folder: Path) -> str:

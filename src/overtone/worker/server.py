@@ -15,15 +15,18 @@ import socket
 import sys
 import time
 import warnings
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from overtone.core.job import Job
 from overtone.worker import body as _body  # noqa: F401  (loaded here, once, for all forks)
 from overtone.worker import lineage, output
 from overtone.worker.fork import run_forked, unsafe_to_fork
-from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE
+from overtone.worker.guard import stand_guard
+from overtone.worker.notice import Board
+from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.spawn import spawn
 from overtone.worker.surroundings import explain, load_job, new_python, take_over
+from overtone.worker.watch import Watch
 from overtone.worker.wire import Message, frame
 
 STRAY_GRACE_S = 0.25
@@ -39,7 +42,9 @@ def main(loaded_from: int = -1) -> NoReturn:
         loaded_from: Where the Job is, if this process is the server anew, without the
             threads and the CUDA context that its first life had come by.
     """
-    driver = os.getppid()
+    if loaded_from < 0:
+        stand_guard()
+    parent = os.getppid()
     gc.disable()  # until there is a trial: imports make no garbage worth the time
     try:
         os.setsid()
@@ -54,8 +59,8 @@ def main(loaded_from: int = -1) -> NoReturn:
     os.close(null)
     output.show_lines_at_once()
     lineage.adopt_orphans()
-    server = Server(control, driver)
-    server.watch_driver()
+    server = Server(control, parent)
+    server.watch_parent()
     server.prepare(loaded_from)
     server.loop()
 
@@ -65,12 +70,15 @@ class Server:
 
     Args:
         control: The line to the driver.
-        driver: Its pid.
+        parent: The pid of the guard, or where there is none of the driver.
     """
 
-    def __init__(self, control: socket.socket, driver: int) -> None:
+    def __init__(self, control: socket.socket, parent: int) -> None:
         self._control = control
-        self._driver = driver
+        self._parent = parent
+        self._board = Board()
+        self._watch: Watch | None = None
+        self._on_sigterm: Any = None  # a handler of the user's modules, for their trials
         self._job: Job | None = None  # None: each process loads it for itself
         self._numbers: dict[int, int] = {}  # of the processes, by pid
         self._pids: dict[int, int] = {}
@@ -83,16 +91,12 @@ class Server:
 
     # --- life -----------------------------------------------------------------------
 
-    def watch_driver(self) -> None:
-        """End with the driver, even while the user's modules are being imported."""
-
-        def on_parent_end(signum: int, frame: object) -> None:
-            if os.getppid() != self._driver:  # else it was only the thread that started us
-                self._end()
-
-        signal.signal(signal.SIGHUP, on_parent_end)
+    def watch_parent(self) -> None:
+        """End with the guard, or when it says so, even while the user's modules are being imported."""
+        signal.signal(signal.SIGHUP, lambda signum, frame: self._end())
         lineage.die_with_parent(signal.SIGHUP)
-        on_parent_end(signal.SIGHUP, None)
+        if os.getppid() != self._parent:
+            self._end()
 
     def prepare(self, loaded_from: int) -> None:
         """Load the Job, or find out that each process has to."""
@@ -111,10 +115,13 @@ class Server:
                 self._tell(("ready", False, note))
                 self._start_anew()
             self._job = job
+            self._on_sigterm = signal.signal(signal.SIGTERM, signal.SIG_IGN)
             if sys.version_info >= (3, 12):
                 # of forks beside threads; `unsafe_to_fork` has looked at those that there are
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
             gc.freeze()  # a child's collector then leaves the pages that it shares alone
+        if self._surroundings.limits is not None:
+            self._watch = Watch(self._surroundings.limits)
         self._family = lineage.children(os.getpid())
         # without a handler of its own, SIGCHLD would not reach the wake-up descriptor
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
@@ -139,14 +146,37 @@ class Server:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._wake_read, select.POLLIN)
+        poll.register(self._board.reader, select.POLLIN)
+        board = self._board.reader.fileno()
         while True:
-            wait_ms = None if self._strays_until is None else 5
-            for descriptor, _ in poll.poll(wait_ms):
+            for descriptor, _ in poll.poll(self._wait_ms()):
                 if descriptor == self._wake_read:
                     self._drain_wakeups()
+                elif descriptor == board:
+                    self._read_board()
                 else:
                     self._on_request()
             self._reap()
+            if self._watch is not None:
+                self._enforce(self._watch)
+
+    def _wait_ms(self) -> float | None:
+        if self._strays_until is not None:
+            return 5
+        wait_s = None if self._watch is None else self._watch.wait_s()
+        return None if wait_s is None else 1000 * wait_s
+
+    def _read_board(self) -> None:
+        for pid in self._board.read():
+            if pid in self._numbers:
+                self._tell(("noticed", self._numbers[pid]))
+
+    def _enforce(self, watch: Watch) -> None:
+        """Kill the trials that are past a limit, with all that they have started."""
+        for number, index, error, family in watch.look():
+            self._tell(("limit", number, index, error))
+            for pid in family:
+                _signal(pid, signal.SIGKILL)
 
     def _drain_wakeups(self) -> None:
         try:
@@ -184,7 +214,7 @@ class Server:
             data, descriptors = b"", []
         if not data:
             self._end()
-        what, number = REQUEST.unpack(data)
+        what, number, index = REQUEST.unpack(data)
         if what == NEW:
             self._make_process(number, descriptors)
             return
@@ -196,13 +226,20 @@ class Server:
                 os.killpg(pid, signal.SIGTERM)
             except ProcessLookupError:
                 _signal(pid, signal.SIGTERM)  # it has not got as far as setsid
+        elif what == WATCH and self._watch is not None:
+            self._watch.begin(number, pid, index)
+        elif what == UNWATCH and self._watch is not None:
+            self._watch.end(number)
         elif what == KILL:
             _signal(pid, signal.SIGKILL)  # what it leaves behind is seen to when it is reaped
 
     def _make_process(self, number: int, descriptors: list[int]) -> None:
         try:
             job = self._job
-            pid = spawn(self._file, descriptors) if job is None else self._fork(job, descriptors)
+            if job is None:
+                pid = spawn(self._file, descriptors, self._board.writer)
+            else:
+                pid = self._fork(job, descriptors)
         except OSError as error:
             self._tell(("failed", number, str(error)))
             return
@@ -218,11 +255,12 @@ class Server:
         pid = os.fork()
         if pid == 0:
             try:
-                lineage.become_trial_process(server)
+                lineage.become_trial_process(server, self._on_sigterm)
                 self._control.close()
+                self._board.reader.close()
                 for one in (self._wake_read, self._wake_write, self._file):
                     os.close(one)
-                run_forked(job, self._surroundings, descriptors)
+                run_forked(job, self._surroundings, descriptors, self._board.writer)
             finally:
                 os._exit(1)
         return pid
@@ -241,6 +279,8 @@ class Server:
             number = self._numbers.pop(pid, None)
             if number is not None:
                 del self._pids[number]
+                if self._watch is not None:
+                    self._watch.end(number)
                 self._exited.append((number, status))
         if not self._exited and self._strays_until is None:
             return

@@ -9,6 +9,9 @@ ahead. What an order does:
                    came with this report, or just before, halts; a cooperative one (it has
                    called should_checkpoint) is let go, and halts when record_checkpoint()
                    returns or at its next report; any other halts or, with `park`, waits on
+
+Nobody has to ask for checkpoints: `SavingRule` says when a trial that can save does. One that
+nobody asked for may fail: the trial goes on, and says so once.
 """
 
 from __future__ import annotations
@@ -24,21 +27,23 @@ from typing import Any
 from overtone.core import types
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed, Start
-from overtone.core.resources import Resources
-from overtone.errors import TrainableError
+from overtone.errors import NoRoomError, TrainableError
 from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
+from overtone.worker.facts import Facts
 from overtone.worker.halted import TrialHalted
 from overtone.worker.keeping import Keeper, Saver
 from overtone.worker.normalise import merged, normalise
+from overtone.worker.notice import Notice
 from overtone.worker.once import once
+from overtone.worker.saving_rule import SavingRule
 from overtone.worker.wire import Channel, Nothing, Order, encode
 
-_STATE = object()
-"""In the place of a checkpoint: what `saver` saves."""
+_STATE, _AUTOMATIC = object(), object()
+"""In the place of a checkpoint: what `saver` saves, as somebody or nobody asked for."""
 
 
-class Session:
+class Session(Facts):
     """One trial's line to its engine; the paper's listings call it `tune`.
 
     Attributes:
@@ -49,7 +54,10 @@ class Session:
         on_params: Called after `params` changed.
         is_halted: Whether the trial was told to end, or said so itself.
         is_done: Whether it said so itself, by reporting `done=True`.
+        notice: Whether this process was sent a SIGTERM: as good as Halt(save=True).
         n_ignored: How often user code went on to report after that.
+        rule: Says when to save.
+        origin: The checkpoint that the trial goes on from; None where it begins anew.
     """
 
     once = staticmethod(once)
@@ -57,22 +65,31 @@ class Session:
     def __init__(
         self, channel: Channel, job: Job, start: Start, clock: Callable[[], float] = perf_counter
     ) -> None:
+        super().__init__(job, start)
         self.params = start.config
-        self.iteration = start.checkpoint.t if start.checkpoint else 0
         self.saver: Saver | None = None
         self.on_params: Callable[[], None] | None = None
         self.is_halted = self.is_done = False
         self.n_ignored = 0
-        self._channel, self._job, self._start, self._clock = channel, job, start, clock
+        self._channel, self._clock = channel, clock
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._until_t = start.until_t
-        self._keeper = Keeper(job, start.trial_id, start.checkpoint)
+        self._keeper = Keeper(job, start)
+        self.origin = self._keeper.origin
+        self.iteration = self.origin.t if self.origin else 0
         restored = self._keeper.restored
         self._counts = Counts(restored.state if restored else {}, clock)
+        self.rule = SavingRule(
+            job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
+        )
+        self._told: set[str] = set()
         self._warned: set[str] = set()
         self._is_fresh = False  # a checkpoint was kept since the last report, or with it
         self._wants_save = self._is_cooperative = self._is_let_go = False
+        self.notice = Notice()
+        if self.origin is not None:
+            self.notice.arm()
 
     # --- reporting -----------------------------------------------------------------------
 
@@ -99,11 +116,15 @@ class Session:
         with self._lock:
             self._report(values, checkpoint, now)
 
-    def report_with_state(self, metrics: Mapping[str, Any]) -> None:
-        """Report a result together with what `saver` saves; for the class API."""
+    def report_with_state(self, metrics: Mapping[str, Any], is_automatic: bool = False) -> None:
+        """Report a result together with what `saver` saves; for the class API.
+
+        Args:
+            is_automatic: Nobody asked for the save, so that it may fail.
+        """
         now = self._clock()
         with self._lock:
-            self._report(dict(metrics), _STATE, now)
+            self._report(dict(metrics), _AUTOMATIC if is_automatic else _STATE, now)
 
     def _report(self, values: dict[str, Any], checkpoint: Any, now: float) -> None:
         if self.is_halted:
@@ -127,9 +148,10 @@ class Session:
         self.iteration = t
         self._send("reported", t, raw, kept)
         if kept is not None:
+            self.notice.arm()
             self._is_fresh, self._wants_save = True, False
-            if self._is_let_go:
-                raise self._ended("it has saved")
+        if self._is_let_go:
+            raise self._ended("it was let go for this save")
         if halt is not None or t >= self._until_t:
             self._obey(halt)
         elif self._wants_save:
@@ -141,12 +163,36 @@ class Session:
         self._counts.go_on()
 
     def _keep_reported(self, checkpoint: Any, t: int) -> types.Checkpoint | None:
+        keeper, counts, saver = self._keeper, self._counts, self.saver
         if checkpoint is None:
-            return self._keeper.keep_pending(t, self._counts)
-        if checkpoint is _STATE and self.saver is not None:
-            return self._keeper.keep_from(self.saver, t, self._counts)
-        path = checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint
-        return self._keeper.keep(Path(path), t, self._counts)
+            return self._kept(lambda: keeper.keep_pending(t, counts)) if keeper.has_pending else None
+        if checkpoint in (_STATE, _AUTOMATIC) and saver is not None:
+            is_automatic = checkpoint is _AUTOMATIC
+            return self._kept(lambda: keeper.keep_from(saver, t, counts, is_automatic), is_automatic)
+        path = Path(checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint)
+        return self._kept(lambda: keeper.keep(path, t, counts))
+
+    def _kept(
+        self, save: Callable[[], types.Checkpoint | None], is_automatic: bool = False
+    ) -> types.Checkpoint | None:
+        """What `save` kept; None where there is no room, or where it failed and nobody had asked."""
+        try:
+            with self.rule.saving():
+                return save()
+        except NoRoomError as error:
+            self._tell_once("no room", f"this state is not kept: {error}")
+        except Exception as error:
+            if not is_automatic:
+                raise
+            if not isinstance(error, OSError):  # the disk may have room again; but code does not change
+                self.rule.switch_off()
+            self._tell_once("failed", f"it could not be saved, and goes on: {type(error).__name__}: {error}")
+        return None
+
+    def _tell_once(self, kind: str, text: str) -> None:
+        if kind not in self._told:
+            self._told.add(kind)
+            self._keeper.say(text)
 
     # --- orders --------------------------------------------------------------------------
 
@@ -155,7 +201,7 @@ class Session:
         while True:
             order = self._receive(wait=False)
             if isinstance(order, Nothing):
-                return None
+                return self._halt_by_notice() if self.notice.is_given else None
             if isinstance(order, Halt):
                 return order
             if isinstance(order, Proceed):
@@ -164,7 +210,7 @@ class Session:
     def _obey(self, halt: Halt | None) -> None:
         """Return when report() may: after `halt`, or after the order that answers this report."""
         while True:
-            order = halt or self._receive(wait=True)
+            order = halt or self.notice.unless_given(lambda: self._receive(wait=True), self._halt_by_notice)
             halt = None
             if isinstance(order, Proceed):
                 self._take(order)
@@ -172,6 +218,9 @@ class Session:
                 return
             if isinstance(order, Halt) and self._is_let_go_by(order):
                 return
+
+    def _halt_by_notice(self) -> Halt:
+        return Halt(self._start.trial_id, self._start.attempt, save=True)
 
     def _take(self, order: Proceed) -> None:
         self._until_t = order.until_t
@@ -188,14 +237,15 @@ class Session:
         if self._is_fresh:
             raise self._ended("it was told to end")
         if self.saver is not None:
-            if order.save or (self._job.checkpoint_at_end and not order.park):
+            if order.save:
                 try:
-                    self._wants_save = True
-                    self._save()
+                    self._send_saved(self.saver)
                 except Exception as error:
                     self._send("save_failed", f"{type(error).__name__}: {error}")
                     if order.park:
                         return False
+            elif order.final and not order.park and self.rule.is_due_at_end():
+                self._save_at_end(self.saver)
         elif order.save and self._is_cooperative:
             self._wants_save = self._is_let_go = True
             return True
@@ -208,8 +258,24 @@ class Session:
         """Save now, where that was asked for and the trial has a `saver`."""
         if self._wants_save and self.saver is not None:
             self._wants_save = False
-            self._send("saved", self._keeper.keep_from(self.saver, self.iteration, self._counts))
-            self._is_fresh = True
+            try:
+                self._send_saved(self.saver)
+            except NoRoomError as error:
+                self._tell_once("no room", f"this state is not kept: {error}")
+
+    def _send_saved(self, saver: Saver) -> None:
+        """Save as an order wants it; with `checkpoint_freq=None` nobody else wanted it."""
+        with self.rule.saving():
+            kept = self._keeper.keep_from(saver, self.iteration, self._counts, self.rule.is_automatic)
+        self._send("saved", kept)
+        self._is_fresh = True
+
+    def _save_at_end(self, saver: Saver) -> None:
+        keeper, t, counts = self._keeper, self.iteration, self._counts
+        is_automatic = not self._job.checkpoint_at_end
+        kept = self._kept(lambda: keeper.keep_from(saver, t, counts, is_automatic), is_automatic)
+        if kept is not None:
+            self._send("saved", kept)
 
     def _ended(self, reason: str) -> TrialHalted:
         """What to raise now that the trial is over."""
@@ -236,13 +302,33 @@ class Session:
         except EOFError:
             raise self._ended("the driver is gone") from None
 
+    @property
+    def is_active(self) -> bool:
+        """Whether the trial goes on."""
+        return not self.is_halted
+
+    def get_context(self) -> Session:
+        """The session itself, which has all the `get_...` methods."""
+        return self
+
     # --- checkpoints ---------------------------------------------------------------------
 
     def should_checkpoint(self) -> bool:
-        """Whether to save now and call `record_checkpoint`; once true, until it was done."""
+        """Whether to save now and call `record_checkpoint`; once true, until it was done.
+
+        Where `checkpoint_freq` is not given it follows `SavingRule`: the first time after
+        10 s, then so often that saving takes little of the time. It cannot know which call is
+        the last: to keep the state at the end, record it before the function returns.
+        """
         self._is_cooperative = True
-        freq, t = self._job.checkpoint_freq, self.iteration
-        return self._wants_save or (freq > 0 and t > 0 and t % freq == 0 and self._keeper.t != t)
+        self.notice.arm()
+        keeper, t = self._keeper, self.iteration
+        if self.notice.is_given and keeper.t != t:
+            self._wants_save = self._is_let_go = True
+        if keeper.has_pending or (not self._wants_save and (keeper.t == t or not self.rule.is_due(t))):
+            return False
+        self.rule.begin()
+        return True
 
     def record_checkpoint(self, path: str | os.PathLike[str]) -> None:
         """Keep a copy of the file or directory `path` as the state after the last report.
@@ -256,8 +342,13 @@ class Session:
         with self._lock:
             if self.is_halted:
                 raise TrialHalted("this trial was told to end")
-            self._send("saved", self._keeper.keep(Path(path), self.iteration, self._counts))
-            self._is_fresh, self._wants_save = True, False
+            keeper, counts, place, t = self._keeper, self._counts, Path(path), self.iteration
+            is_automatic = self.rule.is_automatic and self.rule.has_begun
+            kept = self._kept(lambda: keeper.keep(place, t, counts, is_automatic))
+            self._wants_save = False
+            if kept is not None:
+                self._send("saved", kept)
+                self._is_fresh = True
             if self._is_let_go:
                 raise self._ended("it has saved")
 
@@ -268,7 +359,7 @@ class Session:
         Args:
             step: Accepted as other tools do; the checkpoint is named after the report.
         """
-        with self._keeper.collected() as folder:
+        with self.rule.preparing(), self._keeper.collected() as folder:
             yield str(folder)
 
     @property
@@ -290,53 +381,14 @@ class Session:
 
     def finish(self) -> None:
         """The trial ended by itself: keep what no report carried."""
-        kept = None if self.is_halted else self._keeper.keep_pending(self.iteration, self._counts)
-        if kept is not None:
-            self._send("saved", kept)
-        self._keeper.drop_pending()
+        keeper, t, counts = self._keeper, self.iteration, self._counts
+        if keeper.has_pending and not self.is_halted:
+            kept = self._kept(lambda: keeper.keep_pending(t, counts))
+            if kept is not None:
+                self._send("saved", kept)
+        keeper.drop_pending()
 
     @property
     def n_reported(self) -> int:
         """How many results this attempt has reported."""
         return self._counts.n_here
-
-    # --- facts ---------------------------------------------------------------------------
-
-    @property
-    def is_active(self) -> bool:
-        """Whether the trial goes on."""
-        return not self.is_halted
-
-    def get_context(self) -> Session:
-        """The session itself, which has all the `get_...` methods."""
-        return self
-
-    def get_trial_id(self) -> str:
-        """Such as "358bb_00006"."""
-        return self._start.trial_id
-
-    def get_trial_name(self) -> str:
-        """Such as "train_358bb_00006"."""
-        return self._start.name or f"{self._job.name}_{self._start.trial_id}"
-
-    def get_trial_dir(self) -> str:
-        """The trial's folder, below the experiment's; it is there."""
-        folder = self._job.folder / self._start.trial_id
-        folder.mkdir(parents=True, exist_ok=True)
-        return str(folder)
-
-    def get_trial_resources(self) -> Resources:
-        """What the trial was given."""
-        return self._start.resources
-
-    def get_experiment_name(self) -> str:
-        """The name of the experiment's folder."""
-        return self._job.folder.name
-
-    def get_world_size(self) -> int:
-        """How many ranks the trial has."""
-        return 1
-
-    def get_world_rank(self) -> int:
-        """This process' rank in the trial."""
-        return 0

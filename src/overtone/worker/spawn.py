@@ -10,33 +10,37 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from overtone.core.messages import Start
-from overtone.worker import lineage, output
+from overtone.worker import lineage, notice, output
 from overtone.worker.main import serve
 from overtone.worker.requests import BOOT_TRIAL
 from overtone.worker.surroundings import explain, load_job, new_python, take_over
 from overtone.worker.trial_channel import TrialChannel
 
 
-def spawn(file: int, descriptors: list[int]) -> int:
+def spawn(file: int, descriptors: list[int], board: int) -> int:
     """Start a process with the Job in the descriptor `file`.
 
     Args:
         file: Where the Job is.
         descriptors: The process's line to the driver, its stdout, its stderr.
+        board: Where it says that it was sent a SIGTERM; see `notice`.
 
     Returns:
         Its pid.
     """
-    os.set_inheritable(file, True)
-    command = new_python(BOOT_TRIAL, str(file), str(os.getpid()))
+    for one in (file, board):
+        os.set_inheritable(one, True)
+    command = new_python(BOOT_TRIAL, str(file), str(os.getpid()), str(board))
     moves = [(os.POSIX_SPAWN_DUP2, one, target) for target, one in enumerate(descriptors)]
     return os.posix_spawn(command[0], command, os.environ, file_actions=moves)
 
 
-def main(file: int, server: int) -> NoReturn:
+def main(file: int, server: int, board: int) -> NoReturn:
     """Be a trial's process; descriptor 0 is its line to the driver."""
     lineage.become_trial_process(server)
-    os.set_inheritable(file, False)
+    for one in (file, board):
+        os.set_inheritable(one, False)
+    notice.listen(board)
     line = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from overtone.core.job import Job
+from overtone.core.trial_limits import TrialLimits
 from overtone.worker.bound import as_bound
 
 _LENGTH = struct.Struct("<Q")
@@ -32,6 +33,7 @@ class Surroundings:
         log_to_file: As in the Job.
         is_warm: Whether trials are forked from the server, which then imports the user's
             modules, or started as new processes.
+        limits: What a trial may use.
     """
 
     argv: tuple[str, ...]
@@ -41,6 +43,8 @@ class Surroundings:
     folder: str
     log_to_file: tuple[str, str] | None
     is_warm: bool
+    limits: TrialLimits | None = None
+
 
 _IMPORTED_LATE = {"torch": "torch._dynamo"}
 """What a library imports only at first use: torch at the first optimizer, for seconds in each fork."""

@@ -14,16 +14,22 @@ frame is its length (4 bytes, little-endian) and a pickle.
 
 from __future__ import annotations
 
+import copyreg
 import json
 import math
 import pickle
 import struct
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import fields
+from operator import attrgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from overtone.core.json_encoder import encoder
 from overtone.core.messages import Ended, Event, Halt, Proceed, Reported, Saved, SaveFailed, Start, Started
+from overtone.core.resources import Placement, Resources
+from overtone.core.types import Checkpoint
 
 if TYPE_CHECKING:
     from socket import socket
@@ -78,6 +84,16 @@ def frame(message: Message | Order) -> bytes:
     except (pickle.PicklingError, AttributeError, TypeError):
         body = _dumps_by_value(message)
     return _LENGTH.pack(len(body)) + body
+
+
+def _pickle_as_call(kind: type) -> None:
+    """Let a `kind` travel as a call with its fields: a dataclass's own way asks for their names each time."""
+    values = attrgetter(*[one.name for one in fields(kind)])
+    copyreg.pickle(kind, lambda one: (kind, values(one)))
+
+
+for _kind in (Start, Proceed, Halt, Resources, Placement, Checkpoint):
+    _pickle_as_call(_kind)
 
 
 def _dumps_by_value(message: Message | Order) -> bytes:
@@ -159,20 +175,7 @@ class SocketChannel:
 # --- numbers that JSON does not have ----------------------------------------------------
 
 
-def _encoder() -> Callable[[Any], str]:
-    """JSON text without spaces and without NaN; made once, since `json.dumps` makes one a call."""
-    plain = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
-    try:
-        made = vars(json.encoder)["c_make_encoder"](
-            None, plain.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, False
-        )
-    except (KeyError, TypeError):  # a Python without its C accelerator, or with another one
-        return plain.encode
-    join = "".join
-    return lambda value: join(made(value, 0))
-
-
-_encode = _encoder()
+_encode = encoder()
 
 _TAGGED: dict[str, float] = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 

@@ -15,8 +15,10 @@ def train_fn(config, data=None):
         start, loss = state["epoch"] + 1, state["loss"]
     for epoch in range(start, 6):
         loss *= 1 - config["lr"]
-        session.report({"loss": loss, "epoch": epoch, "sum": sum(data)},
-                       checkpoint=Checkpoint.from_dict({"epoch": epoch, "loss": loss}))
+        session.report(
+            {"loss": loss, "epoch": epoch, "sum": sum(data)},
+            checkpoint=Checkpoint.from_dict({"epoch": epoch, "loss": loss}),
+        )
         if epoch == 2 and config["fails"] and not checkpoint:
             raise RuntimeError("Intentional failure")
 
@@ -24,13 +26,16 @@ def train_fn(config, data=None):
 tuner = tune.Tuner(
     tune.with_resources(tune.with_parameters(train_fn, data=[1, 2, 3]), resources={"cpu": 1}),
     param_space={"lr": tune.grid_search([0.1, 0.5]), "fails": tune.grid_search([False, True])},
-    tune_config=tune.TuneConfig(metric="loss", mode="min", scheduler=ASHAScheduler(max_t=100, grace_period=10)),
+    tune_config=tune.TuneConfig(
+        metric="loss", mode="min", scheduler=ASHAScheduler(max_t=100, grace_period=10)
+    ),
     run_config=air.RunConfig(
         name="air",
         local_dir="./results",
         failure_config=air.FailureConfig(max_failures=1),
-        checkpoint_config=air.CheckpointConfig(num_to_keep=1, checkpoint_score_attribute="loss",
-                                               checkpoint_score_order="min"),
+        checkpoint_config=air.CheckpointConfig(
+            num_to_keep=1, checkpoint_score_attribute="loss", checkpoint_score_order="min"
+        ),
         stop={"training_iteration": 100},
     ),
 )

@@ -24,7 +24,7 @@ class Net(object):
     def step(self, x, y, lr):
         error = x @ self.weights - y
         self.weights -= lr * x.T @ error / len(y)
-        return float(np.mean(error ** 2))
+        return float(np.mean(error**2))
 
 
 def train_cifar(config, checkpoint_dir=None, data_dir=None):
@@ -58,17 +58,21 @@ def main(num_samples=10, max_num_epochs=10, gpus_per_trial=2):
         "lr": tune.loguniform(1e-2, 1e-0),
         "batch_size": tune.choice([2, 4, 8, 16]),
     }
-    scheduler = ASHAScheduler(metric="loss", mode="min", max_t=max_num_epochs, grace_period=1, reduction_factor=2)
+    scheduler = ASHAScheduler(
+        metric="loss", mode="min", max_t=max_num_epochs, grace_period=1, reduction_factor=2
+    )
     reporter = CLIReporter(
         # parameter_columns=["l1", "l2", "lr", "batch_size"],
-        metric_columns=["loss", "accuracy", "training_iteration"])
+        metric_columns=["loss", "accuracy", "training_iteration"]
+    )
     result = tune.run(
         partial(train_cifar, data_dir=data_dir),
         resources_per_trial={"cpu": 1, "gpu": gpus_per_trial},
         config=config,
         num_samples=num_samples,
         scheduler=scheduler,
-        progress_reporter=reporter)
+        progress_reporter=reporter,
+    )
 
     best_trial = result.get_best_trial("loss", "min", "last")
     print("Best trial config: {}".format(sorted(best_trial.config)))
@@ -77,7 +81,9 @@ def main(num_samples=10, max_num_epochs=10, gpus_per_trial=2):
 
     best_checkpoint_dir = best_trial.checkpoint.value
     epochs, weights = pickle.load(open(os.path.join(best_checkpoint_dir, "checkpoint"), "rb"))
-    print("Best trial test set accuracy:", epochs == best_trial.last_result["training_iteration"], weights.shape)
+    print(
+        "Best trial test set accuracy:", epochs == best_trial.last_result["training_iteration"], weights.shape
+    )
     print("stopped early", any(trial.last_result["training_iteration"] < 10 for trial in result.trials))
 
 

@@ -47,8 +47,9 @@ if __name__ == "__main__":
     args, _ = parser.parse_known_args()
     ray.init(num_cpus=2, include_dashboard=False, ignore_reinit_error=True)
 
-    ahb = AsyncHyperBandScheduler(time_attr="training_iteration", metric="episode_reward_mean", mode="max",
-                                  grace_period=5, max_t=20)
+    ahb = AsyncHyperBandScheduler(
+        time_attr="training_iteration", metric="episode_reward_mean", mode="max", grace_period=5, max_t=20
+    )
     analysis = tune.run(
         MyTrainableClass,
         name="asynchyperband_test",
@@ -68,7 +69,8 @@ if __name__ == "__main__":
         local_dir="results",
         sync_config=tune.SyncConfig(syncer=None),
         global_checkpoint_period=np.inf,
-        verbose=1)
+        verbose=1,
+    )
 
     print("Best hyperparameters found were: ", sorted(analysis.best_config))
     trial = analysis.get_best_trial("episode_reward_mean", "max")
@@ -77,7 +79,10 @@ if __name__ == "__main__":
     print("paths", len(analysis.get_trial_checkpoints_paths(trial, "episode_reward_mean")))
     path = analysis.get_best_checkpoint(trial, metric="episode_reward_mean", mode="max")
     with path.as_directory() as folder:
-        print("saved", json.load(open(os.path.join(folder, "checkpoint")))["timestep"] == trial.last_result["iter"] + 1)
+        print(
+            "saved",
+            json.load(open(os.path.join(folder, "checkpoint")))["timestep"] == trial.last_result["iter"] + 1,
+        )
     print("configs", len(analysis.get_all_configs()))
     print("means", sorted(trial.metric_analysis["episode_reward_mean"]))
     print("again", len(tune.ExperimentAnalysis(analysis.experiment_path).trials))

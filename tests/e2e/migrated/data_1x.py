@@ -33,5 +33,10 @@ if __name__ == "__main__":
     print("loss", analysis.best_result["mean_loss"] < 0.1)
     print("first", analysis.trials[0].config)
     print("trials", len(analysis.trials), {trial.status for trial in analysis.trials})
-    print("scopes", all(analysis.get_best_trial("mean_loss", "min", scope) for scope in
-                        ("last", "all", "avg", "last-5-avg", "last-10-avg")))
+    print(
+        "scopes",
+        all(
+            analysis.get_best_trial("mean_loss", "min", scope)
+            for scope in ("last", "all", "avg", "last-5-avg", "last-10-avg")
+        ),
+    )

@@ -24,7 +24,12 @@ analysis = tune.run(
 
 print("Best config: ", analysis.get_best_config(metric="mean_loss", mode="min")["alpha"])
 df = analysis.results_df
-print("rows", len(df), "columns", {"mean_loss", "config/alpha", "config.beta"} <= set(df.columns) | {"config.beta"})
+print(
+    "rows",
+    len(df),
+    "columns",
+    {"mean_loss", "config/alpha", "config.beta"} <= set(df.columns) | {"config.beta"},
+)
 print("dataframe", len(analysis.dataframe(metric="mean_loss", mode="min")))
 for path, frame in analysis.trial_dataframes.items():
     print("frame", len(frame), frame.mean_loss.is_monotonic_decreasing)

@@ -26,8 +26,11 @@ def training_fn(config):
     if config["momentum"] == 0.99:
         raise ValueError("momentum too high")
     for epoch in range(start, 5):
-        metrics = {"mean_accuracy": 1 - config["lr"] / epoch, "rows": len(data),
-                   "same": context.get_trial_id() == tune.get_context().get_trial_id()}
+        metrics = {
+            "mean_accuracy": 1 - config["lr"] / epoch,
+            "rows": len(data),
+            "same": context.get_trial_id() == tune.get_context().get_trial_id(),
+        }
         with tempfile.TemporaryDirectory() as tempdir:
             with open(os.path.join(tempdir, "checkpoint.json"), "w") as f:
                 json.dump({"epoch": epoch}, f)

@@ -29,7 +29,7 @@ class Trainable(tune.Trainable):
 
     def step(self):
         self.x += 1
-        return {"score": self.a * (self.x ** 0.5) + self.b}
+        return {"score": self.a * (self.x**0.5) + self.b}
 
     def save_checkpoint(self, checkpoint_dir):
         np.save(os.path.join(checkpoint_dir, "x.npy"), self.x)
@@ -49,7 +49,9 @@ tuner = tune.Tuner(
         stop={"training_iteration": 6},
         name="class_2x",
         storage_path=os.path.abspath("results"),
-        checkpoint_config=tune.CheckpointConfig(checkpoint_frequency=2, num_to_keep=2, checkpoint_at_end=True),
+        checkpoint_config=tune.CheckpointConfig(
+            checkpoint_frequency=2, num_to_keep=2, checkpoint_at_end=True
+        ),
         failure_config=tune.FailureConfig(max_failures=2),
         verbose=1,
     ),

@@ -10,14 +10,12 @@ def trainable(config):
 
 
 # 会运行 9 个实验
-nine = tune.run(trainable, num_samples=1, config={
-    "x": tune.grid_search([1, 2, 3]),
-    "y": tune.grid_search([a, b, c])}
+nine = tune.run(
+    trainable, num_samples=1, config={"x": tune.grid_search([1, 2, 3]), "y": tune.grid_search([a, b, c])}
 )
 # 会运行 18 个实验
-eighteen = tune.run(trainable, num_samples=2, config={
-    "x": tune.grid_search([1, 2, 3]),
-    "y": tune.grid_search([a, b, c])}
+eighteen = tune.run(
+    trainable, num_samples=2, config={"x": tune.grid_search([1, 2, 3]), "y": tune.grid_search([a, b, c])}
 )
 print("trials", len(nine.trials), len(eighteen.trials))
 print("order", [(t.config["x"], t.config["y"]) for t in nine.trials])

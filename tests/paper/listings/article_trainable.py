@@ -8,8 +8,7 @@ import torch.optim as optim
 
 import overtone as ray
 from overtone import tune
-from overtone.tune.examples.mnist_pytorch import (train, test, get_data_loaders,
-ConvNet)
+from overtone.tune.examples.mnist_pytorch import train, test, get_data_loaders, ConvNet
 
 
 class MNISTTrainable(tune.Trainable):
@@ -19,9 +18,8 @@ class MNISTTrainable(tune.Trainable):
         self.train_loader, self.test_loader = get_data_loaders()
         self.model = ConvNet().to(self.device)
         self.optimizer = optim.SGD(
-            self.model.parameters(),
-            lr=config.get("lr", 0.01),
-            momentum=config.get("momentum", 0.9))
+            self.model.parameters(), lr=config.get("lr", 0.01), momentum=config.get("momentum", 0.9)
+        )
 
     def step(self):
         train(self.model, self.optimizer, self.train_loader, device=self.device)
@@ -41,22 +39,22 @@ class MNISTTrainable(tune.Trainable):
 
 from overtone.tune.schedulers import ASHAScheduler
 from overtone.tune import CLIReporter
+
 if __name__ == "__main__":
     # 初始化 Ray 集群
-    ray.init(address='auto')
+    ray.init(address="auto")
     # 开始搜索超参
     sched = ASHAScheduler(metric="mean_accuracy", mode="max")
     reporter = CLIReporter()
-    analysis = tune.run(MNISTTrainable,
+    analysis = tune.run(
+        MNISTTrainable,
         scheduler=sched,
         progress_reporter=reporter,
-        stop={"mean_accuracy": 0.99,
-            "training_iteration": 4},
+        stop={"mean_accuracy": 0.99, "training_iteration": 4},
         resources_per_trial={"cpu": 1, "gpu": 0},
         num_samples=4,
-        config={"lr": tune.uniform(0.001, 1.0),
-            "momentum": tune.uniform(0.1, 0.9),
-            "use_gpu": True})
+        config={"lr": tune.uniform(0.001, 1.0), "momentum": tune.uniform(0.1, 0.9), "use_gpu": True},
+    )
     # 保存实验结果
     analysis.results_df.to_csv("result.csv")
     # 获得最佳参数

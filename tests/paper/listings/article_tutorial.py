@@ -67,8 +67,7 @@ def test(model, data_loader):
 def train_mnist(config):
     train_loader, test_loader = get_data_loaders()
     model = ConvNet()
-    optimizer = optim.SGD(
-        model.parameters(), lr=config["lr"], momentum=config["momentum"])
+    optimizer = optim.SGD(model.parameters(), lr=config["lr"], momentum=config["momentum"])
     for i in range(4):
         train(model, optimizer, train_loader)
         acc = test(model, test_loader)
@@ -80,8 +79,8 @@ def train_mnist(config):
 
 
 search_space = {
-    "lr": tune.sample_from(lambda spec: 10**(-10 * np.random.rand())),
-    "momentum": tune.uniform(0.1, 0.9)
+    "lr": tune.sample_from(lambda spec: 10 ** (-10 * np.random.rand())),
+    "momentum": tune.uniform(0.1, 0.9),
 }
 
 analysis = tune.run(train_mnist, config=search_space)
@@ -93,12 +92,14 @@ analysis = tune.run(
     train_mnist,
     num_samples=4,
     scheduler=ASHAScheduler(metric="mean_accuracy", mode="max"),
-    config=search_space)
+    config=search_space,
+)
 
 # Obtain a trial dataframe from all run trials of this `tune.run` call.
 dfs = analysis.trial_dataframes
 
 import matplotlib
+
 matplotlib.use("agg")
 # Plot by epoch
 ax = None  # This plots everything on the same plot

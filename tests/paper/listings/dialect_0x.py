@@ -11,13 +11,18 @@ def my_func(config, reporter):
 
 ray.init()
 register_trainable("my_func", my_func)
-trials = run_experiments({
-    "my_experiment": {
-        "run": "my_func",
-        "stop": {"mean_accuracy": 100, "training_iteration": 3},
-        "config": {"alpha": grid_search([0.2, 0.4, 0.6]), "beta": {"grid_search": [1, 2]}},
-        "trial_resources": {"cpu": 1, "gpu": 0},
+trials = run_experiments(
+    {
+        "my_experiment": {
+            "run": "my_func",
+            "stop": {"mean_accuracy": 100, "training_iteration": 3},
+            "config": {"alpha": grid_search([0.2, 0.4, 0.6]), "beta": {"grid_search": [1, 2]}},
+            "trial_resources": {"cpu": 1, "gpu": 0},
+        }
     }
-})
+)
 print("trials", len(trials))
-print("last", sorted((round(t.last_result["mean_accuracy"], 3), t.last_result["timesteps_total"]) for t in trials))
+print(
+    "last",
+    sorted((round(t.last_result["mean_accuracy"], 3), t.last_result["timesteps_total"]) for t in trials),
+)

@@ -5,6 +5,7 @@ import pytest
 from overtone.core import messages as m
 from overtone.core.decision import Pause, Restart
 from overtone.core.goal import Goal
+from overtone.core.limits import Limits
 from overtone.core.resources import Resources
 from overtone.core.template import Template
 from overtone.core.trial import Status
@@ -64,6 +65,78 @@ def test_a_lost_node_is_no_failure():
     assert (again.attempt, again.checkpoint) == (1, checkpoint(trial, 1))
     assert hand.trial(trial).failures == 0
     assert hand.choices[0] == m.Moved(trial, "PENDING", 1, Why("lost", note="ValueError: no"))
+
+
+def test_a_limit_is_not_tried_again():
+    hand, trial, commands = failing("limit", max_failures=-1)
+    assert commands == []
+    found = hand.trial(trial)
+    assert (found.status, found.failures, found.why.rule) == (Status.ERROR, 1, "limit")
+
+
+def lost(hand, trial, times):
+    """The trial's process is killed, again and again, before it has a new result."""
+    for _ in range(times):
+        hand.ended(trial, "lost", "killed by signal 9 (SIGKILL); out of memory?")
+        if hand.status(trial) is Status.STARTING:
+            hand.started(trial)
+
+
+def test_to_be_lost_again_and_again_without_a_new_result_is_a_failure():
+    hand = ByHand(limits={"total": 1})
+    trial = hand.run()
+    hand.report(trial, 1, saves=True)
+    lost(hand, trial, 2)
+    assert (hand.status(trial), hand.trial(trial).failures) == (Status.RUNNING, 0)
+    lost(hand, trial, 1)
+    found = hand.trial(trial)
+    assert (found.status, found.failures, found.why.rule) == (Status.ERROR, 1, "lost")
+    assert found.error.startswith("lost 3 times in a row without a new result, the last time: killed by")
+    assert "resources_per_trial" in found.error
+
+
+def test_a_new_result_makes_good_for_losses_and_a_redone_one_does_not():
+    hand = ByHand(limits={"total": 1})
+    trial = hand.run()
+    hand.report(trial, 1, saves=True)
+    hand.report(trial, 2)
+    for t in range(2, 12):
+        lost(hand, trial, 2)
+        hand.report(trial, t)  # redone at first
+        hand.report(trial, t + 1)
+    assert hand.trial(trial).failures == 0
+    lost(hand, trial, 2)
+    hand.report(trial, 2)
+    lost(hand, trial, 1)
+    assert hand.status(trial) is Status.ERROR
+
+
+def test_a_trial_that_was_lost_too_often_has_its_retries_and_as_many_losses_each_time():
+    hand = ByHand(limits={"total": 1, "max_failures": 1})
+    trial = hand.run()
+    lost(hand, trial, 5)
+    assert (hand.status(trial), hand.trial(trial).failures) == (Status.RUNNING, 1)
+    lost(hand, trial, 1)
+    assert (hand.status(trial), hand.trial(trial).failures) == (Status.ERROR, 2)
+
+
+def test_the_ends_of_drivers_are_no_losses_of_their_trials():
+    hand = ByHand(limits={"total": 1})
+    trial = hand.run()
+    for _ in range(5):
+        lost(hand, trial, 1)
+        hand.tell(m.Resumed(hand.time, Limits(total=1)))
+        hand.capacity(cpu=1)
+        hand.started(trial)
+    assert (hand.status(trial), hand.trial(trial).failures) == (Status.RUNNING, 0)
+
+
+def test_a_lost_trial_goes_before_those_that_wait():
+    hand = ByHand(cpus=1, limits={"total": 3, "lookahead": 2})
+    trial = hand.run()
+    hand.suggest({}), hand.suggest({})
+    (again,) = [one for one in hand.ended(trial, "lost") if isinstance(one, m.Start)]
+    assert (again.trial_id, again.attempt) == (trial, 1)
 
 
 def test_a_trial_may_die_before_its_first_word():

@@ -102,6 +102,16 @@ def test_a_parked_process_that_dies_counts_and_starts_anew():
     assert (again.trial_id, again.attempt) == (trial, 1)
 
 
+def test_a_parked_process_that_is_lost_leaves_the_trial_paused():
+    hand, trial, other = waiting_and_parked()
+    assert hand.ended(trial, "lost", "E") == []
+    assert (hand.status(trial), hand.trial(trial).failures) == (Status.PAUSED, 0)
+    hand.started(other)
+    hand.report(other, 1)
+    (again,) = hand.ended(other)
+    assert (again.trial_id, again.attempt) == (trial, 1)
+
+
 def test_a_parked_trial_can_be_stopped():
     hand, trial, other = waiting_and_parked()
     assert hand.tell(m.Requested(1.0, "stop_trial", trial)) == [m.Halt(trial, 0)]

@@ -107,7 +107,7 @@ def test_review_may_restart_and_pause_a_running_trial():
     hand.report(one, 1, saves=True), hand.report(other, 1, saves=True), hand.report(ending, 1)
     scheduler.reviews = [[(one, Restart({"x": 1}, other, WHY)), (other, Pause(WHY))]]
     commands = hand.ended(ending, "halted")
-    assert commands == [m.Halt(one, 0), m.Halt(other, 0, save=True, park=True)]
+    assert commands == [m.Halt(one, 0, final=False), m.Halt(other, 0, save=True, park=True)]
     (again,) = hand.ended(one, "halted")
     assert (again.config, again.checkpoint) == ({"x": 1}, checkpoint(other, 1))
 

@@ -113,7 +113,7 @@ def test_a_trial_that_returns_while_it_pauses_is_done():
 
 def test_restart_goes_on_from_its_own_checkpoint_with_another_config():
     hand, trial, commands = ruled(Restart({"x": 2}, None, WHY))
-    assert commands == [m.Halt(trial, 0, save=True)]
+    assert commands == [m.Halt(trial, 0, save=True, final=False)]
     assert hand.choices == (
         m.Ruled(trial, 1, "restart", WHY, {"x": 2}, None),
         m.Moved(trial, "HALTING", 0),
@@ -139,7 +139,7 @@ def test_a_restart_forgets_what_its_source_has_not_done_yet():
     hand.report(source, 1, saves=True)
     for t in (1, 2):
         hand.report(trial, t, saves=True)
-    assert hand.report(trial, 3) == [m.Halt(trial, 0)]
+    assert hand.report(trial, 3) == [m.Halt(trial, 0, final=False)]
     assert hand.report(source, 2, saves=True) == [m.Proceed(source, 0, 0.0)]  # 1 is pinned
     commands = hand.ended(trial, "halted")
     assert [one.checkpoint for one in commands if isinstance(one, m.Start)] == [checkpoint(source, 1)]
@@ -189,7 +189,7 @@ def test_a_restart_from_oneself_goes_on_from_what_is_saved_on_the_way_out():
     hand = ByHand(Dictated({(0, 5): Restart({"x": 2}, None, WHY)}))
     trial = hand.run()
     hand.report(trial, 1, saves=True)
-    assert hand.report(trial, 5) == [m.Halt(trial, 0, save=True)]
+    assert hand.report(trial, 5) == [m.Halt(trial, 0, save=True, final=False)]
     hand.saved(trial, 5)
     (again, *_) = hand.ended(trial, "halted")
     assert (again.config, again.checkpoint) == ({"x": 2}, checkpoint(trial, 5))

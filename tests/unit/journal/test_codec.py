@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from overtone.core import messages as m
+from overtone.core.limits import Limits
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Why
 from overtone.errors import StorageError
@@ -31,6 +32,7 @@ EVENTS = [
     m.Requested(3.0, "stop_trial", "t", "please"),
     m.Tick(4.0),
     m.Interrupted(5.0),
+    m.Resumed(6.0, Limits(total=3, max_failures=-1), "restart"),
 ]
 CHOICES = (
     m.Added(
@@ -179,3 +181,11 @@ def test_a_changed_byte_is_noticed() -> None:
         for bit in range(8):
             changed = line[:at] + bytes([line[at] ^ 1 << bit]) + line[at + 1 :]
             assert unsealed(changed) is None
+
+
+def test_a_checkpoint_has_its_size_and_one_of_an_older_journal_opens():
+    saved = Checkpoint("t", 3, "u", 1234, is_automatic=True)
+    line = Codec().encode(m.Record(1, m.Saved(1.0, "t", 0, saved)))
+    assert Codec().decode(unsealed(line[:-1])).event.checkpoint == saved
+    old = b'{"n":1,"e":"saved","time":1.0,"trial_id":"t","attempt":0,"checkpoint":{"trial_id":"t","t":3,"uri":"u"}'
+    assert Codec().decode(old).event.checkpoint == Checkpoint("t", 3, "u")

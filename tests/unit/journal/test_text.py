@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from overtone.errors import StorageError
 from overtone.journal.text import LazyMetrics, dumps, loads
 
 
@@ -43,7 +44,7 @@ def test_scalars_sets_tuples_and_keys() -> None:
 
 def test_lazy_metrics_are_decoded_when_looked_at() -> None:
     broken = LazyMetrics(b"no json")
-    with pytest.raises(ValueError, match="Expecting"):
+    with pytest.raises(StorageError, match="Expecting"):
         broken["a"]
     metrics = LazyMetrics(b'{"a":1,"b":{"__float__":"inf"}}')
     assert metrics == {"a": 1, "b": math.inf}

@@ -224,7 +224,7 @@ def test_a_searcher_of_ones_own_is_asked_num_samples_times(parts_of):
 
 def test_checkpoints_are_ordered_by_the_metric_that_is_named(parts_of):
     def worth(policy, **metrics):
-        return parts_of(checkpoints=policy).controller._worth(Result(3.0, 0.0, metrics=metrics))
+        return parts_of(checkpoints=policy).controller._rulings._worth(Result(3.0, 0.0, metrics=metrics))
 
     assert worth(CheckpointPolicy(order="loss", order_mode="min"), loss=2.0) == -2.0
     assert worth(CheckpointPolicy(order="eval/acc"), eval={"acc": 0.5}) == 0.5

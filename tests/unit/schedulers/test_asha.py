@@ -1,15 +1,20 @@
 """Asynchronous successive halving, by its worked examples."""
 
 import math
+from random import Random
 
 import pytest
 
 from overtone.core import messages as m
+from overtone.core.controller import Controller
 from overtone.core.goal import Goal
+from overtone.core.limits import Limits
 from overtone.core.trial import Status
 from overtone.core.types import Why
-from overtone.schedulers.asha import ASHA, ASHAScheduler, AsyncHyperBandScheduler
+from overtone.schedulers.asha import ASHAScheduler
 from overtone.testing.by_hand import ByHand
+from overtone.testing.world import World
+from overtone.tune import schedulers
 
 
 def search(n=9, mode="max", metric="score", **more):
@@ -149,6 +154,7 @@ def test_the_status_line_of_the_articles():
     hand.report(trials[0], 4, loss=0.1129)
     for trial in trials[1:4]:
         hand.report(trial, 1, loss=0.2)
+        hand.ended(trial, "halted")
     assert hand.controller._scheduler.describe().splitlines()[0] == "Using AsyncHyperBand: num_stopped=3"
     fresh, (trial,) = search(n=1, max_t=100, metric="loss", mode="min")
     assert fresh.controller._scheduler.describe() == (
@@ -178,6 +184,73 @@ def test_what_makes_no_sense(wrong):
 
 
 def test_names_and_arguments():
-    assert ASHA is AsyncHyperBandScheduler is ASHAScheduler
+    assert schedulers.ASHA is schedulers.AsyncHyperBandScheduler is schedulers.ASHAScheduler is ASHAScheduler
     assert ASHAScheduler(max_t=9, metric="acc").arguments == ((), {"max_t": 9, "metric": "acc"})
     assert ASHAScheduler().needs_metric
+
+
+def promoted(losses, cpus=1, **arguments):
+    """The jobs of a search by promotion, in order, as "c2@3": the second config ran to 3."""
+    scheduler = ASHAScheduler(rule="promote", **arguments)
+    controller = Controller(scheduler, Goal("loss", "min", is_needed=True), limits=Limits(total=len(losses)))
+    world = World(
+        controller,
+        Random(0),
+        lambda i: {"length": 99, "loss": losses[i]},
+        {"node": {"cpu": cpus}},
+        metrics=lambda config, t: {"loss": config["loss"]},
+    )
+    rungs = (1, 3, 9)
+    jobs = [
+        f"c{controller.trials[record.event.trial_id].index + 1}@{record.event.t}"
+        for record in world.run()
+        if isinstance(record.event, m.Reported) and record.event.t in rungs
+    ]
+    return jobs, list(controller.trials.values())
+
+
+def test_the_worked_example_of_promotion():
+    jobs, trials = promoted([5, 2, 8, 1, 9, 3, 7, 4, 6], max_t=9, reduction_factor=3)
+    assert " ".join(jobs) == "c1@1 c2@1 c3@1 c2@3 c4@1 c4@3 c5@1 c6@1 c7@1 c8@1 c9@1 c6@3 c4@9"
+    assert [trial.n_results for trial in trials] == [1, 3, 1, 9, 1, 3, 1, 1, 1]
+    assert trials[3].why.rule == "max_t"
+    assert {trial.why.rule for trial in trials if trial is not trials[3]} == {"asha"}
+
+
+def test_equals_are_promoted_in_order_and_no_more_than_their_share():
+    jobs, _ = promoted([1] * 9, max_t=9, reduction_factor=3)
+    assert sorted(jobs) == sorted([*(f"c{k}@1" for k in range(1, 10)), "c1@3", "c2@3", "c3@3", "c1@9"])
+
+
+def test_nan_is_never_promoted():
+    jobs, trials = promoted([math.nan] * 9, max_t=9, reduction_factor=3)
+    assert jobs == [f"c{k}@1" for k in range(1, 10)]
+    assert {trial.status for trial in trials} == {Status.TERMINATED}
+
+
+def test_a_trial_that_ends_below_its_rung_counts_there():
+    hand, (one, other, third) = search(n=3, max_t=16, reduction_factor=4)
+    hand.report(one, 1, score=1.0)
+    hand.report(one, 3, score=9.0)
+    hand.ended(one)
+    hand.report(other, 1, score=2.0)
+    assert verdict(hand.report(other, 4, score=8.0)) == "stop"
+    hand.ended(other, "halted")
+    assert (
+        hand.controller._scheduler.describe().splitlines()[1]
+        == "Bracket: Iter 4.000: 8.75 | Iter 1.000: 1.75"
+    )
+
+
+def test_a_trial_that_failed_does_not_count():
+    hand, (one, other) = search(n=2, max_t=16, reduction_factor=4)
+    hand.report(one, 1, score=1.0)
+    hand.report(one, 3, score=9.0)
+    hand.ended(one, "raised", "out of luck")
+    hand.report(other, 1, score=2.0)
+    assert verdict(hand.report(other, 4, score=8.0)) == "continue"
+
+
+def test_a_rule_that_there_is_not():
+    with pytest.raises(ValueError, match="rule='pause': choose"):
+        ASHAScheduler(rule="pause")

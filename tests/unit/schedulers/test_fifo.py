@@ -2,8 +2,9 @@
 
 from overtone.core import messages as m
 from overtone.core.goal import Goal
-from overtone.schedulers.fifo import FIFO, FIFOScheduler
+from overtone.schedulers.fifo import FIFOScheduler
 from overtone.testing.by_hand import ByHand
+from overtone.tune.schedulers import FIFO
 
 
 def test_trials_run_to_their_end_in_order_and_never_wait():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from overtone.schedulers.rungs import cutoff, milestones
+from overtone.schedulers.rungs import Rung, milestones
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,8 @@ def test_milestones(first, last, factor, skip, rungs):
     ],
 )
 def test_cutoff_is_the_quantile_above_which_one_in_factor_lies(scores, factor, bar):
-    found = cutoff(scores, factor)
+    rung = Rung(1)
+    for score in reversed(scores):
+        rung.add(score)
+    found = rung.cutoff(factor)
     assert found == (bar if bar is None else pytest.approx(bar))

@@ -106,7 +106,7 @@ def test_a_discard_of_what_is_needed_is_noticed():
 
 def test_a_controller_that_is_stuck_is_noticed():
     controller, wrong = world(total=1)
-    controller._proceed = lambda trial, t, save=False: None
+    controller._rulings._proceed = lambda trial, t, save=False: None
     with pytest.raises(AssertionError, match="nothing will happen any more, but it is not done: .* RUNNING"):
         wrong.run()
 

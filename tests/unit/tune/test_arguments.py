@@ -57,6 +57,9 @@ def test_a_trainable_alone_is_an_experiment_with_the_defaults():
         ({"engine": "inline"}, "engine", "inline"),
         ({"durability": "sync"}, "durability", "sync"),
         ({"priority": f}, "priority", f),
+        ({}, "checkpoints", CheckpointPolicy(every=None, at_end=None)),
+        ({"checkpoint_freq": 0}, "checkpoints", CheckpointPolicy(every=0)),
+        ({"max_disk": "20GB"}, "checkpoints", CheckpointPolicy(max_disk="20GB")),
         ({"checkpoint_freq": 3}, "checkpoints", CheckpointPolicy(every=3)),
         ({"checkpoint_at_end": True}, "checkpoints", CheckpointPolicy(at_end=True)),
         ({"keep_checkpoints_num": 2}, "checkpoints", CheckpointPolicy(keep=2)),
@@ -86,11 +89,18 @@ def test_a_checkpoint_config_is_the_same_policy_as_the_single_arguments():
         checkpoint_score_order="min",
         checkpoint_frequency=5,
         checkpoint_at_end=True,
+        max_disk="20GB",
     )
     single = to_experiment(
-        f, checkpoint_freq=5, checkpoint_at_end=True, keep_checkpoints_num=2, checkpoint_score_attr="min-loss"
+        f,
+        checkpoint_freq=5,
+        checkpoint_at_end=True,
+        keep_checkpoints_num=2,
+        checkpoint_score_attr="min-loss",
+        max_disk="20GB",
     )
     assert to_experiment(f, checkpoint_config=config).checkpoints == single.checkpoints
+    assert to_experiment(f, checkpoint_config=tune.CheckpointConfig()).checkpoints == CheckpointPolicy()
 
 
 def test_both_forms_of_the_checkpoint_options_are_refused():
@@ -114,7 +124,7 @@ def test_an_argument_like_none_that_there_is_is_answered_without_a_guess():
         to_experiment(f, zzzzzz=3)
 
 
-@pytest.mark.parametrize("argument", ["resume", "restore", "resume_config"])
+@pytest.mark.parametrize("argument", ["restore"])
 def test_what_this_version_lacks_is_an_error_where_it_is_asked_for(argument):
     with pytest.raises(OvertoneError, match=f"{argument}='AUTO'.*not available"):
         to_experiment(f, **{argument: "AUTO"})
@@ -194,3 +204,22 @@ def test_a_scheduler_in_the_old_style_is_answered_with_the_new_form():
 
     with pytest.raises(OvertoneError, match=r"def on_result\(self, trial, result\)"):
         to_experiment(f, scheduler=Mine())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ({}, False),
+        ({"resume": "AUTO"}, "AUTO"),
+        ({"resume_config": tune.ResumeConfig()}, "LOCAL"),
+        ({"resume_config": tune.ResumeConfig(errored="resume")}, "LOCAL+ERRORED"),
+        ({"resume": "AUTO", "resume_config": tune.ResumeConfig(errored="restart")}, "AUTO+RESTART_ERRORED"),
+    ],
+)
+def test_what_a_resume_does_with_failed_trials(arguments, expected):
+    assert to_experiment(lambda config: 1, **arguments).resume == expected
+
+
+def test_finished_trials_cannot_be_run_again():
+    with pytest.raises(OvertoneError, match="finished trials stay finished"):
+        to_experiment(lambda config: 1, resume_config=tune.ResumeConfig(finished="restart"))

@@ -10,6 +10,7 @@ import pytest
 
 from overtone.core.job import Job
 from overtone.core.types import Checkpoint
+from overtone.errors import StorageError
 from overtone.testing import faulty
 from overtone.testing.fake_channel import FakeChannel, halt, start
 from overtone.testing.folder_store import FolderStore
@@ -125,11 +126,26 @@ def test_ctrl_c_passes_where_it_should() -> None:
     assert not is_inside()
 
 
-def test_a_checkpoint_that_is_gone_ends_the_trial_before_it_began() -> None:
+def test_a_trial_whose_checkpoint_is_gone_begins_anew(capsys: Any) -> None:
     channel = FakeChannel()
-    run_trial(channel, job(faulty.reports), start(checkpoint=Checkpoint("t", 3, "nowhere")))
+    run_trial(
+        channel, job(faulty.returns_metrics), start(checkpoint=Checkpoint("t", 3, "nowhere"), until_t=9)
+    )
+    assert [(one[0], one[5]) for one in channel.sent[:1]] == [("started", None)]
+    assert channel.sent[1][3] == 1
+    assert "checkpoint nowhere of trial t is gone" in capsys.readouterr().err
+
+
+def test_a_store_that_is_away_ends_the_trial_before_it_began() -> None:
+    class Away(FolderStore):
+        def get(self, uri: str) -> Path:
+            raise StorageError("it does not answer")
+
+    channel = FakeChannel()
+    away = Job(faulty.reports, "train", Path("exp"), store=Away(Path("store")))
+    run_trial(channel, away, start(checkpoint=Checkpoint("t", 3, "somewhere")))
     assert channel.kinds == ["ended"]
-    assert "checkpoint nowhere of trial t is gone" in channel.sent[0][4]
+    assert channel.sent[0][3:5] == ("raised", "StorageError: it does not answer")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.body import run_trial
 from overtone.worker.class_trial import is_steppable
+from overtone.worker.session import Session
 from overtone.worker.trainable import Trainable
 from overtone.worker.wire import Order, decode
 
@@ -52,6 +53,49 @@ def test_it_saves_every_so_often_and_at_the_end(run: Run) -> None:
     channel = run(faulty.Steps, first=start({"n": 5}, until_t=99), checkpoint_freq=2, checkpoint_at_end=True)
     saved = [one[5] and one[5].t for one in channel.sent if one[0] == "reported"]
     assert saved == [None, 2, None, 4, 5]
+
+
+class Ticking(faulty.Steps):
+    """Each step takes a second of the clock that the session goes by, and each save a tenth."""
+
+    now = 0.0
+    cost_s = 0.1
+
+    def step(self) -> Any:
+        type(self).now += 1
+        return super().step()
+
+    def save_checkpoint(self, checkpoint_dir: str) -> Any:
+        type(self).now += self.cost_s
+        return super().save_checkpoint(checkpoint_dir)
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> type[Ticking]:
+    kind = type("Ticking", (Ticking,), {"now": 0.0})
+    plain = Session.__init__
+
+    def init(self: Session, *args: Any) -> None:
+        plain(self, *args, clock=lambda: kind.now)
+
+    monkeypatch.setattr(Session, "__init__", init)
+    return kind
+
+
+@pytest.mark.parametrize(
+    ("options", "saved"),
+    [
+        ({}, [(10, True), (20, True), (25, True)]),
+        ({"checkpoint_at_end": False}, [(10, True), (20, True)]),
+        ({"checkpoint_at_end": True}, [(10, True), (20, True), (25, False)]),
+        ({"checkpoint_freq": 0}, []),
+        ({"checkpoint_freq": 12}, [(12, False), (24, False)]),
+    ],
+)
+def test_it_is_saved_without_asking(run: Run, ticking: type, options: Any, saved: Any) -> None:
+    channel = run(ticking, first=start({"n": 25}, until_t=99), **options)
+    kept = [one[5] for one in channel.sent if one[0] == "reported" and one[5]]
+    assert [(one.t, one.is_automatic) for one in kept] == saved
 
 
 def test_a_result_may_ask_for_a_save(run: Run) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from overtone.core.job import Job
+from overtone.testing.fake_channel import start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.counts import Counts
 from overtone.worker.keeping import Keeper
@@ -14,7 +15,7 @@ from overtone.worker.keeping import Keeper
 
 @pytest.fixture
 def keeper(tmp_path: Path) -> Keeper:
-    return Keeper(Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store")), "t", None)
+    return Keeper(Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store")), start())
 
 
 def counts() -> Counts:
@@ -27,6 +28,16 @@ def test_it_knows_what_it_kept_last(keeper: Keeper, tmp_path: Path) -> None:
     kept = keeper.keep(tmp_path / "model", 3, counts())
     assert (kept.t, keeper.t) == (3, 3)
     assert Path(kept.uri, "model").read_text() == "7"
+
+
+def test_what_a_killed_attempt_left_unfinished_goes_with_the_next(tmp_path: Path) -> None:
+    job = Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store"))
+    left = job.folder / "t" / ".saving_1_ab"
+    (left / "deep").mkdir(parents=True)
+    Keeper(job, start())
+    assert left.exists(), "a first attempt has nothing to look for"
+    Keeper(job, start(attempt=1))
+    assert list((job.folder / "t").iterdir()) == []
 
 
 def test_only_the_last_collected_directory_waits(keeper: Keeper) -> None:

@@ -4,7 +4,9 @@ from overtone.worker import requests
 
 
 def test_every_request_has_the_same_size() -> None:
-    for what in (requests.JOB, requests.NEW, requests.TERMINATE, requests.KILL):
-        packed = requests.REQUEST.pack(what, 70_000)
-        assert requests.REQUEST.unpack(packed) == (what, 70_000)
-        assert len(packed) == 8
+    whats = (requests.JOB, requests.NEW, requests.TERMINATE, requests.KILL, requests.WATCH, requests.UNWATCH)
+    assert len(set(whats)) == len(whats)
+    for what in whats:
+        packed = requests.REQUEST.pack(what, 70_000, 80_000)
+        assert requests.REQUEST.unpack(packed) == (what, 70_000, 80_000)
+        assert len(packed) == 12

@@ -18,7 +18,8 @@ def test_what_is_kept_comes_back_with_its_state(tmp_path: Path) -> None:
     store = FolderStore(tmp_path / "store")
     (tmp_path / "source").mkdir()
     kept = saving.keep(store, tmp_path / "source", "t", {"t": 12, "kind": "file", "name": "model"})
-    assert kept == Checkpoint("t", 12, str(tmp_path / "store/t/checkpoint_000012"))
+    size = Path(kept.uri, saving.STATE_FILE).stat().st_size
+    assert kept == Checkpoint("t", 12, str(tmp_path / "store/t/checkpoint_000012"), size)
     restored = saving.fetch(store, kept)
     assert restored.path == f"{kept.uri}/model"
     assert restored.state["t"] == 12
@@ -36,6 +37,15 @@ def test_damage_is_told(tmp_path: Path) -> None:
         saving.fetch(FolderStore(tmp_path), Checkpoint("t", 1, str(tmp_path)))
     with pytest.raises(StorageError, match="gone"):
         saving.fetch(FolderStore(tmp_path), Checkpoint("t", 1, str(tmp_path / "nowhere")))
+
+
+@pytest.mark.parametrize(
+    ("attempt", "again", "name"),
+    [(0, 0, "checkpoint_000012"), (1, 0, "checkpoint_000012_a2"), (0, 1, "checkpoint_000012_2"),
+     (2, 2, "checkpoint_000012_a3_3")],
+)  # fmt: skip
+def test_no_two_of_a_trial_have_the_same_name(attempt: int, again: int, name: str) -> None:
+    assert saving.name_of(12, attempt, again) == name
 
 
 def test_copy_into_wants_a_directory(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from overtone.worker import lineage, server
-from overtone.worker.requests import KILL, NEW, REQUEST, TERMINATE
+from overtone.worker.requests import KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.server import END_WITHIN_S, STRAY_GRACE_S, Server
 from overtone.worker.wire import FrameReader
 
@@ -62,6 +62,7 @@ def served(world: World) -> Iterator[Server]:
         one._pids[number] = 100 + number
         world.children.add(100 + number)
     yield one
+    one._board.close()
     os.close(one._wake_read)
     os.close(one._wake_write)
 
@@ -113,19 +114,51 @@ def test_processes_of_the_users_modules_are_left_alone(world: World, served: Ser
 
 def test_signals_go_to_the_process_that_is_meant(world: World, served: Server) -> None:
     for what, number in ((TERMINATE, 1), (KILL, 2), (KILL, 77)):
-        world.requests.append(REQUEST.pack(what, number))
+        world.requests.append(REQUEST.pack(what, number, 0))
         served._on_request()
     assert world.signals == [(-101, signal.SIGTERM), (102, signal.SIGKILL)]
+
+
+def test_a_trial_past_its_limit_is_killed_with_its_family(world: World, served: Server) -> None:
+    class Past:
+        asked: list[tuple[Any, ...]] = []
+
+        def begin(self, *what: int) -> None:
+            self.asked.append(what)
+
+        def end(self, number: int) -> None:
+            self.asked.append((number,))
+
+        def look(self) -> list[Any]:
+            return [(1, 70, "used 3 GB of memory, limit 2 GB", {101, 500})]
+
+    watch: Any = Past()
+    served._watch = watch
+    for what, index in ((WATCH, 70), (UNWATCH, 0)):
+        world.requests.append(REQUEST.pack(what, 1, index))
+        served._on_request()
+    assert watch.asked == [(1, 101, 70), (1,)]
+    served._enforce(watch)
+    assert world.said == [("limit", 1, 70, "used 3 GB of memory, limit 2 GB")]
+    assert sorted(world.signals) == [(101, signal.SIGKILL), (500, signal.SIGKILL)]
+
+
+def test_a_notice_is_told_of_processes_that_are_known(
+    world: World, served: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(served._board, "read", lambda: [102, 999])
+    served._read_board()
+    assert world.said == [("noticed", 2)]
 
 
 def test_a_process_that_cannot_be_made_is_told(
     world: World, served: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def spawn(file: int, descriptors: list[int]) -> int:
+    def spawn(file: int, descriptors: list[int], board: int) -> int:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(server, "spawn", spawn)
     served._file = -1
-    world.requests.append(REQUEST.pack(NEW, 3))
+    world.requests.append(REQUEST.pack(NEW, 3, 0))
     served._on_request()
     assert world.said == [("failed", 3, "[Errno 11] Resource temporarily unavailable")]

@@ -16,7 +16,7 @@ import pytest
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed
 from overtone.core.types import Checkpoint as Reference
-from overtone.errors import StorageError, TrainableError
+from overtone.errors import NoRoomError, StorageError, TrainableError
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.checkpoint import Checkpoint
@@ -219,7 +219,8 @@ def test_a_checkpoint_goes_with_its_report_and_is_restored(make: Make, tmp_path:
     clock.now = 4.0
     session.report({"timesteps_total": 9}, checkpoint=Checkpoint.from_directory(mine))
     kept = channel.sent[0][5]
-    assert kept == Reference("t", 1, str(tmp_path / "store/t/checkpoint_000001"))
+    size = sum(file.stat().st_size for file in Path(kept.uri).iterdir())
+    assert kept == Reference("t", 1, str(tmp_path / "store/t/checkpoint_000001"), size)
     assert files(mine) == {"model.txt"}
 
     again, channel = make(until_t=math.inf, checkpoint=kept)
@@ -326,6 +327,65 @@ def test_should_checkpoint_follows_checkpoint_freq(make: Make, tmp_path: Path) -
             session.record_checkpoint(tmp_path / "mine")
             assert not session.should_checkpoint()
     assert due == [False, True, False, True]
+
+
+def test_should_checkpoint_saves_by_itself_so_often_that_it_costs_little(make: Make, tmp_path: Path) -> None:
+    clock = Clock()
+    session, channel = make(until_t=math.inf, clock=clock)
+    (tmp_path / "mine").mkdir()
+    due = []
+    for _ in range(35):
+        clock.now += 1
+        session.report(a=1)
+        if session.should_checkpoint():
+            assert session.should_checkpoint(), "until it was done"
+            due.append(clock.now)
+            clock.now += 1  # what the function itself takes to save
+            session.record_checkpoint(tmp_path / "mine")
+            assert not session.should_checkpoint()
+    assert due == [10, 30]
+    saved = [sent[3] for sent in channel.sent if sent[0] == "saved"]
+    assert [(one.t, one.is_automatic) for one in saved] == [(10, True), (29, True)]
+
+
+def test_checkpoint_freq_0_asks_for_nothing(make: Make) -> None:
+    clock = Clock()
+    session, _ = make(until_t=math.inf, clock=clock, options={"checkpoint_freq": 0})
+    session.report(a=1)
+    clock.now += 1_000
+    assert not session.should_checkpoint()
+
+
+def test_what_waits_for_the_next_report_is_not_asked_for_again(make: Make) -> None:
+    clock = Clock()
+    session, channel = make(until_t=math.inf, clock=clock)
+    session.report(a=1)
+    clock.now += 10
+    assert session.should_checkpoint()
+    with session.checkpoint_dir(step=1):
+        clock.now += 2
+    assert not session.should_checkpoint()
+    clock.now += 30
+    session.report(a=1)
+    assert channel.sent[-1][5].t == 2
+    clock.now += 37
+    assert not session.should_checkpoint()
+    clock.now += 1
+    session.report(a=1)
+    assert session.should_checkpoint(), "38 s pay for the 2 s that it took"
+
+
+def test_each_checkpoint_has_its_own_place(make: Make, tmp_path: Path) -> None:
+    session, channel = make(until_t=math.inf)
+    (tmp_path / "mine").mkdir()
+    session.report({"a": 1}, checkpoint=tmp_path / "mine")
+    session.record_checkpoint(tmp_path / "mine")
+    session.record_checkpoint(tmp_path / "mine")
+    places = [Path(channel.sent[0][5].uri).name, *(Path(sent[3].uri).name for sent in channel.sent[1:])]
+    assert places == ["checkpoint_000001", "checkpoint_000001_2", "checkpoint_000001_3"]
+    again, channel = make(until_t=math.inf, attempt=2)
+    again.report({"a": 1}, checkpoint=tmp_path / "mine")
+    assert Path(channel.sent[0][5].uri).name == "checkpoint_000001_a3"
 
 
 def test_checkpoint_dir_goes_with_the_next_report(make: Make) -> None:
@@ -453,6 +513,130 @@ def test_a_failed_save_is_told_and_the_trial_waits_where_it_is_wanted(make: Make
     session.report(a=1)
     assert channel.kinds == ["reported", "save_failed"]
     assert channel.sent[1][3] == "OSError: disk full"
+
+
+def test_a_saver_saves_at_the_end_of_a_trial_that_was_not_short(make: Make) -> None:
+    for ran_s, kinds in ((9.0, ["reported"]), (10.0, ["reported", "saved"])):
+        clock = Clock()
+        session, channel = make(halt(), clock=clock)
+        session.saver = saver
+        clock.now = ran_s
+        with pytest.raises(TrialHalted):
+            session.report(a=1)
+        assert channel.kinds == kinds
+
+
+@pytest.mark.parametrize("order", [Halt("t", 0, final=False), Halt("t", 0, park=True)])
+def test_but_not_what_is_given_up(make: Make, order: Halt) -> None:
+    session, channel = make(order, options={"checkpoint_at_end": True})
+    session.saver = saver
+    with pytest.raises(TrialHalted):
+        session.report(a=1)
+    assert channel.kinds == ["reported"]
+
+
+class Full(FolderStore):
+    """Has no room."""
+
+    def put(self, source: Path, key: str, move: bool = False) -> str:
+        raise NoRoomError("it is full")
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Callable[..., tuple[Session, FakeChannel]]:
+    def session(*orders: Order) -> tuple[Session, FakeChannel]:
+        channel = FakeChannel(orders)
+        job = Job(None, "train", tmp_path / "exp", store=Full(tmp_path))
+        return Session(channel, job, start(until_t=0.0 if orders else math.inf), Clock()), channel
+
+    return session
+
+
+def test_without_room_the_trial_goes_on(full: Make, tmp_path: Path, capsys: Any) -> None:
+    session, channel = full()
+    (tmp_path / "mine").mkdir()
+    for _ in range(2):
+        session.report({"a": 1}, checkpoint=tmp_path / "mine")
+        session.record_checkpoint(tmp_path / "mine")
+    assert [(sent[0], sent[5]) for sent in channel.sent] == [("reported", None)] * 2
+    assert capsys.readouterr().err == "overtone: trial t: this state is not kept: it is full\n"
+    assert files(Path(session.get_trial_dir())) == set()
+
+
+def test_without_room_a_trial_that_should_pause_waits(full: Make) -> None:
+    session, channel = full(halt(save=True, park=True), proceed(save=True))
+    session.saver = saver
+    session.report(a=1)
+    assert channel.kinds == ["reported", "save_failed"]
+
+
+def test_without_room_one_that_was_let_go_ends(full: Make, tmp_path: Path) -> None:
+    session, channel = full(halt(save=True, park=True))
+    (tmp_path / "mine").mkdir()
+    session.should_checkpoint()
+    session.report(a=1)
+    with pytest.raises(TrialHalted):
+        session.record_checkpoint(tmp_path / "mine")
+    assert channel.kinds == ["reported"]
+
+
+@pytest.mark.parametrize(("error", "n_tries"), [(OSError("disk full"), 2), (RuntimeError("a bug"), 1)])
+def test_a_save_that_nobody_asked_for_may_fail(
+    make: Make, capsys: Any, error: Exception, n_tries: int
+) -> None:
+    def failing(folder: Path) -> dict[str, str]:
+        tries.append(1)
+        raise error
+
+    tries: list[int] = []
+    clock = Clock()
+    session, channel = make(until_t=math.inf, clock=clock)
+    session.saver = failing
+    for t in range(1, 21):
+        clock.now += 1
+        if session.rule.is_due(t):
+            session.report_with_state({"a": 1}, is_automatic=True)
+        else:
+            session.report({"a": 1})
+    assert channel.kinds == ["reported"] * 20
+    assert len(tries) == n_tries
+    assert capsys.readouterr().err.count("could not be saved, and goes on") == 1
+
+
+# --- what it goes on from -----------------------------------------------------------------
+
+
+def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
+    make: Make, tmp_path: Path, capsys: Any
+) -> None:
+    session, channel = make(until_t=math.inf)
+    (tmp_path / "mine").mkdir()
+    for _ in range(3):
+        session.report({"a": 1}, checkpoint=tmp_path / "mine")
+    first, second, third = (sent[5] for sent in channel.sent)
+    for one in (second, third):
+        Path(one.uri, ".overtone.json").write_text("{")
+    again, channel = make(until_t=math.inf, checkpoint=third, fallbacks=(second, first))
+    assert (again.origin, again.iteration) == (first, 1)
+    again.report(a=1)
+    assert channel.sent[0][3] == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert ["is damaged:" in line for line in lines] == [True, True, False]
+    assert lines[2] == f"overtone: trial t: it goes on from the one before, {first.uri}"
+
+    anew, _ = make(checkpoint=third, fallbacks=(second,))
+    assert (anew.origin, anew.iteration, anew.checkpoint) == (None, 0, None)
+    assert capsys.readouterr().err.endswith("it has no other checkpoint, and begins anew\n")
+
+
+def test_a_store_that_is_away_is_no_damage(make: Make, tmp_path: Path) -> None:
+    class Away(FolderStore):
+        def get(self, uri: str) -> Path:
+            raise StorageError("it does not answer")
+
+    kept = Reference("t", 3, str(tmp_path))
+    with pytest.raises(StorageError, match="does not answer"):
+        Session(FakeChannel(), Job(None, "train", tmp_path, store=Away(tmp_path)), start(checkpoint=kept))
 
 
 # --- facts --------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import socket
 import pytest
 
 from overtone.core import messages as m
+from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint
 from overtone.testing.fake_channel import halt, proceed, start
 from overtone.worker import wire
@@ -103,3 +104,18 @@ def test_messages_become_events() -> None:
     ]
     with pytest.raises(ValueError, match="cheered"):
         wire.event(("cheered", *name), 5.0, "node")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        m.Start("a", 1, 2, {"x": 0.5}, Resources.of({"cpu": 1, "gpu": 0.5}), Placement(("n",), (((0, 0.5),),)),
+                Checkpoint("a", 3, "uri"), 4.0, "tag", "name"),
+        m.Proceed("a", 1, 2.0, True, {"x": 1}),
+        m.Halt("a", 1, save=True, park=True),
+    ],
+)  # fmt: skip
+def test_orders_travel_with_all_their_fields_and_without_their_names(order: wire.Order) -> None:
+    data = wire.frame(order)
+    assert wire.FrameReader().feed(data) == [order]
+    assert b"trial_id" not in data

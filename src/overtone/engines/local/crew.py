@@ -10,7 +10,7 @@ from functools import partial
 
 from overtone.core.job import Job
 from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
-from overtone.engines.local.warm import WarmServer, end_text
+from overtone.engines.local.warm import WarmServer, end_text, was_taken
 from overtone.worker import requests
 from overtone.worker.wire import Message, Order
 
@@ -18,7 +18,7 @@ SPARES = 2
 """Processes that are forked ahead, for the next trials."""
 
 MAX_RESTARTS = 3
-"""Of a server that dies although it had started well."""
+"""In a row, of a server that had started well and whose processes never say a word."""
 
 _FDS_A_PROCESS = 4  # its line, its prints, and room for what is being handed over
 _FDS_OF_OTHERS = 100
@@ -35,7 +35,9 @@ class Crew:
         selector: Where lines and pipes are waited for, each with a callable to call.
         on_messages: Called with a process that has said something.
         on_lines: Called with what one has printed: process, stream's name, lines.
-        on_exit: Called with one that is gone, and how it ended, for people.
+        on_exit: Called with one that is gone, how it ended, for people, and whether somebody
+            else took it away: by SIGKILL or SIGTERM, or with the server.
+        on_notice: Called with one that somebody else has sent a SIGTERM, and that may save first.
         on_ready: Called when the server is ready, or broken: then `broken` says how.
     """
 
@@ -48,7 +50,8 @@ class Crew:
         selector: selectors.BaseSelector,
         on_messages: Callable[[TrialProcess, list[Message]], None],
         on_lines: Callable[[TrialProcess, str, list[str]], None],
-        on_exit: Callable[[TrialProcess, str], None],
+        on_exit: Callable[[TrialProcess, str, bool], None],
+        on_notice: Callable[[TrialProcess], None],
         on_ready: Callable[[str], None],
     ) -> None:
         self.broken: tuple[str, str] | None = None
@@ -59,6 +62,7 @@ class Crew:
         self._on_messages = on_messages
         self._on_lines = on_lines
         self._on_exit = on_exit
+        self._on_notice = on_notice
         self._on_ready = on_ready
         self._null = os.open(os.devnull, os.O_WRONLY)
         self._processes: dict[int, TrialProcess] = {}
@@ -111,7 +115,13 @@ class Crew:
             if process is not None:
                 process.pid = answer[2]
         elif kind == "exited":
-            self._bury(answer[1], end_text(answer[2]))
+            self._bury(answer[1], end_text(answer[2]), was_taken(answer[2]))
+        elif kind in ("limit", "noticed"):
+            process = self._processes.get(answer[1])
+            if process is not None and kind == "noticed":
+                self._on_notice(process)
+            elif process is not None and process.start is not None and process.start.index == answer[2]:
+                process.excess = answer[3]
         elif kind == "failed":
             self._bury(answer[1], f"could not be started: {answer[2]}")
         elif kind == "ready":
@@ -132,7 +142,8 @@ class Crew:
         obituary = server.obituary()
         server.forget()
         self._restarts += 1
-        if self.broken is None and (not server.is_ready or self._restarts > MAX_RESTARTS):
+        has_worked = server.is_ready or server.was_taken
+        if self.broken is None and (not has_worked or self._restarts > MAX_RESTARTS):
             doing = "made trial processes" if server.is_ready else "imported the trainable's modules"
             self.broken = (f"the process that {doing} {obituary}", "")
         lost = list(self._processes.values())
@@ -145,7 +156,7 @@ class Crew:
         for process in lost:
             if process.pid:
                 _kill_group(process.pid)
-            self._bury(process.number, f"lost with the server of all processes, which {obituary}")
+            self._bury(process.number, f"lost with the server of all processes, which {obituary}", True)
         if self.broken is not None:
             self._on_ready("")
 
@@ -203,6 +214,13 @@ class Crew:
         process.send(order)
         self._watch_line(process)
 
+    def watch(self, process: TrialProcess, is_on: bool = True) -> None:
+        """Hold the trial in a process to its limits, or no longer."""
+        if self._job.limits is not None and process.start is not None:
+            what = requests.WATCH if is_on else requests.UNWATCH
+            self._server.ask(what, process.number, index=process.start.index)
+            self._watch_server()
+
     def signal(self, process: TrialProcess, what: bytes) -> None:
         """`requests.TERMINATE` or `requests.KILL` a process and what it started."""
         self._server.ask(what, process.number)
@@ -244,6 +262,7 @@ class Crew:
             if not process.is_open:
                 self._selector.unregister(process.sock)
             if messages:
+                self._restarts = 0  # this server does make processes that work
                 self._on_messages(process, messages)
 
     def _on_prints(self, process: TrialProcess, stream: Stream, mask: int) -> None:
@@ -264,7 +283,7 @@ class Crew:
             if lines:
                 self._on_lines(process, stream.name, lines)
 
-    def _bury(self, number: int, text: str) -> None:
+    def _bury(self, number: int, text: str, was_taken: bool = False) -> None:
         """See to what a process that is gone has left to be read, and forget it."""
         process = self._processes.get(number)
         if process is None:
@@ -276,7 +295,7 @@ class Crew:
             self.drain(process)
         self._close(process)
         if text:
-            self._on_exit(process, text)
+            self._on_exit(process, text, was_taken)
 
     def _close(self, process: TrialProcess) -> None:
         del self._processes[process.number]

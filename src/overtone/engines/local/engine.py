@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from overtone.core.job import Job
@@ -17,6 +18,7 @@ from overtone.core.messages import (
     Ended,
     Event,
     Halt,
+    Noticed,
     Observe,
     Proceed,
     Start,
@@ -104,7 +106,7 @@ class Local(Engine):
         Raises:
             TrainableError: The Job cannot be sent to another process.
         """
-        self._loop.restart_clock()
+        self._loop.restart_clock(job.elapsed_s)
         self._job = job
         if self._crew is not None:
             raise OvertoneError("this Local engine has run an experiment already: make another, Local(...)")
@@ -124,6 +126,7 @@ class Local(Engine):
             on_messages=self._on_messages,
             on_lines=self._on_lines,
             on_exit=self._on_exit,
+            on_notice=self._on_notice,
             on_ready=self._on_ready,
         )
         grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
@@ -228,6 +231,7 @@ class Local(Engine):
         process.start = start
         process.shape = shape
         self._running[start.trial_id] = process
+        self._crew.watch(process)
 
     def _on_ready(self, note: str) -> None:
         if note:
@@ -258,6 +262,9 @@ class Local(Engine):
         if isinstance(order, Proceed):
             process.halted = False
             self._patience.stop(process)
+            if process.is_parked:
+                process.is_parked = False
+                self._crew.watch(process)
         elif not process.pid and not self._crew.is_ready:
             self._crew.abandon(process)
             del self._running[start.trial_id]
@@ -289,6 +296,9 @@ class Local(Engine):
                 continue
             if message[0] == "save_failed":
                 self._patience.stop(process)  # it waits to be told, parked
+                process.is_parked = True
+                assert self._crew is not None
+                self._crew.watch(process, False)
             self._events.append(event(message, now, NODE))
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
@@ -298,7 +308,8 @@ class Local(Engine):
             self._patience.start(process)
             return
         assert self._crew is not None
-        self._patience.stop(process)
+        self._patience.forget(process)
+        self._crew.watch(process, False)
         self._crew.drain(process)
         self._forget(process)
         self._crew.put_back(process)
@@ -309,32 +320,49 @@ class Local(Engine):
         assert process.start is not None
         assert process.ended is not None
         del self._running[process.start.trial_id]
-        self._events.append(event(process.ended, self.now(), NODE))
+        ended = event(process.ended, self.now(), NODE)
+        if process.is_noticed and isinstance(ended, Ended) and ended.cause == "raised":
+            ended = replace(ended, cause="lost")  # a handler of the user's own ended it
+        self._events.append(ended)
 
-    def _on_exit(self, process: TrialProcess, text: str) -> None:
-        self._patience.stop(process)
+    def _on_notice(self, process: TrialProcess) -> None:
+        start = process.start
+        if start is None or process.is_terminated or process.is_noticed:
+            return
+        self._patience.start(process)
+        process.is_noticed = True
+        if process.ended is not None:
+            return  # by a handler of the user's own: it was heard of first
+        self._events.append(Noticed(self.now(), start.trial_id, start.attempt, self._patience.grace_s))
+
+    def _on_exit(self, process: TrialProcess, text: str, was_taken: bool) -> None:
+        self._patience.forget(process)
         start = process.start
         if start is not None:
-            self._on_trial_exit(process, start, text)
+            self._on_trial_exit(process, start, text, was_taken)
         if not self._loop.is_closed:
             self._start_what_fits()
 
-    def _on_trial_exit(self, process: TrialProcess, start: Start, text: str) -> None:
+    def _on_trial_exit(self, process: TrialProcess, start: Start, text: str, was_taken: bool) -> None:
         assert self._crew is not None
         if process.ended is not None:
             self._forget(process)
             return
         del self._running[start.trial_id]
-        if self._crew.broken is not None and not process.has_spoken:
+        if process.excess:
+            self._end(start, "limit", process.excess)
+        elif self._crew.broken is not None and not process.has_spoken:
             self._end(start, "raised", *self._crew.broken)
         elif process.was_waiting and not process.has_spoken and not process.halted:
             self._queue.appendleft(start)  # it died while it waited; the trial never ran
         elif process.is_terminated:
             self._end(start, "killed", f"did not halt within {self._patience.grace_s:g} s: {text}")
         else:
-            if "SIGKILL" in text:
+            if process.is_noticed:
+                was_taken, text = True, f"ended after a SIGTERM: {text}"
+            elif "SIGKILL" in text:
                 text += "; out of memory?"
-            self._end(start, "killed", text)
+            self._end(start, "lost" if was_taken else "killed", text)
 
     def _end(self, start: Start, cause: Cause, error: str = "", traceback: str = "") -> None:
         self._events.append(Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback))

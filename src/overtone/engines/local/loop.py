@@ -34,9 +34,9 @@ class Loop:
         """Seconds since `restart_clock`."""
         return time.monotonic() - self._opened_at
 
-    def restart_clock(self) -> None:
-        """Begin to count `now` from 0."""
-        self._opened_at = time.monotonic()
+    def restart_clock(self, from_s: float) -> None:
+        """Begin to count `now` from `from_s`."""
+        self._opened_at = time.monotonic() - from_s
 
     def at(self, time: float, call: Callable[[], None]) -> None:
         """Call `call` in a `wait` at this time."""

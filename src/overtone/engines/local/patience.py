@@ -29,11 +29,17 @@ class Patience:
         self._armed: float | None = None
 
     def start(self, process: TrialProcess) -> None:
-        """Give a process its grace from now on."""
-        self._give(process, self.grace_s)
+        """Give a process its grace from now on; a notice that it had before still counts."""
+        if not (process.is_noticed and process in self._until):
+            self._give(process, self.grace_s)
 
     def stop(self, process: TrialProcess) -> None:
-        """Let a process take its time."""
+        """Let a process take its time, unless somebody else has told it to end."""
+        if not process.is_noticed:
+            self._until.pop(process, None)
+
+    def forget(self, process: TrialProcess) -> None:
+        """A process, or the trial in it, has ended."""
         self._until.pop(process, None)
 
     def _give(self, process: TrialProcess, in_s: float) -> None:
@@ -52,7 +58,7 @@ class Patience:
         self._armed = None
         for process in [one for one, at in self._until.items() if at <= now]:
             del self._until[process]
-            if process.is_terminated or process.ended is not None:
+            if process.is_terminated or process.is_noticed or process.ended is not None:
                 self._signal(process, requests.KILL)
             else:
                 process.is_terminated = True

@@ -35,6 +35,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
         folder=str(job.folder),
         log_to_file=job.log_to_file,
         is_warm=is_warm,
+        limits=job.limits,
     )
     with _nameless_file() as file:
         write_header(file, surroundings)

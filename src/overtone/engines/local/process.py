@@ -96,14 +96,17 @@ class TrialProcess:
         was_waiting: Whether it was there before `start` was handed to it.
         ended: What it said about the end of `start`.
         halted: Whether `start` was told to halt.
+        is_parked: Whether it has said that it cannot save, and waits to be told.
         is_terminated: Whether it was sent a SIGTERM, for not halting.
+        is_noticed: Whether somebody else has sent it one, and it may save first.
+        excess: What `start` used beyond its limits, for which it was killed.
         is_open: Whether its line can still be read.
         watched: The selector's events that its line is registered for.
     """
 
     __slots__ = (
-        "ended", "halted", "has_spoken", "is_open", "is_terminated", "number", "pid", "reader",
-        "shape", "sock", "start", "streams", "unsent", "was_waiting", "watched",
+        "ended", "excess", "halted", "has_spoken", "is_noticed", "is_open", "is_parked", "is_terminated",
+        "number", "pid", "reader", "shape", "sock", "start", "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -125,7 +128,8 @@ class TrialProcess:
         self.has_spoken = False
         self.was_waiting = True
         self.ended: Message | None = None
-        self.halted = False
+        self.halted = self.is_noticed = self.is_parked = False
+        self.excess = ""
 
     def send(self, order: Order) -> None:
         """Send an order, as far as the line takes it; the rest with `flush`.

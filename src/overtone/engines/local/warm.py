@@ -26,6 +26,7 @@ class WarmServer:
         line: The socket to the server, to be selected for reading.
         prints: What the server prints, to be selected for reading.
         is_ready: Whether it has said so.
+        was_taken: Whether somebody killed it, once its `obituary` was asked for.
         has_backlog: Whether requests wait until `line` can be written to.
     """
 
@@ -37,6 +38,7 @@ class WarmServer:
         self.line, theirs = socket.socketpair()
         self.prints, their_prints = os.pipe()
         self.is_ready = False
+        self.was_taken = False
         self._reader = FrameReader()
         self._requests: deque[tuple[bytes, Sequence[int]]] = deque()
         self._tail = b""
@@ -50,9 +52,9 @@ class WarmServer:
     def has_backlog(self) -> bool:
         return bool(self._requests)
 
-    def ask(self, what: bytes, number: int = 0, descriptors: Sequence[int] = ()) -> None:
+    def ask(self, what: bytes, number: int = 0, descriptors: Sequence[int] = (), index: int = 0) -> None:
         """Send a request now, or when `flush` can; takes the descriptors over."""
-        self._requests.append((REQUEST.pack(what, number), descriptors))
+        self._requests.append((REQUEST.pack(what, number, index), descriptors))
         self.flush()
 
     def flush(self) -> None:
@@ -91,6 +93,7 @@ class WarmServer:
     def obituary(self) -> str:
         """How the server ended ("exited ...", "was killed ..."), with the last of what it printed."""
         status = self._wait(1.0)
+        self.was_taken = status is not None and was_taken(status)
         if self.prints >= 0:
             self.read_prints()
         tail = self._tail.decode("utf-8", "replace").strip()
@@ -107,9 +110,10 @@ class WarmServer:
         except OSError:
             pass  # it is gone, or it does not answer
         has_ended = self._wait(patience_s) is not None
-        if self._pid:
-            _kill(self._pid)
-            self._wait(patience_s)
+        for signum in (signal.SIGTERM, signal.SIGKILL):  # the guard kills all at the first one
+            if self._pid:
+                _signal(self._pid, signum)
+                self._wait(patience_s)
         self.forget()
         return has_ended
 
@@ -168,8 +172,13 @@ def _start(line: int, prints: int) -> int:
     return os.posix_spawn(command[0], command, environment, file_actions=moves, setsigmask=[signal.SIGINT])
 
 
-def _kill(pid: int) -> None:
+def was_taken(status: int) -> bool:
+    """Whether a process with this `waitpid` status was ended by somebody, and did not crash."""
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGTERM)
+
+
+def _signal(pid: int, signum: int) -> None:
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, signum)
     except ProcessLookupError:
         pass

@@ -89,9 +89,7 @@ def train_mnist(config: dict[str, Any]) -> None:
     device = torch.device("cuda" if use_cuda else "cpu")
     train_loader, test_loader = get_data_loaders()
     model = ConvNet().to(device)
-    optimizer = optim.SGD(
-        model.parameters(), lr=config.get("lr", 0.01), momentum=config.get("momentum", 0.9)
-    )
+    optimizer = optim.SGD(model.parameters(), lr=config.get("lr", 0.01), momentum=config.get("momentum", 0.9))
     while True:
         train(model, optimizer, train_loader, device)
         tune.report(mean_accuracy=test(model, test_loader, device))

@@ -48,5 +48,5 @@ def test_errors_of_an_open_loop_are_not_swallowed(loop: Loop) -> None:
 
 def test_the_clock_starts_anew(loop: Loop) -> None:
     before = loop.now()
-    loop.restart_clock()
+    loop.restart_clock(0.0)
     assert 0 <= loop.now() < before + 1

@@ -58,6 +58,24 @@ def test_a_process_whose_trial_has_ended_is_killed_at_once() -> None:
     assert ladder.sent == [(1.0, 1, KILL)]
 
 
+def test_one_that_somebody_else_sent_a_sigterm_is_killed_when_its_grace_is_over() -> None:
+    ladder = Ladder(1.0)
+    noticed = process(1)
+    ladder.patience.start(noticed)
+    noticed.is_noticed = True
+    ladder.loop.run_until(0.5)
+    ladder.patience.stop(noticed)  # a Proceed takes nothing back,
+    ladder.patience.start(noticed)  # and a Halt gives no more time
+    ladder.loop.run_until(100.0)
+    assert ladder.sent == [(1.0, 1, KILL)]
+    ended = process(2)
+    ladder.patience.start(ended)
+    ended.is_noticed = True
+    ladder.patience.forget(ended)
+    ladder.loop.run_until(200.0)
+    assert len(ladder.sent) == 1
+
+
 def test_each_process_has_its_own_time_and_one_that_was_let_off_none() -> None:
     ladder = Ladder(1.0)
     first, second, third = process(1), process(2), process(3)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.engines.local.warm import end_text
+from overtone.engines.local.warm import end_text, was_taken
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,10 @@ from overtone.engines.local.warm import end_text
 )
 def test_an_exit_status_in_words(status: int | None, text: str) -> None:
     assert end_text(status) == text
+
+
+@pytest.mark.parametrize(
+    ("status", "taken"), [(9, True), (15, True), (0, False), (9 << 8, False), (11, False), (6 | 0x80, False)]
+)
+def test_only_sigkill_and_sigterm_take_a_process_away(status: int, taken: bool) -> None:
+    assert was_taken(status) is taken

@@ -1,0 +1,26 @@
+"""What exit codes mean, and the error for what is not there."""
+
+from __future__ import annotations
+
+from overtone.errors import OvertoneError
+
+OK = 0
+WRONG = 1
+USAGE = 2
+DAMAGED = 3
+INTERRUPTED = 130
+READER_GONE = 141
+
+EXPLAINED = f"""\
+exit codes:
+  {OK:<4} done
+  {WRONG:<4} not possible: no such experiment or trial, no such metric, a folder that may not be read
+  {USAGE:<4} the command line is wrong
+  {DAMAGED:<4} the experiment's journal is damaged, or of a newer version
+  {INTERRUPTED:<4} ended by Ctrl-C
+  {READER_GONE:<4} whoever read the output stopped reading, as `head` does
+"""
+
+
+class NotFoundError(OvertoneError):
+    """What was asked for is not there."""

@@ -1,0 +1,162 @@
+"""A journal folded into what `overtone ls` tells of an experiment; goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from overtone.analysis.aim import recorded_goal
+from overtone.analysis.summary import is_number
+from overtone.core.goal import Goal, lookup
+from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
+from overtone.core.trial import Status
+from overtone.errors import GoalError
+from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.reader import Lines
+from overtone.journal.text import LazyMetrics, loads
+
+_FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver|end)"')
+_SHOWN = {status.value: status.shown for status in Status}
+
+
+class Fold:
+    """What is known of an experiment up to some line of its journal.
+
+    Args:
+        data: The `data` of an earlier fold, to go on from there.
+
+    Attributes:
+        data: All that it knows, as JSON data.
+    """
+
+    def __init__(self, data: dict[str, Any] | None = None) -> None:
+        self.data: dict[str, Any] = data or {
+            "offset": 0, "n": 0, "trainable": "", "goal": None, "planned": None, "started": None, "time": 0.0,
+            "results": 0, "trials": {}, "is_interrupted": False, "is_finished": False, "runs": 0,
+        }  # fmt: skip
+        self._newest: dict[str, Mapping[str, Any]] = {}
+        self._needles: tuple[bytes, ...] = _needles(self.data["goal"])
+
+    def read(self, journal: Path) -> None:
+        """Take note of what was recorded since.
+
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        data, plain, decode = self.data, PLAIN_REPORT.match, Codec().decode
+        lines = Lines(journal, data["offset"], data["n"])
+        for body in lines:
+            found = plain(body)
+            if found is not None:  # most lines: only the newest value of each trial is looked for
+                data["time"] = float(found[2])
+                metrics = LazyMetrics(body[found.end() :])
+                if not data["results"]:
+                    self._aim(metrics)
+                data["results"] += 1
+                if any(one in body for one in self._needles):
+                    self._newest[found[3].decode()] = metrics
+            elif _FACT.match(body):
+                self._on_fact(loads(body.decode() + "}"))
+            else:
+                record = decode(body, True)
+                if record is not None:
+                    self._on_record(record)
+        data["offset"], data["n"] = lines.offset, lines.n
+        for trial_id, newest in self._newest.items():
+            value = lookup(newest, data["goal"][0])
+            if is_number(value):
+                data["trials"][trial_id][1] = value if math.isfinite(value) else None
+        self._newest.clear()
+
+    def summary(self) -> dict[str, Any]:
+        """What `ls` tells, without what is only true now (who runs it, what its folder holds)."""
+        data = self.data
+        statuses: dict[str, int] = {}
+        for status, _ in data["trials"].values():
+            shown = _SHOWN.get(status, status)
+            statuses[shown] = statuses.get(shown, 0) + 1
+        metric, mode = data["goal"] or (None, None)
+        kept = ("trainable", "planned", "started", "time", "results", "is_interrupted", "is_finished", "runs")
+        return {
+            **{name: data[name] for name in kept},
+            "statuses": statuses,
+            "metric": metric,
+            "mode": mode,
+            "best": self._best(mode),
+        }
+
+    def _on_fact(self, facts: dict[str, Any]) -> None:
+        """A driver began, another one went on, or the experiment ended with nothing left to do."""
+        data, parts = self.data, facts.get("parts")
+        data["is_finished"] = facts["e"] == "end"
+        if data["is_finished"]:
+            return
+        data["runs"] += 1
+        data["is_interrupted"] = False
+        if data["started"] is None and is_number(facts.get("wall")):
+            data["started"] = facts["wall"]
+        if not isinstance(parts, dict):
+            return
+        data["trainable"] = str(parts.get("name", ""))
+        limits = parts.get("limits")
+        total = limits.get("total") if isinstance(limits, dict) else None
+        data["planned"] = total if isinstance(total, int) else None
+        metric, mode = recorded_goal(facts)
+        if isinstance(metric, str):
+            data["goal"] = [metric, mode if mode in ("max", "min") else Goal(metric).mode]
+            self._needles = _needles(data["goal"])
+
+    def _on_record(self, record: Record) -> None:
+        data, event = self.data, record.event
+        data["time"] = event.time
+        for choice in record.choices:
+            if type(choice) is Added:
+                data["trials"][choice.trial_id] = [Status.PENDING.value, None]
+            elif type(choice) is Moved:
+                data["trials"][choice.trial_id][0] = choice.status
+        if type(event) is Reported:
+            if not any(type(one) is Ruled and one.what == "redone" for one in record.choices):
+                if not data["results"]:
+                    self._aim(event.metrics)
+                data["results"] += 1
+                if data["goal"] is not None and is_number(lookup(event.metrics, data["goal"][0])):
+                    self._newest[event.trial_id] = event.metrics
+        elif type(event) is Interrupted:
+            data["is_interrupted"] = True
+        elif type(event) is Resumed:
+            data["planned"] = event.limits.total
+
+    def _aim(self, metrics: Mapping[str, Any]) -> None:
+        """Take the goal from the first result where nobody named one, as the run itself does."""
+        if self.data["goal"] is not None:
+            return
+        goal = Goal()
+        try:
+            goal.infer(metrics)
+        except GoalError:
+            return
+        if goal.metric is not None:
+            self.data["goal"] = [goal.metric, goal.mode]
+            self._needles = _needles(self.data["goal"])
+
+    def _best(self, mode: str | None) -> dict[str, Any] | None:
+        """The trial whose last value is best."""
+        best: dict[str, Any] | None = None
+        sign = -1.0 if mode == "min" else 1.0
+        for trial_id, (_, value) in self.data["trials"].items():
+            if value is not None and (best is None or value * sign > best["value"] * sign):
+                best = {"trial_id": trial_id, "value": value}
+        return best
+
+
+def _needles(goal: list[str] | None) -> tuple[bytes, ...]:
+    """How a line that has the metric spells it: as ASCII or not."""
+    if goal is None:
+        return ()
+    name = goal[0].rsplit("/", 1)[-1]
+    spelled = {json.dumps(one, ensure_ascii=plain) for one in (name, goal[0]) for plain in (True, False)}
+    return tuple(sorted(one.encode(errors="replace") for one in spelled))

@@ -1,0 +1,99 @@
+"""Whether somebody is running an experiment now: by the lock beside its journal, or the lease at its URL."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from overtone.store.cache import origin
+
+
+class Holder(NamedTuple):
+    """The process that runs an experiment; `since` is seconds since 1970. None: it has just begun."""
+
+    pid: int | None
+    hostname: str | None
+    since: float | None
+
+    def __str__(self) -> str:
+        if self.pid is None:
+            return "a process that has just begun"
+        return f"process {self.pid} on {self.hostname}"
+
+
+def holder(journal: Path) -> Holder | None:
+    """Who runs the experiment of this journal; None where nobody does.
+
+    Raises:
+        StorageError: It is the local part of a URL that cannot be read.
+    """
+    found = _of_lock(journal)
+    if found is not None:
+        return found
+    url = origin(journal.parent)
+    return None if url is None else _of_lease(url)
+
+
+def _of_lock(journal: Path) -> Holder | None:
+    """Who holds the lock beside the journal.
+
+    Only where its last holder still lives, or is on another machine, it is tried for an instant.
+    """
+    path = journal.with_name(f"{journal.name}.lock")
+    try:
+        import fcntl
+    except ImportError:  # Windows has no flock, and its journals no lock
+        return None
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name must not hold us up
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            return None
+        found = _read(os.pread(fd, 4096, 0))
+        if found.pid is not None and found.hostname == _this_host() and not _is_alive(found.pid):
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return found
+        return None
+    finally:
+        os.close(fd)  # which lets go of the lock as well
+
+
+def _of_lease(url: str) -> Holder | None:
+    """Who holds the newest lease at a URL, and was heard of lately."""
+    from overtone.store.files import RemoteFiles
+    from overtone.store.lease import holder as holder_at
+
+    facts = holder_at(RemoteFiles(url))
+    return None if facts is None else _read(json.dumps(facts).encode())
+
+
+def _read(text: bytes) -> Holder:
+    try:
+        facts: dict[str, Any] = json.loads(text)
+        return Holder(int(facts["pid"]), str(facts["hostname"]), float(facts["since"]))
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return Holder(None, None, None)
+
+
+def _this_host() -> str:
+    import platform
+
+    return platform.node()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # not ours, but there
+        return True
+    return True

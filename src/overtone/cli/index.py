@@ -1,0 +1,178 @@
+"""What is known of many experiments, kept in the cache folder so that no journal is read twice.
+
+The index is disposable: one that is damaged, locked or of another version is done without, and
+made again where that is possible.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from overtone.cli.fold import Fold
+from overtone.errors import StorageError
+
+_VERSION = 1  # of what a Fold holds and of the table: another one is thrown away
+_START_BYTES = 512  # of a journal; they tell whether it is still the one that was read
+_MOST = 2000  # experiments that are remembered
+
+
+def cache_file() -> Path:
+    """`index.sqlite3` in the user's cache folder."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    folder = Path(home) if home and os.path.isabs(home) else Path("~/.cache").expanduser()
+    return folder / "overtone" / "index.sqlite3"
+
+
+class Index:
+    """The summaries of journals, by path; a context manager.
+
+    Args:
+        file: Where it is kept; `cache_file()` where not given.
+
+    Attributes:
+        n_read: How many journals had to be opened.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file if file is not None else cache_file()
+        self._database: sqlite3.Connection | None = None
+        self.n_read = 0
+
+    def __enter__(self) -> Index:
+        for _ in range(2):
+            try:
+                self._open()
+                break
+            except (sqlite3.Error, OSError):  # damaged, or no place to write
+                self._close()
+                if not self._is_damaged():
+                    break
+                with suppress(OSError):
+                    self._file.unlink()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def summary(self, journal: Path) -> dict[str, Any]:
+        """What is known of the experiment; see `Fold.summary`. "size_bytes" is what its folder holds.
+
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        try:
+            found = os.stat(journal)
+        except OSError as error:
+            raise StorageError(f"{journal} cannot be read: {error.strerror}") from error
+        stamp = f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+        known = self._get(journal)
+        if known is not None and known[0] == stamp:
+            summary: dict[str, Any] = json.loads(known[1])
+            return summary
+        self.n_read += 1
+        fold = self._resumed(journal, known, found.st_size)
+        fold.read(journal)
+        summary = {**fold.summary(), "size_bytes": folder_bytes(journal.parent)}
+        self._put(journal, stamp, summary, fold)
+        return summary
+
+    def _resumed(self, journal: Path, known: tuple[str, str, str, bytes] | None, size: int) -> Fold:
+        """A fold that goes on where the last one stopped, if this is still the same journal."""
+        if known is None or known[3] != _start(journal):
+            return Fold()
+        data = json.loads(known[2])
+        return Fold(data) if data["offset"] <= size else Fold()
+
+    # --- the database ------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(self._file, timeout=1.0)
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, _VERSION):
+            self._database.execute("DROP TABLE IF EXISTS experiments")
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS experiments (journal TEXT PRIMARY KEY, stamp TEXT NOT NULL, "
+            "summary TEXT NOT NULL, fold TEXT NOT NULL, start BLOB NOT NULL)"
+        )
+        self._database.execute("SELECT journal, stamp, summary, fold, start FROM experiments LIMIT 1")
+        self._database.execute(f"PRAGMA user_version = {_VERSION}")
+        self._database.commit()
+
+    def _close(self) -> None:
+        if self._database is not None:
+            with suppress(sqlite3.Error):
+                self._database.close()
+            self._database = None
+
+    def _is_damaged(self) -> bool:
+        """Whether the file is there, and is no database that this version understands."""
+        try:
+            with sqlite3.connect(f"{self._file.as_uri()}?mode=ro", uri=True) as database:
+                database.execute("SELECT journal, stamp, summary, fold, start FROM experiments LIMIT 1")
+        except sqlite3.OperationalError as error:
+            return "no such" in str(error)  # a table or a column; not: locked, or cannot be opened
+        except sqlite3.Error:
+            return True
+        return False
+
+    def _get(self, journal: Path) -> tuple[str, str, str, bytes] | None:
+        if self._database is None:
+            return None
+        try:
+            rows = self._database.execute(
+                "SELECT stamp, summary, fold, start FROM experiments WHERE journal = ?", (_key(journal),)
+            )
+            found: tuple[str, str, str, bytes] | None = rows.fetchone()
+            if found is not None:
+                json.loads(found[1]), json.loads(found[2])["offset"]
+            return found
+        except (sqlite3.Error, ValueError, KeyError, TypeError):
+            return None
+
+    def _put(self, journal: Path, stamp: str, summary: dict[str, Any], fold: Fold) -> None:
+        if self._database is None:
+            return
+        row = (_key(journal), stamp, json.dumps(summary), json.dumps(fold.data), _start(journal))
+        try:
+            with self._database:
+                self._database.execute("REPLACE INTO experiments VALUES (?, ?, ?, ?, ?)", row)
+                self._database.execute(
+                    "DELETE FROM experiments WHERE rowid <= (SELECT max(rowid) FROM experiments) - ?",
+                    (_MOST,),
+                )
+        except sqlite3.Error:  # read-only, full or locked: it is only a cache
+            self._close()
+
+
+def _key(journal: Path) -> str:
+    return os.fsencode(journal).decode("utf-8", "backslashreplace")
+
+
+def _start(journal: Path) -> bytes:
+    try:
+        with journal.open("rb") as file:
+            return file.read(_START_BYTES)
+    except OSError:
+        return b""
+
+
+def folder_bytes(folder: Path) -> int:
+    """What the files in a folder hold; links are not followed."""
+    total, left = 0, [os.fspath(folder)]
+    while left:
+        try:
+            with os.scandir(left.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        left.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:  # gone meanwhile, or not ours to read
+            continue
+    return total

@@ -1,0 +1,89 @@
+"""Who was where at a rung, and when: worked out from the results, and checked against the rulings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from overtone.core.goal import lookup
+from overtone.core.messages import Record, Reported, Ruled
+
+
+class Place(NamedTuple):
+    """A trial's first result at a rung or beyond it.
+
+    Attributes:
+        n: The record that has it.
+        trial_id: Whose it is.
+        t: Its training_iteration.
+        value: The metric; None where it was no number.
+    """
+
+    n: int
+    trial_id: str
+    t: int
+    value: float | None
+
+
+class Standings:
+    """Follows the records of an experiment, and notes each trial's value at each rung.
+
+    Schedulers log how many trials they compared, and not always which. Where the results up to
+    every ruling at a rung are as many as it says, they are the ones that were compared.
+
+    Args:
+        rungs: Where trials were judged.
+        metric, mode: What they were judged by.
+        clock: The scheduler's `time_attr`.
+    """
+
+    def __init__(self, rungs: Sequence[float], metric: str, mode: str, clock: str) -> None:
+        self._places: dict[float, dict[str, Place]] = {rung: {} for rung in rungs}
+        self._doubtful: set[float] = set()
+        self._metric, self._clock = metric, clock
+        self._sign = -1.0 if mode == "min" else 1.0
+
+    def on_report(self, n: int, trial_id: str, t: int, metrics: Mapping[str, Any]) -> None:
+        """A trial reported."""
+        clock: Any = t
+        for rung, places in self._places.items():
+            if trial_id in places:
+                continue
+            if self._clock != "training_iteration":
+                clock = lookup(metrics, self._clock)
+            if _is_number(clock) and clock >= rung:
+                value = lookup(metrics, self._metric)
+                places[trial_id] = Place(n, trial_id, t, float(value) if _is_number(value) else None)
+
+    def on_rulings(self, record: Record) -> None:
+        """Check what a ruling says against what was seen."""
+        for choice in record.choices:
+            why = choice.why if isinstance(choice, Ruled) else None
+            if why is None or why.rung is None or why.of is None:
+                continue
+            if not isinstance(record.event, Reported) or why.of != len(self._places[why.rung]):
+                self._doubtful.add(why.rung)
+
+    def at(self, rung: float, n: int) -> list[Place]:
+        """The places at a rung up to record `n`, best first; empty where they are in doubt."""
+        if rung in self._doubtful:
+            return []
+        there = [one for one in self._places.get(rung, {}).values() if one.n <= n]
+        return sorted(there, key=lambda one: self._score(one.value), reverse=True)
+
+    def passed(self, trial_id: str) -> list[tuple[float, Place]]:
+        """The rungs that a trial came to, each with its place there."""
+        found = [(rung, places.get(trial_id)) for rung, places in sorted(self._places.items())]
+        return [(rung, one) for rung, one in found if one is not None and rung not in self._doubtful]
+
+    def rank(self, there: Sequence[Place], trial_id: str) -> int:
+        """A trial's rank among places, 1 the best; equals share it."""
+        own = next(self._score(one.value) for one in there if one.trial_id == trial_id)
+        return 1 + sum(self._score(one.value) > own for one in there)
+
+    def _score(self, value: float | None) -> float:
+        return float("-inf") if value is None or value != value else value * self._sign
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,200 @@
+"""Where the bundles of a demand go: on nodes with what each has left.
+
+Amounts are whole multiples of 1/10,000, so that the books balance exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from overtone.core.resources import Placement, Resources
+
+UNIT = 10_000
+"""How many book units make one CPU, one GPU, one byte."""
+
+MOST_TRIES = 1_000
+"""How often the search for a gang's nodes may put a bundle somewhere before it gives up."""
+
+Gpus = tuple[tuple[int, float], ...]
+Demand = tuple[tuple[str, int], ...]
+"""A bundle in book units."""
+
+
+@dataclass(slots=True)
+class Node:
+    """What one node has left; `gpus` has the free units of each device."""
+
+    name: str
+    free: dict[str, int]
+    gpus: list[int] = field(default_factory=list)
+
+    def copy(self) -> Node:
+        return Node(self.name, dict(self.free), list(self.gpus))
+
+    def gpus_for(self, demand: Demand) -> Gpus | None:
+        """The GPUs that `demand` would get; None if it does not fit."""
+        gpus: Gpus = ()
+        for name, units in demand:
+            if self.free.get(name, 0) < units:
+                return None
+            if name == "gpu":
+                devices = self._devices(units)
+                if devices is None:
+                    return None
+                gpus = tuple([(index, units / UNIT) for index, units in devices])
+        return gpus
+
+    def take(self, demand: Demand, gpus: Gpus) -> None:
+        """Subtract `demand`, which gets these GPUs."""
+        for name, units in demand:
+            self.free[name] = self.free.get(name, 0) - units
+        for index, fraction in gpus:
+            if index < len(self.gpus):
+                self.gpus[index] -= round(fraction * UNIT)
+
+    def give(self, demand: Demand, gpus: Gpus) -> None:
+        """Add back what `take` took."""
+        for name, units in demand:
+            self.free[name] = self.free.get(name, 0) + units
+        for index, fraction in gpus:
+            if index < len(self.gpus):
+                self.gpus[index] += round(fraction * UNIT)
+
+    def state(self) -> tuple[object, ...]:
+        """Equal where two nodes have the same left."""
+        return tuple(sorted(self.free.items())), tuple(self.gpus)
+
+    def _devices(self, units: int) -> list[tuple[int, int]] | None:
+        """Whole free devices for whole demands; for a fraction, the fullest device that has room."""
+        if units < UNIT:
+            room = [(free, index) for index, free in enumerate(self.gpus) if free >= units]
+            return [(min(room)[1], units)] if room else None
+        whole = [index for index, free in enumerate(self.gpus) if free == UNIT][: units // UNIT]
+        return [(index, UNIT) for index in whole] if len(whole) == units // UNIT else None
+
+
+def fit(resources: Resources, nodes: Collection[Node]) -> Placement | None:
+    """A placement of every bundle on `nodes`, which stay as they are, or None.
+
+    PACK prefers one node, then few; SPREAD prefers nodes that hold none of the demand yet.
+    """
+    demands = demands_of(resources)
+    if len(demands) == 1:
+        for node in nodes:
+            gpus = node.gpus_for(demands[0])
+            if gpus is not None:
+                return Placement((node.name,), (gpus,))
+        return None
+    if resources.strategy.endswith("PACK"):
+        for node in nodes:
+            found = _all_on(node.copy(), demands)
+            if found is not None:
+                return Placement((node.name,) * len(demands), found)
+        if resources.strategy == "STRICT_PACK" or len(nodes) < 2:
+            return None
+    if not _may_fit(demands, nodes):
+        return None
+    return _Search(demands, nodes, resources.strategy).placement()
+
+
+def _all_on(node: Node, demands: Sequence[Demand]) -> tuple[Gpus, ...] | None:
+    """The GPUs of each demand where all lie on `node`, which loses them."""
+    found: list[Gpus] = []
+    for demand in demands:
+        gpus = node.gpus_for(demand)
+        if gpus is None:
+            return None
+        node.take(demand, gpus)
+        found.append(gpus)
+    return tuple(found)
+
+
+def _may_fit(demands: Sequence[Demand], nodes: Collection[Node]) -> bool:
+    """Whether each bundle fits alone, and all in sum: few gangs that do not fit pass this."""
+    sums: dict[str, int] = {}
+    for demand in demands:
+        if not any(node.gpus_for(demand) is not None for node in nodes):
+            return False
+        for name, units in demand:
+            sums[name] = sums.get(name, 0) + units
+    return all(units <= sum(max(0, node.free.get(name, 0)) for node in nodes) for name, units in sums.items())
+
+
+class _Search:
+    """Looks for the nodes of unlike bundles, the largest first, depth first.
+
+    Few gangs need more than one descent. The search is bounded, since a gang that does
+    not fit could keep it busy for hours: after `MOST_TRIES` it does not fit.
+    """
+
+    def __init__(self, demands: Sequence[Demand], nodes: Collection[Node], strategy: str) -> None:
+        self._demands = demands
+        self._nodes = [node.copy() for node in nodes]
+        self._order = sorted(range(len(demands)), key=lambda i: (-sum(units for _, units in demands[i]), i))
+        self._spreads = strategy.endswith("SPREAD")
+        self._is_strict = strategy.startswith("STRICT")
+        self._chosen: dict[int, tuple[str, Gpus]] = {}
+        self._left = MOST_TRIES
+
+    def placement(self) -> Placement | None:
+        """The first that is found."""
+        if not self._place(0):
+            return None
+        chosen = [self._chosen[i] for i in range(len(self._demands))]
+        return Placement(tuple([name for name, _ in chosen]), tuple([gpus for _, gpus in chosen]))
+
+    def _place(self, depth: int) -> bool:
+        """Place the bundles from `depth` on; equal nodes are tried once."""
+        if depth == len(self._order):
+            return True
+        i = self._order[depth]
+        demand = self._demands[i]
+        are_alike = all(self._demands[other] == demand for other in self._order[depth + 1 :])
+        taken = {name for name, _ in self._chosen.values()}
+        seen: set[tuple[object, ...]] = set()
+        for node in sorted(self._nodes, key=lambda node: (node.name in taken) == self._spreads):
+            if self._is_strict and node.name in taken:
+                continue
+            gpus = node.gpus_for(demand)
+            if gpus is None:
+                continue
+            state = (*node.state(), node.name in taken)
+            if state in seen:
+                continue
+            seen.add(state)
+            self._left -= 1
+            if self._left < 0:
+                return False
+            node.take(demand, gpus)
+            self._chosen[i] = (node.name, gpus)
+            if self._place(depth + 1):
+                return True
+            del self._chosen[i]
+            node.give(demand, gpus)
+            if are_alike:
+                return False  # whatever node this one is on, as many of its kind fit
+        return False
+
+
+@lru_cache(1024)
+def demands_of(resources: Resources) -> tuple[Demand, ...]:
+    """The bundles in book units."""
+    return tuple([units_of(bundle) for bundle in resources.bundles])
+
+
+@lru_cache(1024)
+def sums_of(resources: Resources) -> Demand:
+    """All bundles in sum, without what is nothing."""
+    return tuple([one for one in units_of(resources.total().items()) if one[1]])
+
+
+def units_of(bundle: Iterable[tuple[str, float]]) -> Demand:
+    """Amounts by name in book units."""
+    return tuple([(name, round(amount * UNIT)) for name, amount in bundle])
+
+
+def parts(resources: Resources, placement: Placement) -> Iterator[tuple[str, Demand, Gpus]]:
+    """(node, demand, GPUs) of each bundle."""
+    return zip(placement.nodes, demands_of(resources), placement.gpus, strict=True)

@@ -1,0 +1,85 @@
+"""Which configs a trial trained with, one after the other, those of its ancestors included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from overtone.core.messages import Added, Moved, Record, Ruled
+from overtone.core.types import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of a trial's config.
+
+    Attributes:
+        target, source: The experiment_tags of the trial and of the one whose checkpoint it
+            went on from, which may be itself.
+        target_t: The training_iteration at which it was decided.
+        t: The one that it went on from.
+        before, after: The config of `source`, and the new one.
+    """
+
+    target: str
+    source: str
+    target_t: float
+    t: float
+    before: Config
+    after: Config
+
+
+class Lineage:
+    """Follows an experiment's records, and knows each trial's steps."""
+
+    def __init__(self) -> None:
+        self._tags: dict[str, str] = {}
+        self._configs: dict[str, Config] = {}
+        self._firsts: dict[str, Config] = {}
+        self._steps: dict[str, tuple[Step, ...]] = {}
+        self._due: dict[str, tuple[Ruled, str, Config, tuple[Step, ...]]] = {}
+
+    def apply(self, record: Record) -> list[tuple[str, Step]]:
+        """Take note of a record; the changes that took effect with it, by trial id."""
+        found: list[tuple[str, Step]] = []
+        for choice in record.choices:
+            if isinstance(choice, Added):
+                self._add(choice)
+            elif isinstance(choice, Ruled) and choice.config is not None:
+                if choice.what == "continue":
+                    config, own = self._configs[choice.trial_id], self._steps[choice.trial_id]
+                    found.append(
+                        (choice.trial_id, self._take(choice, choice.trial_id, config, own, choice.t))
+                    )
+                else:
+                    source = choice.source or choice.trial_id
+                    self._due[choice.trial_id] = (choice, source, self._configs[source], self._steps[source])
+            elif isinstance(choice, Moved) and choice.trial_id in self._due and choice.status == "STARTING":
+                t = choice.checkpoint.t if choice.checkpoint is not None else 0
+                found.append((choice.trial_id, self._take(*self._due.pop(choice.trial_id), t)))
+        return found
+
+    def steps(self, trial_id: str) -> tuple[Step, ...]:
+        """The changes that led to what the trial is now, oldest first."""
+        return self._steps[trial_id]
+
+    def schedule(self, trial_id: str) -> tuple[Config, list[tuple[float, Config]]]:
+        """The config that the trial's first ancestor began with, and each later one with its t."""
+        steps = self._steps[trial_id]
+        first = steps[0].before if steps else self._firsts[trial_id]
+        return first, [(step.t, step.after) for step in steps]
+
+    def _add(self, added: Added) -> None:
+        self._tags[added.trial_id] = added.tag
+        self._configs[added.trial_id] = self._firsts[added.trial_id] = added.config
+        self._steps[added.trial_id] = ()
+        if added.source is not None:
+            ruled = Ruled(added.trial_id, 0, "restart", added.why, added.config, added.source)
+            known = (self._configs[added.source], self._steps[added.source])
+            self._due[added.trial_id] = (ruled, added.source, *known)
+
+    def _take(self, ruled: Ruled, source: str, before: Config, steps: tuple[Step, ...], t: float) -> Step:
+        after = ruled.config or {}
+        step = Step(self._tags[ruled.trial_id], self._tags[source], ruled.t, t, before, after)
+        self._configs[ruled.trial_id] = after
+        self._steps[ruled.trial_id] = (*steps, step)
+        return step

@@ -1,0 +1,131 @@
+"""What the journal says came of an event, handed out again while the event is replayed.
+
+The scheduler decides again, so that it learns what it had learnt; where it decides otherwise
+than it did (its code was edited), the journal wins.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from overtone.core import messages as m
+from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Decision, Pause, Restart, Save, Stop
+from overtone.core.trial import Trial
+from overtone.core.types import Why
+from overtone.errors import StorageError
+
+_STARTS = ("STARTING", "RUNNING")
+_NO_WHY = Why("")
+
+
+class Past:
+    """The choices of one record, in the order in which they were made.
+
+    Attributes:
+        differs: Where the code of today chose otherwise, as (what it chose, what it had chosen).
+        is_late: All else of the event is done, and what was started then must be started now.
+    """
+
+    def __init__(self, choices: Sequence[m.Choice]) -> None:
+        self.differs: list[tuple[str, str]] = []
+        self.is_late = False
+        self._ruled = deque(one for one in choices if type(one) is m.Ruled and one.what != "redone")
+        self._added = deque(one for one in choices if type(one) is m.Added)
+        self._started = deque(
+            one for one in choices
+            if type(one) is m.Moved and one.status in _STARTS and one.placement is not None
+        )  # fmt: skip
+
+    def decision(self, trial: Trial, t: float, now: Decision) -> Decision:
+        """What was decided on the report of `trial`, which leads to the decision `now` today."""
+        first = self._ruled[0] if self._ruled else None
+        then: Decision = CONTINUE
+        if first is not None and first.trial_id == trial.id and first.t == t:
+            then = _decision(self._ruled.popleft())
+        self._compare(now, then)
+        return then
+
+    def rulings(
+        self, now: Sequence[tuple[str, Decision]], trials: Mapping[str, Trial]
+    ) -> list[tuple[str, Decision]]:
+        """What a review ruled, which rules `now` today."""
+        mine = [
+            (trial_id, one) for trial_id, one in now
+            if isinstance(one, Add) or _has_effect(one, trials.get(trial_id))
+        ]  # fmt: skip
+        n_adds = sum(isinstance(one, Add) for _, one in mine)
+        then = [(one.trial_id, _decision(one)) for one in list(self._ruled)[: len(mine) - n_adds]]
+        added = [one.config for one in self._added if one.why is not None][:n_adds]
+        self._compare([one for one in mine if not isinstance(one[1], Add)], then)
+        self._compare([one.config for _, one in mine if isinstance(one, Add)], added)
+        if self.differs:
+            return self.rest()
+        for _ in then:
+            self._ruled.popleft()
+        return mine
+
+    def rest(self) -> list[tuple[str, Decision]]:
+        """The rulings that no review of today has made."""
+        found = [(one.trial_id, _decision(one)) for one in self._ruled]
+        new = [("", Add(one.config, one.source, one.why)) for one in self._added if one.why is not None]
+        self._ruled.clear()
+        return [*found, *new]
+
+    def added(self) -> m.Added:
+        """How the trial looked that is made again now."""
+        if not self._added:
+            raise StorageError("the journal has no trial where one is made today")
+        return self._added.popleft()
+
+    def started(self, now: Trial | None, trials: Mapping[str, Trial]) -> Trial | None:
+        """Which trial was started next, where `now` would be started today; None for none."""
+        then = trials.get(self._started[0].trial_id) if self._started else None
+        if then is not None:
+            self._started.popleft()
+        self._compare(now and now.id, then and then.id)
+        return then
+
+    def has_more_starts(self) -> bool:
+        """Whether today's code started fewer trials."""
+        return bool(self._started)
+
+    def take_differs(self) -> list[tuple[str, str]]:
+        """What differed, which is forgotten here: a past without choices serves for many events."""
+        found, self.differs = self.differs, []
+        return found
+
+    def finish(self) -> None:
+        """The event is handled: what is left over was not chosen today."""
+        for one in (*self._ruled, *self._started, *self._added):
+            self.differs.append(("nothing", repr(one)))
+
+    def _compare(self, now: object, then: object) -> None:
+        if now is not then and now != then and repr(now) != repr(then):  # a NaN equals only its repr
+            self.differs.append((repr(now), repr(then)))
+
+
+def _decision(ruled: m.Ruled) -> Decision:
+    why = ruled.why or _NO_WHY
+    match ruled.what:
+        case "stop":
+            return Stop(why)
+        case "pause":
+            return Pause(why)
+        case "restart":
+            return Restart(ruled.config or {}, ruled.source, why, ruled.resources)
+        case "continue":
+            return Continue(ruled.config)
+        case _:
+            return SAVE
+
+
+def _has_effect(decision: Decision, trial: Trial | None) -> bool:
+    """Whether a ruling of a review changes anything, and so is in the journal."""
+    if trial is None or trial.status.is_final or isinstance(decision, Continue):
+        return False
+    if isinstance(decision, Restart) and trial.status.value in ("PENDING", "PAUSED", "PARKED"):
+        return True
+    return isinstance(decision, Stop) or (
+        trial.status.value == "RUNNING" and isinstance(decision, (Save, Pause, Restart))
+    )

@@ -1,0 +1,199 @@
+"""What becomes of a trial that reported: the scheduler rules, stoppers may overrule, it is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from overtone.core import messages as m
+from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
+from overtone.core.goal import Goal
+from overtone.core.past import Past
+from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.roster import Roster
+from overtone.core.trial import Status, Trial
+from overtone.core.types import WORST, Checkpoint, Config, Result, Why
+from overtone.core.view import View
+
+
+class Rulings:
+    """Takes results into the books, and carries out what scheduler and stoppers make of them.
+
+    Args:
+        observes: Whether the searcher wants to hear of results.
+        worth: A result's worth as a checkpoint; the newest is worth most if None.
+
+    Attributes:
+        past: What the journal says came of the current event, while it is replayed.
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        scheduler: TrialScheduler,
+        stoppers: Sequence[Stopper],
+        goal: Goal,
+        observes: bool,
+        worth: Callable[[Result], float] | None,
+    ) -> None:
+        self.past: Past | None = None
+        self._roster = roster
+        self._scheduler = scheduler
+        self._stoppers = tuple(stoppers)
+        self._goal = goal
+        self._observes = observes
+        self._worth = worth or (lambda result: float(result.t))
+        self._merit = worth or (lambda result: result.score)
+        self._has_result = False
+
+    def on_reported(self, trial: Trial, event: m.Reported) -> None:
+        """A trial's report, which is not a duplicate."""
+        is_new = event.t > trial.ruled_t
+        if is_new:
+            self._take(trial, event)
+        if event.checkpoint is not None:
+            self.keep(trial, event.checkpoint)
+        if not is_new:
+            self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
+        if trial.status is Status.HALTING:  # it reported before it heard: on record, ruled by nobody
+            return
+        if not is_new or trial.last is None:
+            self._proceed(trial, event.t)
+            return
+        decision = self._judge(trial, trial.last, event.metrics.get("done") is True)
+        if self.past is not None:
+            decision = self.past.decision(trial, event.t, decision)
+        self.rule(trial, decision, event.t)
+
+    def keep(self, trial: Trial, checkpoint: Checkpoint) -> None:
+        """A trial saved."""
+        self._roster.live[trial.id].saved_t = checkpoint.t
+        last = trial.last
+        self._roster.keep(
+            trial,
+            checkpoint,
+            self._worth(last) if last is not None else 0.0,
+            self._merit(last) if last is not None else WORST,
+        )
+
+    def stop_all(self) -> str | None:
+        """Why a stopper wants to end the search, if one does."""
+        for stopper in self._stoppers:
+            ask = getattr(stopper, "stop_all", None)
+            reason = ask() if ask else None
+            if reason:
+                return str(reason)
+        return None
+
+    def rule(self, trial: Trial, decision: Decision, t: int) -> None:
+        """Carry out a decision on a running trial."""
+        self._scheduler.on_decision(trial, decision)
+        if decision is CONTINUE:
+            self._proceed(trial, t)
+            return
+        choices = self._roster.choices
+        match decision:
+            case Continue(config):
+                if config is not None:
+                    trial.config = config
+                    choices.append(m.Ruled(trial.id, t, "continue", config=config))
+                self._proceed(trial, t, config=config)
+            case Save():
+                choices.append(m.Ruled(trial.id, t, "save"))
+                self._proceed(trial, t, save=True)
+            case Pause(why):
+                choices.append(m.Ruled(trial.id, t, "pause", why))
+                self._roster.halt(trial, decision, save=True, park=True)
+            case Stop(why):
+                choices.append(m.Ruled(trial.id, t, "stop", why))
+                self._roster.halt(trial, decision)
+            case Restart(config, source, why, resources):
+                is_own = source is None or source == trial.id
+                if source is not None and not is_own:
+                    checkpoint = self._roster.checkpoint_of(source, f"trial {trial.id}")
+                    self._roster.pin(checkpoint)
+                    self._roster.live[trial.id].restart_from = checkpoint
+                choices.append(m.Ruled(trial.id, t, "restart", why, config, source, resources))
+                self._roster.halt(trial, decision, save=is_own)
+            case Add():
+                raise TypeError("Add is for review(): on_result rules on the trial that reported")
+            case _:
+                raise TypeError(f"{decision!r} is not a Decision")
+
+    def review(self, view: View) -> Iterator[Add | tuple[Trial, Decision]]:
+        """What the scheduler rules on trials that did not just report."""
+        found: list[tuple[str, Decision]] = []
+        if self.past is None or self._scheduler.replayable:
+            found = list(self._scheduler.review(view))
+        if self.past is not None:
+            found = self.past.rulings(found, self._roster.trials)
+        return self.checked(found)
+
+    def checked(self, found: Iterable[tuple[str, Decision]]) -> Iterator[Add | tuple[Trial, Decision]]:
+        """Rulings with their trials; an Add has none yet.
+
+        Raises:
+            ValueError: One names a trial that does not exist.
+        """
+        for trial_id, decision in found:
+            if isinstance(decision, Add):
+                yield decision
+                continue
+            trial = self._roster.trials.get(trial_id)
+            if trial is None:
+                who = type(self._scheduler).__name__
+                raise ValueError(
+                    f"{who}.review ruled {decision!r} on trial {trial_id!r}, which does not exist: "
+                    "yield (trial.id, decision)"
+                )
+            yield trial, decision
+
+    def next_decision(self, trial: Trial) -> float:
+        """Up to where the trial may run ahead: no decision can fall at a smaller t."""
+        if self._goal.is_needed and not self._goal.metrics:
+            return 0.0
+        until = self._scheduler.next_decision(trial)
+        for stopper in self._stoppers:
+            ask = getattr(stopper, "next_decision", None)
+            until = min(until, ask(trial) if ask else 0.0)
+        return until if until == m.NEVER or self._goal.time_attr == "training_iteration" else 0.0
+
+    def _take(self, trial: Trial, event: m.Reported) -> None:
+        """Enter a new result in the books."""
+        note = self._goal.infer(event.metrics)
+        if note:
+            self._roster.choices.append(m.Noted(note))
+        if not self._has_result:
+            self._has_result = True
+            waited = [name for stopper in self._stoppers for name in getattr(stopper, "bounds", ())]
+            self._roster.choices.extend(map(m.Noted, self._goal.doubts(event.metrics, waited)))
+        result = self._goal.result(event.metrics)
+        trial.ruled_t = event.t
+        trial.n_results += 1
+        trial.last = result
+        if result.is_ruled and (trial.best is None or result.score > trial.best.score):
+            trial.best = result
+        if self._observes:
+            self._roster.commands.append(m.Observe(trial, result))
+
+    def _judge(self, trial: Trial, result: Result, is_done: bool) -> Decision:
+        """What scheduler and stoppers make of a new result."""
+        decision: Decision = CONTINUE
+        is_shown = result.is_ruled or not self._scheduler.needs_metric
+        if is_shown and (self.past is None or self._scheduler.replayable):
+            ruled = self._scheduler.on_result(trial, result)
+            decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
+        if is_done and not isinstance(decision, Stop):
+            decision = CONTINUE  # it ends by itself, and there is nothing to come back to
+        for stopper in self._stoppers:
+            reason = stopper(trial, result)
+            if reason is not None:
+                return Stop(Why("stop", t=result.t, note=reason))
+        return decision
+
+    def _proceed(self, trial: Trial, t: int, save: bool = False, config: Config | None = None) -> None:
+        """Let report() return, unless the trial runs ahead already."""
+        live = self._roster.live[trial.id]
+        if t < live.until_t and not save and config is None:
+            return
+        live.until_t = self.next_decision(trial)
+        self._roster.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save, config))

@@ -1,0 +1,78 @@
+"""A journal in numbered pieces at a URL, none of which ever changes.
+
+    journal/000001-f1.jsonl    the first whole records
+    journal/000002-f1.jsonl    those that follow
+    journal/000003-f2.jsonl    written by the next driver, whose lease has the fencing number 2
+
+A driver that has lost its lease may still write a piece. It counts only while no driver
+with a higher fencing number has written one of the same or a smaller number.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from overtone.errors import StorageError
+
+if TYPE_CHECKING:
+    from overtone.store.files import RemoteFiles
+
+FOLDER = "journal"
+_NAME = re.compile(rf"{FOLDER}/(\d{{6,}})-f(\d+)\.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One piece.
+
+    Attributes:
+        number: Its place, from 1.
+        fence: The fencing number of who wrote it.
+        begin, end: Its bytes in the whole journal.
+    """
+
+    number: int
+    fence: int
+    begin: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """Where it is, below the experiment's URL."""
+        return segment_name(self.number, self.fence)
+
+
+def segment_name(number: int, fence: int) -> str:
+    """Such as "journal/000001-f1.jsonl"."""
+    return f"{FOLDER}/{number:06d}-f{fence}.jsonl"
+
+
+def segments(files: RemoteFiles) -> list[Segment]:
+    """The pieces that make the journal at `files`, in order; late ones of former holders are left out.
+
+    Raises:
+        StorageError: One is missing, or they cannot be listed.
+    """
+    found = sorted(
+        (int(match[1]), int(match[2]), size)
+        for name, size in files.sizes(FOLDER).items()
+        if (match := _NAME.fullmatch(name))
+    )
+    starts: dict[int, int] = {}
+    for number, fence, _ in found:
+        starts.setdefault(fence, number)
+    chain: list[Segment] = []
+    end = 0
+    for number, fence, size in found:
+        if any(start <= number for later, start in starts.items() if later > fence):
+            continue
+        if number != len(chain) + 1:
+            raise StorageError(
+                f"{files.url}/{FOLDER}: piece {len(chain) + 1} of the journal is missing, and piece {number} "
+                "is there. Bring it back, or delete all that follow, which gives up what they recorded"
+            )
+        chain.append(Segment(number, fence, end, end + size))
+        end += size
+    return chain

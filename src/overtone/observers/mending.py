@@ -1,0 +1,114 @@
+"""Writes the files of some trials anew, from their records."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from overtone.core.messages import Ended, Record, Started, Tick
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
+from overtone.observers.error_file import ERROR_TXT, error_text
+from overtone.observers.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.params import PARAMS_JSON, params_text
+from overtone.observers.tensorboard import TensorBoard
+from overtone.observers.trial_files import TrialFiles, write_file
+from overtone.observers.written import EVENTS, NEW, Due, remove
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_ROWS = (RESULT_JSON, PROGRESS_CSV)
+
+
+class Mending:
+    """A context that takes the records of the trials that are due, and leaves their files as they should be.
+
+    New files are written beside the old ones, and take their places at the end.
+
+    Args:
+        folder: The experiment's.
+        due: What is to be written.
+        events: The observer through whose process event files are written, if they are.
+    """
+
+    def __init__(self, folder: str, due: Due, events: TensorBoard | None) -> None:
+        self._folder = folder
+        self._due = due
+        self._table = TrialTable("live")
+        self._params: dict[str, str] = {}
+        self._errors: dict[str, str] = {}
+        self._written: set[str] = set()
+        self._rows: list[Observer] = [
+            JsonLines(TrialFiles(folder, RESULT_JSON + NEW), self._table),
+            CsvRows(TrialFiles(folder, PROGRESS_CSV + NEW), self._table),
+        ]
+        self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
+
+    def __enter__(self) -> Self:
+        for trial in self._due.rows:
+            for name in _ROWS:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    os.unlink(self._path(trial, name + NEW))
+        for trial in self._due.events:
+            remove(self._folder, trial, (EVENTS,))
+        return self
+
+    def on_record(self, record: Record, began: float) -> None:
+        """Take a record that is about trials that are due alone; `began` as `TensorBoard` has it."""
+        row = self._table.apply(record)
+        event: Any = record.event
+        trial = getattr(event, "trial_id", None)
+        if type(event) is Started:
+            self._params[event.trial_id] = params_text(self._table.rows[event.trial_id].config)
+        elif type(event) is Ended:
+            self._errors[event.trial_id] = self._errors.get(event.trial_id, "") + error_text(event)
+        if trial in self._due.rows:
+            if row is not None:
+                self._written.add(row.id)
+            for observer in self._rows:
+                observer.on_record(record)
+                observer.flush()
+        if self._events is not None:
+            self._events.began = began
+            # what another trial's event led to may be the end of one that is due; 0: the table has it
+            is_due = trial in self._due.events
+            self._events.on_record(record if is_due else Record(0, Tick(event.time), record.choices))
+            self._events.flush()
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        for observer in self._rows:
+            observer.close()
+        if kind is not None:
+            return
+        for trial in self._due.rows:
+            for name in _ROWS:
+                if trial in self._written:
+                    os.replace(self._path(trial, name + NEW), self._path(trial, name))
+                else:
+                    remove(self._folder, trial, (name,))
+        for trial in self._due.trials:
+            self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
+            self._put(trial, ERROR_TXT, self._errors.get(trial, ""))
+
+    def _put(self, trial: str, name: str, text: str) -> None:
+        """Let a file hold `text`; where that is nothing, let it not be there."""
+        path = self._path(trial, name)
+        if not text:
+            remove(self._folder, trial, (name,))
+            return
+        try:
+            with open(path, "rb") as file:
+                if not os.path.islink(path) and file.read() == text.encode("utf-8", "backslashreplace"):
+                    return
+        except OSError:  # it is missing, or cannot be read: it is written anew
+            pass
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(path + NEW)
+        write_file(path + NEW, text)
+        os.replace(path + NEW, path)
+
+    def _path(self, trial: str, name: str) -> str:
+        return f"{self._folder}{os.sep}{trial}{os.sep}{name}"

@@ -1,0 +1,60 @@
+"""Takes a place at a URL for an experiment: under its lease, with an earlier one of its name moved aside."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from overtone.errors import OvertoneError
+from overtone.run.loop import warn
+from overtone.run.place import AT_START_S, patiently
+from overtone.store.files import RemoteFiles, protocol_of
+from overtone.store.lease import Lease, LeaseHeldError
+
+
+def claim(root: RemoteFiles, name: str | None, made_up: str, stamp: str) -> tuple[RemoteFiles, Lease, str]:
+    """Where the experiment goes, its lease, and a line about what was moved aside."""
+    if name is not None:
+        files = root.below(name)
+        lease = Lease.acquire(files, patience_s=AT_START_S, say=warn)
+        try:
+            return files, lease, _moved_aside(root, name, stamp, lease.number)
+        except BaseException:
+            lease.release()
+            raise
+    for n in count(1):
+        files = root.below(made_up if n == 1 else f"{made_up}_{n}")
+        if patiently(files.sizes):
+            continue
+        try:
+            return files, Lease.acquire(files, patience_s=AT_START_S, say=warn), ""
+        except LeaseHeldError:  # by one that began in the same second
+            continue
+    raise AssertionError("count() ends never")
+
+
+def _moved_aside(root: RemoteFiles, name: str, stamp: str, number: int) -> str:
+    """Move an earlier experiment of that name: copied first, then deleted, its journal before the rest."""
+    here = root.below(name)
+    own = f"lease/{number:06d}.json"
+    names = [one for one in patiently(here.sizes) if one != own]
+    if not any(one.startswith("journal/") for one in names):
+        return ""
+    aside = next(
+        one
+        for n in count(1)
+        if not patiently((one := root.below(f"{name}.{stamp}" + (f"_{n}" if n > 1 else ""))).sizes)
+    )
+    patiently(lambda: here.copy(names, aside))
+    gone = [one for one in names if not one.startswith("lease/")]  # leases stay: their numbers only grow
+    patiently(lambda: here.remove(sorted(gone, key=lambda one: not one.startswith("journal/"))))
+    return f"{here.url} was in use; its earlier results are now in {aside.url}"
+
+
+def check_reach(url: str, engine: str) -> None:
+    """Refuse what trials in other processes could not reach."""
+    if protocol_of(url) == "memory" and engine in ("Local", "Ray"):
+        raise OvertoneError(
+            f"storage_path={url!r} lives in the memory of this process, and trials run in processes of their "
+            f'own: choose engine="inline" or "simulated", or a storage_path such as "~/overtone_results" or '
+            '"s3://bucket/folder"'
+        )

@@ -1,0 +1,188 @@
+"""Keeps what an experiment writes here also at its URL, beside the loop, which never waits for it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overtone.errors import StorageError
+
+if TYPE_CHECKING:
+    from overtone.journal.mirror import JournalMirror
+    from overtone.store.files import RemoteFiles
+
+JOURNAL_EVERY_S = 2.0
+"""At first; five times as long once there are thousands of pieces."""
+
+FILES_EVERY_S = 15.0
+SMALLEST_PAUSE = 20
+"""Between two rounds over the trials' files lies so many times what the last one took."""
+
+_BATCH_BYTES = 32 << 20
+_LONGEST_PAUSE_S = 10.0
+
+
+class Mirroring:
+    """A thread that mirrors the journal every few seconds, and the trials' files now and then.
+
+    Args:
+        journal: Copies the journal.
+        files: Copies the trials' files.
+        patience_s: How long the store may be away.
+        on_lost: Called, from the thread, when nothing more can be mirrored.
+        warn: Says a line to the user.
+
+    Attributes:
+        error: Why nothing more can be mirrored, or None.
+    """
+
+    def __init__(
+        self,
+        journal: JournalMirror,
+        files: TrialUploads,
+        patience_s: float,
+        on_lost: Callable[[], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        self.error: StorageError | None = None
+        self._journal = journal
+        self._files = files
+        self._patience_s = patience_s
+        self._on_lost = on_lost
+        self._warn = warn
+        self._is_closing = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="overtone-mirror", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self, patience_s: float) -> None:
+        """Mirror what is left, which may take `patience_s` where the store is away.
+
+        Raises:
+            StorageError: It cannot be mirrored.
+        """
+        from overtone.store.retrying import persist
+
+        self._is_closing.set()
+        self._thread.join()
+        if self.error is None:
+            try:
+                persist(self._all, patience_s, say=self._warn)
+            except StorageError as error:
+                self.error = error
+        if self.error is not None:
+            raise self.error
+
+    def _work(self) -> None:
+        from overtone.store.failures import is_passing
+        from overtone.store.retrying import pauses
+
+        away_since: float | None = None
+        pause_s = JOURNAL_EVERY_S
+        files_at = time.monotonic() + FILES_EVERY_S
+        while not self._is_closing.wait(pause_s):
+            try:
+                self._journal.push()
+                began = time.monotonic()
+                if began >= files_at:
+                    self._files.push()
+                    now = time.monotonic()
+                    files_at = now + max(FILES_EVERY_S, SMALLEST_PAUSE * (now - began))
+            except Exception as error:
+                now = time.monotonic()
+                if away_since is None:
+                    away_since, waiting = now, pauses()
+                    if is_passing(error):
+                        self._warn(f"{error} (trying again for {self._patience_s:.0f} s; the search goes on)")
+                if not is_passing(error) or now - away_since >= self._patience_s:
+                    self._give_up(error, now - away_since)
+                    return
+                pause_s = min(next(waiting), _LONGEST_PAUSE_S)
+            else:
+                if away_since is not None:
+                    self._warn("the store answers again")
+                # the longer it runs, the less the last seconds matter beside the number of pieces
+                away_since, pause_s = None, JOURNAL_EVERY_S * min(5.0, 1 + self._journal.number / 1000)
+
+    def _all(self) -> None:
+        self._journal.push()
+        self._files.push()
+
+    def _give_up(self, error: Exception, after_s: float) -> None:
+        again = f" (tried again for {after_s:.0f} s)" if after_s else ""
+        self.error = (
+            error if isinstance(error, StorageError) and not again else StorageError(f"{error}{again}")
+        )
+        self._on_lost()
+
+
+class TrialUploads:
+    """Copies the files in the trials' folders, when they have changed; checkpoints are none of them.
+
+    Args:
+        folder: The experiment's.
+        remote: Where it is mirrored.
+        known: The sizes of the files that are there from an earlier driver, by name.
+    """
+
+    def __init__(self, folder: Path, remote: RemoteFiles, known: dict[str, int]) -> None:
+        self._folder = folder
+        self._remote = remote
+        self._known = known
+        self._seen: dict[str, tuple[int, int]] = {}
+
+    def push(self) -> int:
+        """Copy what has changed since the last time; returns how many files that were.
+
+        Raises:
+            StorageError: Not all could be copied; a later call goes on with the rest.
+        """
+        count = n_bytes = 0
+        batch: dict[str, tuple[int, int]] = {}
+        for name, facts in self._changed():
+            batch[name] = facts
+            n_bytes += facts[0]
+            if n_bytes >= _BATCH_BYTES or len(batch) >= 256:
+                count += self._copy(batch)
+                batch, n_bytes = {}, 0
+        return count + self._copy(batch)
+
+    def _changed(self) -> list[tuple[str, tuple[int, int]]]:
+        found = []
+        for trial in os.scandir(self._folder):
+            if trial.name.startswith(".") or not trial.is_dir(follow_symlinks=False):
+                continue
+            for entry in os.scandir(trial.path):
+                if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
+                    continue
+                try:
+                    stat = entry.stat()
+                except FileNotFoundError:
+                    continue  # it was replaced by another of that name, or is gone
+                name, facts = f"{trial.name}/{entry.name}", (stat.st_size, stat.st_mtime_ns)
+                if self._known.pop(name, -1) == facts[0]:
+                    self._seen[name] = facts
+                elif self._seen.get(name) != facts:
+                    found.append((name, facts))
+        return found
+
+    def _copy(self, batch: dict[str, tuple[int, int]]) -> int:
+        data: dict[str, bytes] = {}
+        for name, (size, _) in batch.items():
+            path = self._folder / name
+            try:
+                if size > _BATCH_BYTES:
+                    self._remote.upload({name: path})
+                else:
+                    data[name] = path.read_bytes()  # first read, then sent: it may grow
+            except FileNotFoundError:
+                continue
+        self._remote.write_all(data)
+        self._seen.update(batch)
+        return len(batch)

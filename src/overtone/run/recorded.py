@@ -1,0 +1,118 @@
+"""An experiment as its journal describes it, made again from data: no code of the folder's is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from overtone.core.resources import Resources
+from overtone.errors import OvertoneError, SpaceError
+from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.run.found import header_of
+
+_OPTIONS = (
+    "num_samples", "max_concurrent", "max_failures", "fail_fast", "time_budget_s", "reuse",
+    "log_to_file", "resources", "durability", "grace_s", "raise_on_failed_trial", "trial_limits",
+)  # fmt: skip
+_AS_USERS_SAY = {
+    "space": "param_space", "searcher": "search_alg", "resources": "resources_per_trial",
+    "max_concurrent": "max_concurrent_trials", "reuse": "reuse_actors",
+}  # fmt: skip
+
+
+def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) -> Experiment:
+    """The experiment in `folder`, to be resumed.
+
+    Args:
+        trainable: Code is not recorded: it must be given.
+        given: Fields of `Experiment` that take the place of what is recorded.
+
+    Raises:
+        OvertoneError: Something is not data, and was not given; the message names it.
+        StorageError: There is no journal.
+    """
+    parts = header_of(folder)["parts"]
+    fields: dict[str, Any] = {name: parts["options"].get(name) for name in _OPTIONS}
+    fields["metric"], fields["mode"] = parts["metric"] or None, parts["mode"] or None
+    fields["scheduler"], fields["stop"] = parts["scheduler"], parts["stop"]
+    fields["checkpoints"] = None
+    fields["searcher"], fields["space"] = parts["searcher"], parts["space"]
+    _take_apart(fields)
+    made: dict[str, Any] = {}
+    for name, data in fields.items():
+        if name not in given:
+            try:
+                made[name] = _space(data) if name == "space" else _made(data)
+            except (ValueError, TypeError, SpaceError) as error:
+                shown = _AS_USERS_SAY.get(name, name)
+                raise OvertoneError(
+                    f"{folder} cannot be resumed from its journal alone: {shown} is not plain data "
+                    f"({error}). Pass it again: Tuner.restore(path, trainable, {shown}=...)"
+                ) from None
+    if "checkpoints" not in given:
+        known = CheckpointPolicy.__slots__
+        made["checkpoints"] = CheckpointPolicy(
+            **{name: value for name, value in parts["checkpoints"].items() if name in known}
+        )
+    return Experiment(
+        trainable, **{"name": folder.name, "storage": folder.parent, "resume": True, **made, **given}
+    )
+
+
+def _take_apart(fields: dict[str, Any]) -> None:
+    """Random and grid search, and lists of configurations, are said by the space and not by a searcher."""
+    searcher = fields["searcher"]
+    kind = str(searcher.get("path", "")) if isinstance(searcher, Mapping) else ""
+    if kind == "overtone.searchers.basic.BasicVariantGenerator":
+        points = searcher.get("arguments", {}).get("points_to_evaluate")
+        fields["searcher"] = None
+        fields["points_to_evaluate"] = points or ()
+    elif kind == "overtone.searchers.listed.Listed":
+        fields["searcher"] = None
+        fields["space"] = searcher.get("arguments", {}).get("configs")
+
+
+def _space(data: Any) -> Any:
+    from overtone.space import space_from_data
+
+    return data if isinstance(data, list) else space_from_data(data)
+
+
+def _made(data: Any) -> Any:
+    """What `described` described, as long as it is data, or one of Overtone's own parts.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if isinstance(data, list):
+        return [_made(one) for one in data]
+    if not isinstance(data, Mapping):
+        return data
+    if "__repr__" in data:
+        raise ValueError(data["__repr__"])
+    if set(data) not in ({"path"}, {"path", "arguments"}):
+        return {name: _made(one) for name, one in data.items()}
+    path = str(data["path"])
+    if "arguments" not in data:
+        raise ValueError(f"the function {path}")
+    if path == "overtone.core.resources.Resources":
+        bundles, *strategy = data["arguments"].values()
+        return Resources(tuple(tuple(map(tuple, one)) for one in bundles), *strategy)
+    return _part(path)(**{name: _made(one) for name, one in data["arguments"].items()})
+
+
+def _part(path: str) -> Any:
+    """One of Overtone's own classes that a journal may name; none of anybody else's."""
+    module, _, name = path.rpartition(".")
+    if module.split(".")[0] == "overtone" and module.split(".")[1:2] in (
+        ["schedulers"], ["searchers"], ["stoppers"],
+    ):  # fmt: skip
+        try:
+            kind = getattr(import_module(module), name)
+        except (ImportError, AttributeError):
+            raise ValueError(f"{path}, which this version does not have") from None
+        if isinstance(kind, type) and kind.__module__ == module:
+            return kind
+    raise ValueError(path)

@@ -1,0 +1,122 @@
+"""Where each trial is on its way up the rungs: what the asynchronous halving schedulers share."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from overtone.core.decision import Stop
+from overtone.core.messages import NEVER
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Why
+from overtone.core.view import View
+from overtone.schedulers.rungs import Rung, first_pending, milestones
+
+R = TypeVar("R", bound=Rung)
+
+
+class Ladders(Generic[R]):
+    """The brackets of a search: bracket s has the rungs first * factor^k from k = s on.
+
+    A trial's bracket is drawn, in proportion to the sizes of HyperBand's.
+
+    Args:
+        rule: The name of the scheduler, for reasons.
+        make: Makes the rung of a milestone.
+
+    Attributes:
+        rungs: All of them, the highest milestone first.
+    """
+
+    def __init__(
+        self, rule: str, view: View, first: float, last: float, factor: float, make: Callable[[float], R],
+        brackets: int = 1,
+    ) -> None:  # fmt: skip
+        self._rule, self._view, self._factor = rule, view, factor
+        self._brackets = [
+            [make(rung) for rung in milestones(first, last, factor, skip)] for skip in range(brackets)
+        ]
+        self._n_stopped = 0
+        self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self._brackets]
+        self._next: dict[str, tuple[list[R], int]] = {}  # by trial: its bracket, its next rung there
+        every = [rung for rungs in self._brackets for rung in rungs]
+        self.rungs = sorted(every, key=lambda rung: rung.milestone, reverse=True)
+
+    def add(self, trial: Trial) -> None:
+        """A trial begins, below all rungs; one that is tried again, above those that it has passed."""
+        draw = self._view.random(f"{self._rule} bracket", trial.id)
+        rungs = draw.choices(self._brackets, self._sizes)[0] if len(self._brackets) > 1 else self._brackets[0]
+        self._next[trial.id] = (rungs, _passed(rungs, trial.last.t if trial.last else 0))
+
+    def following(self, trial: Trial) -> float:
+        """The milestone of the trial's next rung."""
+        rungs, k = self._next[trial.id]
+        return rungs[k].milestone if k < len(rungs) else NEVER
+
+    def arrive(self, trial: Trial, t: float) -> R | None:
+        """The rung that the trial has just come to: the highest, where it jumped over others."""
+        rungs, k = self._next[trial.id]
+        if k == len(rungs) or t < rungs[k].milestone:
+            return None
+        passed = _passed(rungs, t)
+        self._next[trial.id] = (rungs, passed)
+        return rungs[passed - 1]
+
+    def end(self, trial: Trial) -> None:
+        """A trial ended: below its next rung its last result counts there, unless it was stopped by us."""
+        rungs, k = self._next.pop(trial.id)
+        waited = k > 0 and rungs[k - 1].leave(trial.id)
+        rule = trial.why.rule if trial.why is not None else ""
+        self._n_stopped += rule == self._rule
+        if (
+            waited
+            or k == len(rungs)
+            or trial.status is not Status.TERMINATED
+            or rule in (self._rule, "max_t")
+        ):
+            return
+        if trial.last is not None and trial.last.is_ruled:
+            rungs[k].count(trial.last)
+
+    def promoted(self, trials: View, below: float = NEVER) -> Trial | None:
+        """The trial to run now: the best that may go on, from the highest rung down, else a new one."""
+        if trials.first_runnable() is None:
+            return None
+        for rung in self.rungs:
+            for trial_id in rung.ready(self._factor) if rung.milestone < below else ():
+                trial = trials.trials[trial_id]
+                if not trial.status.is_placed and trials.fits(trial):
+                    rung.leave(trial_id)
+                    return trial
+        return first_pending(trials, self._waits)
+
+    def leftover(self, trials: View, below: float = NEVER) -> Iterator[tuple[str, Stop]]:
+        """Stops for those that wait, once none of them can go on any more and nobody else will come."""
+        all_wait = len(self._next) == sum(rung.n_waiting for rung in self.rungs)
+        if not trials.search_is_over or not all_wait:
+            return
+        if any(True for rung in self.rungs if rung.milestone < below for _ in rung.ready(self._factor)):
+            return
+        for rung in self.rungs:
+            for trial_id in rung.waiting():
+                note = f"not among the best 1/{self._factor:g} at {rung.milestone:g}, and no other will come"
+                yield trial_id, Stop(Why(self._rule, rung.milestone, rung.milestone, of=len(rung), note=note))
+
+    def describe(self, name: str = "AsyncHyperBand") -> str:
+        """The lines that users of Ray Tune know: the cutoff at each rung, in the user's metric."""
+        lines, value = [f"Using {name}: num_stopped={self._n_stopped}"], self._view.goal.value
+        for rungs in self._brackets:
+            bars = [(rung.milestone, rung.cutoff(self._factor)) for rung in reversed(rungs)]
+            shown = [f"Iter {t:.3f}: {bar if bar is None else f'{value(bar):.4g}'}" for t, bar in bars]
+            lines.append("Bracket: " + " | ".join(shown))
+        return "\n".join(lines)
+
+    def _waits(self, trial: Trial) -> bool:
+        rungs, k = self._next[trial.id]
+        return k > 0 and trial.id in rungs[k - 1]
+
+
+def _passed(rungs: list[R], t: float) -> int:
+    """How many rungs are at or below t."""
+    return bisect_right(rungs, t, key=lambda rung: rung.milestone)

@@ -1,0 +1,214 @@
+"""Trials that get more or fewer resources while they live, through a checkpoint.
+
+After each result an allocation function says what a trial should hold. Where that differs
+from what it holds, the trial is asked to save, and once it has, goes on from that checkpoint
+with the other resources. What becomes of trials, another scheduler decides.
+
+Deviations: allocation functions have the arguments that Ray Tune's have, but the first is the
+read-only view of the experiment and not a controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from overtone.core.decision import SAVE, Continue, Decision, Restart, Save, as_decision
+from overtone.core.messages import NEVER
+from overtone.core.protocols import TrialScheduler
+from overtone.core.resources import Resources, bundle
+from overtone.core.trial import Trial
+from overtone.core.types import WORST, Result, Why
+from overtone.core.view import View
+from overtone.schedulers.fifo import FIFOScheduler
+
+Allocation = Callable[[View, Trial, Result, "ResourceChangingScheduler"], Any]
+"""What a trial should hold, as Resources or amounts by name; None to leave it as it is."""
+
+
+class DistributeResources:
+    """Gives each trial an equal part of what there is, at least what it began with.
+
+    Args:
+        add_bundles: What a trial gets is a bundle of its own; by default its bundles grow.
+        increase_by: The amounts that a trial grows by; by default one CPU or GPU, where it
+            began with any.
+        increase_by_times: At most so often; -1 for any number.
+        reserve_resources: Amounts that are given to nobody.
+    """
+
+    def __init__(
+        self, add_bundles: bool = False, increase_by: Mapping[str, float] | None = None,
+        increase_by_times: int = -1, reserve_resources: Mapping[str, float] | None = None,
+    ) -> None:  # fmt: skip
+        if increase_by_times < -1 or increase_by_times == 0:
+            raise ValueError(f"increase_by_times={increase_by_times}: give at least 1, or -1 for any number")
+        self._adds, self._at_most = add_bundles, increase_by_times
+        self._unit = dict(bundle(increase_by or {}))
+        self._reserved = dict(bundle(reserve_resources or {}))
+
+    def __call__(
+        self, view: View, trial: Trial, result: Result, scheduler: ResourceChangingScheduler
+    ) -> Resources | None:
+        """What `trial` should hold."""
+        base = scheduler.base_of(trial)
+        unit = self._unit or {name: 1.0 for name in ("cpu", "gpu") if base.total().get(name)}
+        if not unit:
+            return None
+        times = self.times(view, trial, unit, scheduler)
+        times = times if self._at_most < 0 else min(times, self._at_most)
+        while times > 0 and not view.is_feasible(self._grown(base, unit, times)):
+            times -= 1  # no node is so large
+        return self._grown(base, unit, times)
+
+    def times(
+        self, view: View, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler
+    ) -> int:
+        """By how many units `trial` should be larger than it began."""
+        live = sorted(view.live(), key=lambda one: one.index)
+        held = [scheduler.base_of(one).total() for one in live]
+        spare = {
+            name: view.total.get(name, 0.0)
+            - self._reserved.get(name, 0.0)
+            - sum(one.get(name, 0.0) for one in held)
+            for name in unit
+        }
+        units = max(0, _units(spare, unit))
+        share = units // len(live) + (live.index(trial) < units % len(live))
+        return min(share, self.now(trial, unit, scheduler) + self.fitting(view, unit))
+
+    def now(self, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler) -> int:
+        """By how many units `trial` is larger than it began."""
+        held, began = trial.resources.total(), scheduler.base_of(trial).total()
+        return _units({name: held.get(name, 0.0) - began.get(name, 0.0) for name in unit}, unit)
+
+    def fitting(self, view: View, unit: Mapping[str, float]) -> int:
+        """How many units nobody holds."""
+        free = {name: view.free.get(name, 0.0) - self._reserved.get(name, 0.0) for name in unit}
+        return max(0, _units(free, unit))
+
+    def _grown(self, base: Resources, unit: Mapping[str, float], times: int) -> Resources:
+        if self._adds:
+            return Resources((*base.bundles, *[bundle(unit)] * times), base.strategy)
+        grown = [dict(one) for one in base.bundles]
+        for i in range(times):
+            one = grown[i % len(grown)]
+            for name, amount in unit.items():
+                one[name] = one.get(name, 0.0) + amount
+        return Resources(tuple(bundle(one) for one in grown), base.strategy)
+
+
+class DistributeResourcesToTopJob(DistributeResources):
+    """Gives the best trial all that is free; those that were best before keep what they got.
+
+    Args:
+        metric, mode: As in Ray Tune; the experiment's goal is what counts.
+    """
+
+    def __init__(
+        self, add_bundles: bool = False, increase_by: Mapping[str, float] | None = None,
+        increase_by_times: int = -1, reserve_resources: Mapping[str, float] | None = None,
+        metric: str | None = None, mode: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(add_bundles, increase_by, increase_by_times, reserve_resources)
+        self.metric, self.mode = metric, mode
+
+    def times(
+        self, view: View, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler
+    ) -> int:
+        """By how many units `trial` should be larger than it began."""
+        top = max(view.live(), key=lambda one: (one.last.score if one.last else WORST, -one.index))
+        more = self.fitting(view, unit) if top is trial else 0
+        return self.now(trial, unit, scheduler) + more
+
+
+class ResourceChangingScheduler(TrialScheduler):
+    """Changes what trials hold while they live, and leaves the rest to another scheduler.
+
+    Args:
+        base_scheduler: Rules on the trials; FIFO by default.
+        resources_allocation_function: What a trial should hold, of (view, trial, result,
+            this scheduler); `DistributeResources()` by default.
+    """
+
+    def __init__(
+        self, base_scheduler: TrialScheduler | None = None,
+        resources_allocation_function: Allocation | None = None,
+    ) -> None:  # fmt: skip
+        self._base = base_scheduler or FIFOScheduler()
+        self._allocate = resources_allocation_function or DistributeResources()
+        named = [one for one in (self._base, self._allocate) if getattr(one, "metric", None)]
+        self.metric = getattr(named[0], "metric", None) if named else None
+        self.mode = getattr(named[0], "mode", None) if named else self._base.mode
+        self.time_attr, self.replayable = self._base.time_attr, self._base.replayable
+        self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
+
+    def base_of(self, trial: Trial) -> Resources:
+        """What `trial` held when it began."""
+        return self._began.get(trial.id, trial.resources)
+
+    def on_start(self, view: View) -> None:
+        self._view = view
+        self._began: dict[str, Resources] = {}
+        self._asked_at: dict[str, int] = {}  # since when a trial should save, to be resized
+        self._n_resized = 0
+        self._base.on_start(view)
+
+    def on_trial_add(self, trial: Trial) -> None:
+        self._began.setdefault(trial.id, trial.resources)
+        self._base.on_trial_add(trial)
+
+    def on_result(self, trial: Trial, result: Result) -> Decision:
+        decision = as_decision(self._base.on_result(trial, result), type(self._base).__name__)
+        if isinstance(decision, Restart) and decision.resources is None:
+            return replace(decision, resources=trial.resources)
+        if not isinstance(decision, (Continue, Save)) or getattr(decision, "config", None) is not None:
+            return decision
+        wanted = self._allocate(self._view, trial, result, self)
+        if wanted is None or (wanted := _plain(wanted)) == _plain(trial.resources):
+            self._asked_at.pop(trial.id, None)
+            return decision
+        asked_at = self._asked_at.setdefault(trial.id, trial.ruled_t)
+        if trial.checkpoint is None or trial.checkpoint.t < asked_at:
+            return SAVE
+        note = f"{trial.resources} -> {wanted}"
+        return Restart(trial.config, None, Why("resize", result.t, note=note), wanted)
+
+    def next_decision(self, trial: Trial) -> float:
+        return 0.0
+
+    def on_decision(self, trial: Trial, decision: Decision) -> None:
+        if isinstance(decision, Restart) and decision.why.rule == "resize":
+            self._asked_at.pop(trial.id, None)
+            self._n_resized += 1
+        self._base.on_decision(trial, decision)
+
+    def choose_trial_to_run(self, trials: View) -> Trial | None:
+        return self._base.choose_trial_to_run(trials)
+
+    def review(self, trials: View) -> Iterable[tuple[str, Decision]]:
+        for trial_id, decision in self._base.review(trials):
+            if isinstance(decision, Restart) and decision.resources is None:
+                decision = replace(decision, resources=self._view.trials[trial_id].resources)
+            yield trial_id, decision
+
+    def on_trial_end(self, trial: Trial) -> None:
+        self._asked_at.pop(trial.id, None)
+        self._began.pop(trial.id, None)
+        self._base.on_trial_end(trial)
+
+    def describe(self) -> str:
+        return f"{self._base.describe()}\nResourceChangingScheduler: {self._n_resized} trials resized"
+
+
+def _units(amounts: Mapping[str, float], unit: Mapping[str, float]) -> int:
+    """How many units there are in the amounts."""
+    return int(min((amounts[name] / amount + 1e-9 for name, amount in unit.items()), default=NEVER) // 1)
+
+
+def _plain(wanted: Any) -> Resources:
+    """The demand, in its plain form: users may give amounts, or a placement group."""
+    if isinstance(wanted, Resources):
+        return Resources(wanted.bundles, wanted.strategy)
+    return Resources.of(wanted)

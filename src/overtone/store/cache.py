@@ -1,0 +1,49 @@
+"""Where the local part of what lies at a URL is kept: a folder whose path reads like the URL."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from overtone.errors import StorageError
+from overtone.store.files import protocol_of
+
+FETCHED = ".fetched"
+"""In that folder: checkpoints that were fetched. No trial's name begins with a dot."""
+
+_ORIGIN = ".url"
+
+
+def local_folder(url: str) -> Path:
+    """The folder for what belongs to `url`: "s3://bucket/x" -> "~/.cache/overtone/s3/bucket/x".
+
+    It is below `$XDG_CACHE_HOME`, where that is set.
+
+    Raises:
+        StorageError: The URL has parts that are no names.
+    """
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    rest = url.partition("://")[2].partition("@")[2] or url.partition("://")[2]  # names, no passwords
+    parts = [part for part in rest.split("/") if part]
+    if any(part in (".", "..") for part in parts):
+        raise StorageError(f"{url!r} must not have {'..'!r} or {'.'!r} in it")
+    return Path(base, "overtone", protocol_of(url), *(re.sub(r"[^\w.=+ -]", "_", part) for part in parts))
+
+
+def origin(folder: Path) -> str | None:
+    """The URL that `folder` is the local part of; None for a folder that stands for itself."""
+    try:
+        return (folder / _ORIGIN).read_text("utf-8").strip() or None
+    except OSError:
+        return None
+
+
+def forget_origin(folder: Path) -> None:
+    """Undo `note_origin`."""
+    (folder / _ORIGIN).unlink(missing_ok=True)
+
+
+def note_origin(folder: Path, url: str) -> None:
+    """Write down which URL `folder` is the local part of."""
+    (folder / _ORIGIN).write_text(f"{url}\n", "utf-8")

@@ -1,0 +1,253 @@
+"""Files by name below a URL of any fsspec file system, with errors that say what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from overtone.errors import StorageError
+from overtone.store.failures import UnreachableError, missing, told
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+_EXCLUSIVE = frozenset({"s3", "s3a", "gs", "gcs", "file", "local", "memory"})
+_IMPATIENT = {"connect_timeout": 5, "read_timeout": 60, "retries": {"max_attempts": 1}}
+
+
+def is_url(text: str) -> bool:
+    """Whether `text` names a place on an fsspec file system other than this machine's own."""
+    found = _URL.fullmatch(text)
+    return found is not None and found[1].lower() not in ("file", "local")
+
+
+def protocol_of(url: str) -> str:
+    """Such as "s3"; "file" for a path."""
+    found = _URL.fullmatch(url)
+    return found[1].lower() if found is not None else "file"
+
+
+def joined(url: str, name: str) -> str:
+    """The URL of `name` below `url`."""
+    found = _URL.fullmatch(url)
+    if found is None:
+        return f"{url.rstrip('/')}/{name}"
+    below = found[2].rstrip("/")
+    return f"{found[1]}://{below}/{name}" if below else f"{found[1]}://{name}"
+
+
+class RemoteFiles:
+    """The files below `url`. Picklable, and cheap to make: nothing is opened or asked before it is needed.
+
+    Args:
+        url: Such as "s3://bucket/x".
+        options: What the file system is opened with, besides fsspec's own configuration
+            and the environment.
+
+    Every method raises UnreachableError where the same again may work, another
+    StorageError where it will not, and MissingPackageError without the package.
+    """
+
+    def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
+        found = _URL.fullmatch(url)
+        if found is None:
+            raise StorageError(f'{url!r} is no URL of a file system, such as "s3://bucket/folder"')
+        self.protocol = found[1].lower()
+        self.url = f"{self.protocol}://{found[2].rstrip('/')}"
+        self.options = dict(options or {})
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether `create` can tell that somebody else was faster."""
+        return self.protocol in _EXCLUSIVE
+
+    def below(self, name: str) -> RemoteFiles:
+        """The files below the folder `name`."""
+        return RemoteFiles(joined(self.url, name), self.options)
+
+    def read(self, name: str) -> bytes | None:
+        """What a file holds; None where there is none."""
+        with self._told("read", name):
+            fs, root = self._opened()
+            fs.invalidate_cache()
+            try:
+                data: bytes = fs.cat_file(f"{root}/{name}")
+            except FileNotFoundError:
+                return None
+            return data
+
+    def read_all(self, names: Sequence[str]) -> list[bytes]:
+        """What several files hold, which are there."""
+        if not names:
+            return []
+        with self._told("read"):
+            fs, root = self._opened()
+            paths = [f"{root}/{name}" for name in names]
+            if len(paths) == 1:
+                return [fs.cat_file(paths[0])]
+            found: dict[str, bytes] = fs.cat(paths)
+            by_name = {path.strip("/"): data for path, data in found.items()}
+            return [by_name[path.strip("/")] for path in paths]
+
+    def write(self, name: str, data: bytes) -> None:
+        """Let a file hold `data`, instead of what it held."""
+        with self._told("written", name):
+            fs, root = self._opened()
+            path = f"{root}/{name}"
+            self._make_folder(fs, path)
+            fs.pipe_file(path, data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a file that is not there yet; False, and nothing is written, where it is.
+
+        Only where `is_exclusive` is this one step; elsewhere another writer may come between.
+        """
+        with self._told("written", name):
+            fs, root = self._opened()
+            path = f"{root}/{name}"
+            self._make_folder(fs, path)
+            try:
+                if self.protocol in ("file", "local"):
+                    with fs.open(path, "xb") as file:
+                        file.write(data)
+                else:
+                    fs.pipe_file(path, data, mode="create")
+            except FileExistsError:
+                return False
+            except Exception as error:
+                code = _code(error)
+                if code in ("PreconditionFailed", "412"):
+                    return False
+                if code in ("ConditionalRequestConflict", "409"):
+                    raise UnreachableError(f"{joined(self.url, name)}: {error}") from error
+                raise
+            return True
+
+    def write_all(self, files: Mapping[str, bytes]) -> None:
+        """Let several files hold these bytes, instead of what they held."""
+        if files:
+            with self._told("written"):
+                fs, root = self._opened()
+                for name in {name.rpartition("/")[0] for name in files}:
+                    self._make_folder(fs, f"{root}/{name}/x" if name else f"{root}/x")
+                fs.pipe({f"{root}/{name}": data for name, data in files.items()})
+
+    def upload(self, files: Mapping[str, Path]) -> None:
+        """Copy local files here, by the names that they get."""
+        if files:
+            with self._told("written"):
+                fs, root = self._opened()
+                for name in {name.rpartition("/")[0] for name in files}:
+                    self._make_folder(fs, f"{root}/{name}/x" if name else f"{root}/x")
+                fs.put([str(path) for path in files.values()], [f"{root}/{name}" for name in files])
+
+    def download(self, files: Mapping[str, Path]) -> None:
+        """Copy files to this machine, by their names; the folders are there."""
+        if files:
+            with self._told("read"):
+                fs, root = self._opened()
+                fs.get([f"{root}/{name}" for name in files], [str(path) for path in files.values()])
+
+    def copy(self, names: Sequence[str], to: RemoteFiles) -> None:
+        """Copy files to another place on the same file system."""
+        if names:
+            with self._told("copied"):
+                fs, root = self._opened()
+                target = to._opened()[1]
+                for name in names:
+                    self._make_folder(fs, f"{target}/{name}")
+                fs.copy([f"{root}/{name}" for name in names], [f"{target}/{name}" for name in names])
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Delete files, in this order; what is not there is no error."""
+        with self._told("deleted"):
+            fs, root = self._opened()
+            for name in names:
+                try:
+                    fs.rm_file(f"{root}/{name}")
+                except FileNotFoundError:
+                    pass
+
+    def sizes(self, below: str = "") -> dict[str, int]:
+        """The size in bytes of each file in the folder `below` and its folders, by name, sorted."""
+        with self._told("listed"):
+            fs, root = self._opened()
+            fs.invalidate_cache()
+            where = f"{root}/{below}" if below else root
+            try:
+                found = fs.find(where, detail=True)
+            except FileNotFoundError:
+                return {}
+            start = len(root.strip("/")) + 1
+            return {
+                path.strip("/")[start:]: int(facts.get("size") or 0)
+                for path, facts in sorted(found.items())
+                if facts.get("type") == "file"
+            }
+
+    def folders(self) -> list[str]:
+        """The names of the folders right here, sorted."""
+        with self._told("listed"):
+            fs, root = self._opened()
+            fs.invalidate_cache()
+            try:
+                found = fs.ls(root, detail=True)
+            except FileNotFoundError:
+                return []
+            return sorted(
+                one["name"].rstrip("/").rpartition("/")[2] for one in found if one["type"] == "directory"
+            )
+
+    def import_packages(self) -> None:
+        """Import the packages that the file system needs, which may take a second."""
+        try:
+            import fsspec
+
+            fsspec.get_filesystem_class(self.protocol)
+        except ImportError as error:
+            raise missing(self.protocol, error) from error
+
+    # --- parts -------------------------------------------------------------------------
+
+    def _opened(self) -> tuple[Any, str]:
+        """The file system, and the path of `url` on it; fsspec keeps one for each process and thread."""
+        try:
+            import fsspec
+            from fsspec.core import url_to_fs
+
+            fs, root = url_to_fs(self.url, **self._timeouts(fsspec), **self.options)
+        except ImportError as error:
+            raise missing(self.protocol, error) from error
+        except ValueError as error:
+            raise StorageError(f"{self.url} cannot be used: {error}") from error
+        return fs, root.rstrip("/")
+
+    def _timeouts(self, fsspec: Any) -> dict[str, Any]:
+        """Let failures be known soon: whoever calls tries again, and says so."""
+        if self.protocol not in ("s3", "s3a") or "config_kwargs" in self.options:
+            return {}
+        configured = fsspec.config.conf.get(self.protocol, {}).get("config_kwargs", {})
+        return {"config_kwargs": {**_IMPATIENT, **configured}}
+
+    def _make_folder(self, fs: Any, path: str) -> None:
+        if self.protocol in ("s3", "s3a", "gs", "gcs", "memory"):
+            return  # folders are parts of names there
+        fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+
+    @contextmanager
+    def _told(self, doing: str, name: str = "") -> Iterator[None]:
+        try:
+            yield
+        except (StorageError, ImportError):
+            raise
+        except Exception as error:
+            raise told(error, joined(self.url, name) if name else self.url, doing) from error
+
+
+def _code(error: BaseException) -> str:
+    """The service's own code for an error, as botocore and gcsfs keep it."""
+    response = getattr(error.__cause__, "response", None)
+    if isinstance(response, dict):
+        return str(response.get("Error", {}).get("Code", ""))
+    return str(getattr(error, "code", ""))

@@ -1,0 +1,285 @@
+"""One writer at a URL: a lease with a fencing number, renewed while its holder lives.
+
+    lease/000001.json   {"token": ..., "hostname": ..., "pid": ..., "since": ..., "time": ..., "is_over": ...}
+    lease/000002.json   the holder's: the highest number holds
+
+Whoever wants the lease creates the file with the next number, which only one can do. A
+holder that was away, and finds a higher number than its own, has lost it; whatever it still
+writes carries the lower number, by which readers know it. Leases are never deleted: so
+numbers only grow.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from overtone.errors import StorageError
+from overtone.store.files import RemoteFiles
+from overtone.store.retrying import persist
+
+RENEW_S = 5.0
+EXPIRE_S = 30.0
+"""A lease that was not renewed for so long may be taken."""
+
+SETTLE_S = 2.0
+"""How long a write may take to be seen by all, where creating is not one step."""
+
+T = TypeVar("T")
+_held: set[str] = set()  # the tokens of this process
+_NAME = re.compile(r"lease/(\d{6,})\.json")
+
+
+class LeaseHeldError(StorageError):
+    """Another driver writes this experiment."""
+
+
+class LeaseLostError(StorageError):
+    """Another driver writes this experiment now."""
+
+
+class Lease:
+    """Held from `acquire` to `release`, or until it was not renewed for `EXPIRE_S`.
+
+    Attributes:
+        number: The fencing number: higher than that of every holder before.
+    """
+
+    def __init__(self, files: RemoteFiles, number: int, now: Callable[[], float] = time.time) -> None:
+        import platform
+
+        self.number = number
+        self._files = files
+        self._now = now
+        self._facts: dict[str, Any] = {
+            "token": os.urandom(16).hex(),
+            "hostname": platform.node(),
+            "pid": os.getpid(),
+            "machine": _machine(),
+            "since": now(),
+        }
+        self._lost: LeaseLostError | None = None
+        self._is_closing = threading.Event()
+        self._renewer: threading.Thread | None = None
+
+    @classmethod
+    def acquire(
+        cls,
+        files: RemoteFiles,
+        now: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+        patience_s: float = 0.0,
+        say: Callable[[str], None] | None = None,
+    ) -> Lease:
+        """The lease of what lies at `files`.
+
+        One whose holder seems to be dead is watched for two renewals first: the holder's
+        clock may be wrong.
+
+        Args:
+            patience_s: How long a store that fails is tried again.
+            say: Gets a line when that begins.
+
+        Raises:
+            LeaseHeldError: Another driver holds it; the message names host, pid and age.
+            StorageError: The store failed.
+        """
+
+        def ask(action: Callable[[], T]) -> T:
+            return persist(action, patience_s, sleep=sleep, say=say)
+
+        number, holder = ask(lambda: _newest(files))
+        if number and not ask(lambda: _is_free(files, number, holder, now, sleep)):
+            raise _refused(files.url, holder, now())
+        lease = cls(files, number + 1, now)
+        data = lease._text()
+        if files.is_exclusive:
+            ask(lambda: files.create(lease._name, data))
+        else:
+            ask(lambda: files.write(lease._name, data))
+            sleep(SETTLE_S)
+        ask(lambda: lease._check_own(now()))
+        # a server that does not know "create only" says so by doing it again
+        if files.is_exclusive and ask(lambda: files.create(lease._name, data)):
+            sleep(SETTLE_S)
+            ask(lambda: lease._check_own(now()))
+        _held.add(lease._facts["token"])
+        return lease
+
+    def keep(self) -> None:
+        """Renew it in a thread, until `release`."""
+        self._renewer = threading.Thread(target=self._renew_all, name="overtone-lease", daemon=True)
+        self._renewer.start()
+
+    def check(self) -> None:
+        """Return if the lease is still held.
+
+        Raises:
+            LeaseLostError: Another driver has taken it.
+            StorageError: That cannot be found out.
+        """
+        if self._lost is None:
+            found = self._files.read(_name(self.number + 1))
+            if found is not None:
+                self._lost = self._is_lost_to(_parsed(found))
+        if self._lost is not None:
+            raise self._lost
+
+    def renew(self) -> None:
+        """Say that the holder lives.
+
+        Raises:
+            StorageError: It could not be said, or the lease is lost.
+        """
+        self._check_own(self._now())
+        self.check()
+        self._files.write(self._name, self._text())
+
+    def release(self) -> None:
+        """Let the next one in at once. What fails is left to expire."""
+        self._is_closing.set()
+        _held.discard(self._facts["token"])
+        if self._renewer is not None:
+            self._renewer.join()
+            self._renewer = None
+        if self._lost is None:
+            self._facts["is_over"] = True
+            try:
+                self._files.write(self._name, self._text())
+            except StorageError:
+                pass  # nobody renews it any more: it expires
+
+    # --- parts -------------------------------------------------------------------------
+
+    @property
+    def _name(self) -> str:
+        return _name(self.number)
+
+    def _text(self) -> bytes:
+        return json.dumps({**self._facts, "time": self._now()}).encode()
+
+    def _check_own(self, now: float) -> None:
+        """See that nobody else has written the lease of this number."""
+        if self._lost is not None:
+            raise self._lost
+        holder = _parsed(self._files.read(self._name))
+        if holder.get("token") != self._facts["token"]:
+            if self._renewer is None:
+                raise _refused(self._files.url, holder, now)
+            self._lost = self._is_lost_to(holder)
+            raise self._lost
+
+    def _renew_all(self) -> None:
+        while not self._is_closing.wait(RENEW_S):
+            try:
+                self.renew()
+            except LeaseLostError:
+                return  # `check` tells whoever writes
+            except Exception:
+                pass
+
+    def _is_lost_to(self, holder: dict[str, Any]) -> LeaseLostError:
+        return LeaseLostError(
+            f"{self._files.url} was taken over by {_who(holder)}, since this driver (process {os.getpid()}) "
+            f"had not been heard of for {EXPIRE_S:.0f} s: it stops writing. What it recorded since is in its "
+            "local folder only"
+        )
+
+
+def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[str, Any] | None:
+    """What the lease of a driver says that seems to be at work there now; None where none does.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    number, found = _newest(files)
+    is_silent = (now or time.time)() - found.get("time", 0.0) > EXPIRE_S
+    return None if not number or is_silent or found.get("is_over") or _is_gone(found) else found
+
+
+def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
+    """The number of the last lease, 0 where there was none, and what it says."""
+    numbers = [int(found[1]) for name in files.sizes("lease") if (found := _NAME.fullmatch(name))]
+    if not numbers:
+        return 0, {}
+    return max(numbers), _parsed(files.read(_name(max(numbers))))
+
+
+def _is_free(
+    files: RemoteFiles,
+    number: int,
+    holder: dict[str, Any],
+    now: Callable[[], float],
+    sleep: Callable[[float], None],
+) -> bool:
+    """Whether the holder gave it back, or is dead."""
+    if holder.get("is_over") or _is_gone(holder):
+        return True
+    if now() - holder.get("time", 0.0) <= EXPIRE_S:
+        return False
+    sleep(2 * RENEW_S)
+    return _newest(files) == (number, holder)
+
+
+def _is_gone(holder: dict[str, Any]) -> bool:
+    """Whether the holder was on this very machine, and is not at work any more."""
+    if not holder.get("machine") or holder["machine"] != _machine():
+        return False
+    if holder.get("pid") == os.getpid():
+        return holder.get("token") not in _held
+    try:
+        os.kill(int(holder["pid"]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, ValueError, KeyError):
+        pass
+    return False
+
+
+def _machine() -> str:
+    """What tells one boot of one machine, and one space of pids on it, from all others; "" if unknown."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def _name(number: int) -> str:
+    return f"lease/{number:06d}.json"
+
+
+def _parsed(data: bytes | None) -> dict[str, Any]:
+    try:
+        found = json.loads(data or b"{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _who(holder: dict[str, Any]) -> str:
+    if "pid" not in holder:
+        return "another process, which has just begun"
+    return f"process {holder['pid']} on {holder.get('hostname', 'an unknown host')}"
+
+
+def _refused(url: str, holder: dict[str, Any], now: float) -> LeaseHeldError:
+    age = ""
+    if "since" in holder and "time" in holder:
+        age = f", since {_age(now - holder['since'])} ago (last heard of {_age(now - holder['time'])} ago)"
+    return LeaseHeldError(
+        f"{url} is being written by {_who(holder)}{age}: wait until that run ends, stop it, or choose "
+        f"another name. If it is dead, it can be taken over {EXPIRE_S:.0f} s after it was last heard of"
+    )
+
+
+def _age(seconds: float) -> str:
+    seconds = max(0.0, seconds)
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,208 @@
+"""Keeps directories at a URL of any fsspec file system, each whole or not at all, and checked when read.
+
+A put uploads the files and then `.manifest.json` with the size and checksum of each: what
+has no manifest is not there. A delete removes the manifest first. A get downloads into a
+folder of this machine and checks there; what was got an hour ago and not since is removed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from overtone.core.protocols import Store
+from overtone.errors import DamagedError, StorageError
+from overtone.store.cache import FETCHED, local_folder
+from overtone.store.files import RemoteFiles
+from overtone.store.local import MANIFEST, LocalStore
+
+KEPT_S = 3600.0
+"""How long a fetched directory stays after it was last asked for."""
+
+_CHUNK_BYTES = 1 << 20
+
+
+class RemoteStore(Store):
+    """A store below `url`; a uri is the URL of a directory. Picklable, and cheap to make.
+
+    Args:
+        url: Such as "s3://bucket/x/experiment".
+        options: What the file system is opened with, besides fsspec's own configuration
+            and the environment.
+        cache: Where fetched directories lie; a folder named after the URL where None.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        options: Mapping[str, Any] | None = None,
+        cache: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.files = RemoteFiles(url, options)
+        self.url = self.files.url
+        self.cache = Path(cache) if cache is not None else local_folder(self.url) / FETCHED
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Import what it needs where it arrives: once, before processes are forked from there."""
+        self.__dict__.update(state)
+        with suppress(Exception):  # whoever uses it is told
+            self.files.import_packages()
+
+    def put(self, source: Path, key: str, move: bool = False) -> str:
+        """Keep a copy of the directory `source` under `key`, whole or not at all.
+
+        Args:
+            move: Delete `source` when that is done.
+
+        Raises:
+            StorageError: The source is no directory, the key leaves the store, or the
+                store failed; an UnreachableError where the same again may work.
+        """
+        source = Path(source)
+        _check_key(key)
+        if not source.is_dir():
+            raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
+        names = [name for name in _names(source) if name != MANIFEST]  # it would be of an earlier put
+        files = {name: _facts(source / name) for name in names}
+        target = self.files.below(key)
+        target.remove([MANIFEST])
+        target.upload({name: source / name for name in names})
+        target.write(MANIFEST, json.dumps({"format": 1, "files": files}).encode())
+        if move:
+            shutil.rmtree(source, ignore_errors=True)
+        return target.url
+
+    def get(self, uri: str) -> Path:
+        """A local copy of the directory at `uri`, checked; not to be written to.
+
+        Raises:
+            DamagedError: It is not there, or damaged; the file is named.
+            StorageError: The store failed; an UnreachableError where the same again may work.
+        """
+        there = RemoteFiles(uri, self.files.options)
+        manifest = there.read(MANIFEST)
+        if manifest is None:
+            raise DamagedError(f"{uri} is not there: it was deleted, or never put there whole")
+        folder = self.cache / self._name(uri, manifest)
+        self._forget_old()
+        if folder.is_dir():
+            try:
+                LocalStore(self.cache).get(str(folder))
+                os.utime(folder)
+                return folder
+            except StorageError:  # what was fetched before suffered: fetch it again
+                shutil.rmtree(folder, ignore_errors=True)
+        return self._fetch(there, manifest, folder)
+
+    def delete(self, uri: str) -> None:
+        """Forget what is at `uri`, at once for every reader. What is not there is no error.
+
+        Raises:
+            StorageError: It is not in this store, or cannot be deleted.
+        """
+        if not uri.startswith(f"{self.url}/"):
+            raise StorageError(f"{uri} is not below {self.url}: this store did not put it there")
+        there = RemoteFiles(uri, self.files.options)
+        there.remove([MANIFEST])
+        there.remove(there.sizes())
+        for fetched in self.cache.glob(f"{_stem(uri)}-*"):
+            shutil.rmtree(fetched, ignore_errors=True)
+
+    def list(self, prefix: str = "") -> builtins.list[str]:
+        """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
+        end = f"/{MANIFEST}"
+        names = self.files.sizes(prefix.rpartition("/")[0])
+        found: builtins.list[str] = []
+        for key in sorted(name[: -len(end)] for name in names if name.endswith(end)):
+            if key.startswith(prefix) and not (found and key.startswith(f"{found[-1]}/")):
+                found.append(key)
+        return found
+
+    # --- parts -------------------------------------------------------------------------
+
+    def _fetch(self, there: RemoteFiles, manifest: bytes, folder: Path) -> Path:
+        """Download what `manifest` names into `folder`, which is there whole afterwards."""
+        unfinished = folder.with_name(f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            files = json.loads(manifest)["files"]
+            targets = {name: _inside(unfinished, name) for name in files}
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedError(f"{there.url} is damaged: its {MANIFEST} cannot be read ({error})") from error
+        try:
+            for target in {unfinished / "x", *targets.values()}:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                there.download(targets)
+            except StorageError as error:
+                if isinstance(error.__cause__, FileNotFoundError):
+                    raise DamagedError(f"{there.url} is damaged: a file is missing ({error})") from error
+                raise
+            (unfinished / MANIFEST).write_bytes(manifest)
+            try:
+                LocalStore(self.cache).get(str(unfinished))
+            except StorageError as error:
+                raise DamagedError(str(error).replace(str(unfinished), there.url)) from error
+            try:
+                os.rename(unfinished, folder)
+            except OSError:
+                if not folder.is_dir():  # else another process fetched it at the same time
+                    raise
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+        return folder
+
+    def _name(self, uri: str, manifest: bytes) -> str:
+        return f"{_stem(uri)}-{sha256(manifest).hexdigest()[:12]}"
+
+    def _forget_old(self) -> None:
+        old = time.time() - KEPT_S
+        try:
+            for entry in os.scandir(self.cache):
+                if entry.stat().st_mtime < old:
+                    shutil.rmtree(entry.path, ignore_errors=True)
+        except FileNotFoundError:
+            pass  # nothing was fetched yet, or somebody else forgets
+
+
+def _stem(uri: str) -> str:
+    return sha256(uri.encode()).hexdigest()[:12]
+
+
+def _check_key(key: str) -> None:
+    if "\\" in key or any(part in ("", ".", "..") for part in key.split("/")):
+        raise StorageError(f'key {key!r} must be names joined by "/", such as "trial/checkpoint_000010"')
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """Where the file `name` of a manifest goes: never outside of `folder`."""
+    if not isinstance(name, str) or "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
+        raise ValueError(f"{name!r} is no file's name")
+    return folder.joinpath(*name.split("/"))
+
+
+def _names(folder: Path) -> list[str]:
+    """The names of all files below `folder`, links followed, with "/" between the parts."""
+    return [
+        Path(where, name).relative_to(folder).as_posix()
+        for where, _, names in os.walk(folder, followlinks=True)
+        for name in names
+    ]
+
+
+def _facts(path: Path) -> tuple[int, int]:
+    """Size and checksum of a file."""
+    size = checksum = 0
+    with open(path, "rb", buffering=0) as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            size += len(chunk)
+            checksum = crc32(chunk, checksum)
+    return size, checksum

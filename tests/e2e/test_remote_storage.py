@@ -1,0 +1,57 @@
+"""Whole experiments whose results go to a URL."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from overtone import tune
+from overtone.errors import OvertoneError
+from overtone.store.files import RemoteFiles
+
+pytest.importorskip("fsspec")
+
+
+def train(config):
+    first = int(Path(tune.checkpoint, "t").read_text()) if tune.checkpoint else 0
+    for t in range(first + 1, 4):
+        with tune.checkpoint_dir(step=t) as folder:
+            Path(folder, "t").write_text(str(t))
+        tune.report(score=t * config["x"])
+
+
+def run(url, **options):
+    given = {"num_samples": 2, "engine": "inline", "name": "exp", **options}
+    return tune.run(
+        train, config={"x": tune.uniform(1, 2)}, metric="score", mode="max", seed=1, verbose=0,
+        tensorboard=False, storage_path=url, **given,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def url(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return f"memory:/{tmp_path}/results"
+
+
+def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp_path):
+    first = run(url)
+    rows = first.dataframe().to_dict()
+    shutil.rmtree(tmp_path / "cache")
+    again = tune.ExperimentAnalysis(f"{url}/exp")
+    assert again.dataframe().to_dict() == rows
+    assert Path(again.best_checkpoint.path, "t").read_text() == "3"
+    shutil.rmtree(tmp_path / "cache")
+    last = run(url, num_samples=3, resume=True)
+    assert [len(list(trial.results())) for trial in last.trials] == [3, 3, 3]
+    assert last.trials[0].config == first.trials[0].config
+    assert again.refresh() > 0
+    assert len(again.trials) == 3
+    files = RemoteFiles(f"{url}/exp")
+    assert all(name.endswith("-f2.jsonl") for name in list(files.sizes("journal"))[1:])
+    assert files.read(f"{last.trials[2].trial_id}/result.json").count(b"\n") == 3
+
+
+def test_memory_and_processes(url):
+    with pytest.raises(OvertoneError, match='lives in the memory of this process.*choose engine="inline"'):
+        run(url, engine="local")

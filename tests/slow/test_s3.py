@@ -1,0 +1,245 @@
+"""Experiments on a real S3 server on the loopback: moto's, through s3fs."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from overtone import tune
+from overtone.core.messages import Reported
+from overtone.errors import StorageError
+from overtone.journal.reader import read
+from overtone.store.files import RemoteFiles
+from overtone.store.lease import Lease, LeaseHeldError
+from overtone.store.remote import RemoteStore
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the server and its client
+
+if os.environ.get("CI") != "true":
+    pytest.importorskip("moto.server", reason='pip install "moto[server]" s3fs')
+    pytest.importorskip("s3fs")
+
+WITHIN_S = 60
+
+SCRIPT = """
+import time
+from pathlib import Path
+from overtone import tune
+
+def train(config):
+    first = int(Path(tune.checkpoint, "t").read_text()) if tune.checkpoint else 0
+    for t in range(first + 1, config["n"] + 1):
+        time.sleep(config["pause_s"])
+        if config["saves"]:
+            with tune.checkpoint_dir(step=t) as folder:
+                Path(folder, "t").write_text(str(t))
+        tune.report(score=t)
+
+def run(url, resume=False, n=10, pause_s=0.05, saves=True, **options):
+    config = {"n": n, "pause_s": pause_s, "saves": saves, "x": tune.grid_search([1, 2])}
+    return tune.run(train, config=config, metric="score", mode="max", name="exp", storage_path=url, resume=resume,
+                    verbose=0, tensorboard=False, resources_per_trial={"cpu": 0.5}, **options)
+"""
+
+
+class Server:
+    """An S3 server that can go away, and comes back with all that it had."""
+
+    def __init__(self) -> None:
+        self.port = 0
+
+    def start(self) -> None:
+        from moto.server import ThreadedMotoServer
+
+        self._server = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
+        self._server.start()
+        self.port = self._server.get_host_and_port()[1]
+
+    def stop(self) -> None:
+        self._server.stop()
+        self._server._server.server_close()  # else those who call wait instead of being refused
+
+
+@pytest.fixture(scope="module")
+def server():
+    import logging
+
+    logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+    with pytest.MonkeyPatch.context() as patch:
+        one = Server()
+        one.start()
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{one.port}")
+        for name, value in (
+            ("ACCESS_KEY_ID", "x"),
+            ("SECRET_ACCESS_KEY", "y"),
+            ("DEFAULT_REGION", "us-east-1"),
+        ):
+            patch.setenv(f"AWS_{name}", value)
+        yield one
+        one.stop()
+
+
+@pytest.fixture
+def url(server, tmp_path, monkeypatch):
+    import s3fs
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    bucket = tmp_path.name.replace("_", "-").lower()[:60].strip("-")
+    s3fs.S3FileSystem().mkdir(bucket)
+    return f"s3://{bucket}/results"
+
+
+namespace: dict = {}
+exec(SCRIPT, namespace)
+run = namespace["run"]
+
+
+def reported(folder):
+    """(trial, t) of every result in the journal of a folder."""
+    events = [record.event for record in read(Path(folder) / "journal.jsonl", lazy=True)]
+    return [(event.trial_id, event.t) for event in events if isinstance(event, Reported)]
+
+
+def driver(url, tmp_path, **options):
+    """A driver in a process of its own."""
+    given = "".join(f", {name}={value!r}" for name, value in options.items())
+    script = tmp_path / "script.py"
+    script.write_text(f"{SCRIPT}\nif __name__ == '__main__':\n    run({url!r}{given})\n")
+    return subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, process=None):
+    give_up_at = time.monotonic() + WITHIN_S
+    while not condition():
+        assert process is None or process.poll() is None, process.stderr.read()
+        assert time.monotonic() < give_up_at
+        time.sleep(0.05)
+
+
+def n_mirrored(url):
+    files = RemoteFiles(f"{url}/exp")
+    return sum(files.read(name).count(b'"e":"reported"') for name in files.sizes("journal"))
+
+
+def test_a_search_by_real_processes_is_all_there(url, tmp_path):
+    found = run(url, keep_checkpoints_num=2)
+    assert sorted(t for _, t in reported(found.experiment_path)) == sorted([*range(1, 11)] * 2)
+    trial = found.trials[0].trial_id
+    names = RemoteFiles(f"{url}/exp").sizes(trial)
+    assert {name.split("/")[1] for name in names} == {
+        "checkpoint_000009", "checkpoint_000010", "params.json", "progress.csv", "result.json"
+    }  # fmt: skip
+    assert RemoteStore(f"{url}/exp").list(trial) == [f"{trial}/checkpoint_{t:06d}" for t in (9, 10)]
+    shutil.rmtree(tmp_path / "cache")
+    again = tune.ExperimentAnalysis(f"{url}/exp")
+    assert again.best_result["score"] == 10
+    assert Path(again.best_checkpoint.path, "t").read_text() == "10"
+    assert again.dataframe().to_dict() == found.dataframe().to_dict()
+
+
+@pytest.mark.parametrize("how", ["restore", "command"])
+def test_a_driver_that_was_killed_goes_on_on_another_machine(url, tmp_path, monkeypatch, how):
+    first = driver(url, tmp_path, pause_s=0.3)
+    wait_for(lambda: n_mirrored(url) >= 4, first)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    first.stderr.close()
+    n = n_mirrored(url)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    if how == "restore":
+        assert tune.Tuner.can_restore(f"{url}/exp")
+        tune.Tuner.restore(f"{url}/exp", namespace["train"], verbose=0).fit()
+    else:
+        subprocess.run(
+            [sys.executable, "-m", "overtone", "resume", f"{url}/exp"], check=True, timeout=WITHIN_S
+        )
+    found = tune.ExperimentAnalysis(f"{url}/exp")
+    assert len(reported(found.experiment_path)) >= n
+    for trial in found.trials:
+        assert trial.last_result["score"] == 10
+        assert [row["training_iteration"] for row in trial.results()] == [*range(1, 11)]
+    assert len(RemoteFiles(f"{url}/exp").sizes("lease")) == 2
+
+
+def test_a_second_driver_is_refused_100_of_100(url):
+    files = RemoteFiles(f"{url}/exp")
+    held = Lease.acquire(files)
+
+    def refused(_):
+        with pytest.raises(
+            LeaseHeldError,
+            match=rf"is being written by process {os.getpid()} on .*, since \d+ s ago \(last heard of \d+ s ago\)",
+        ):
+            Lease.acquire(files)
+        return True
+
+    with ThreadPoolExecutor(10) as pool:
+        assert sum(pool.map(refused, range(100))) == 100
+    held.check()
+    held.release()
+    Lease.acquire(files).release()
+
+
+def test_a_second_driver_is_refused_while_the_first_one_runs(url, tmp_path):
+    first = driver(url, tmp_path, pause_s=0.2)
+    wait_for(lambda: RemoteFiles(f"{url}/exp").sizes("lease"), first)
+    for resume in (False, "AUTO", False):
+        with pytest.raises(StorageError, match=rf"is being written by process {first.pid} on "):
+            run(url, resume=resume)
+    assert first.wait(WITHIN_S) == 0, first.stderr.read()
+    first.stderr.close()
+    assert tune.ExperimentAnalysis(f"{url}/exp").best_result["score"] == 10
+
+
+def test_a_server_that_goes_away_and_comes_back_stops_nothing(url, server, capfd):
+    def outage():
+        wait_for(lambda: n_mirrored(url) >= 2)
+        server.stop()
+        time.sleep(4)
+        server.start()
+
+    thread = threading.Thread(target=outage)
+    thread.start()
+    found = run(url, pause_s=0.3, n=12)
+    thread.join()
+    assert [trial.last_result["score"] for trial in found.trials] == [12, 12]
+    assert sorted(t for _, t in reported(found.experiment_path)) == sorted([*range(1, 13)] * 2)
+    assert n_mirrored(url) == 24
+    assert "overtone: the store answers again" in capfd.readouterr().out  # said by a trial that waited
+
+
+def test_a_server_that_stays_away_ends_the_run_and_all_local_state_is_kept(url, server):
+    def outage():
+        wait_for(lambda: n_mirrored(url) >= 2)
+        server.stop()
+
+    thread = threading.Thread(target=outage)
+    thread.start()
+    try:
+        with pytest.raises(
+            StorageError, match=r"Could not connect.*tried again for \d+ s.*resume=\"AUTO\""
+        ) as caught:
+            run(url, pause_s=0.2, n=200, saves=False, storage_patience_s=3)
+    finally:
+        thread.join()
+        server.start()
+    found = caught.value.analysis
+    n = len(reported(found.experiment_path))
+    assert n > n_mirrored(url)
+    assert Path(found.trials[0].local_path, "result.json").exists()
+    run(url, resume="AUTO", time_budget_s=1)
+    assert n_mirrored(url) >= n
+
+
+def test_what_will_not_pass_is_said_at_once(url, monkeypatch):
+    began = time.monotonic()
+    with pytest.raises(StorageError, match="s3://no-such-bucket/exp/.* Make the bucket or folder first"):
+        run("s3://no-such-bucket")
+    assert time.monotonic() - began < 20

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from overtone.cli.fold import Fold
+from overtone.core.limits import Limits
+from overtone.core.messages import Interrupted, Resumed, Ruled
+
+
+def summary(journal):
+    fold = Fold()
+    fold.read(journal)
+    return fold.summary()
+
+
+def test_a_finished_search(search):
+    found = summary(search / "journal.jsonl")
+    assert found["statuses"] == {"TERMINATED": 3, "ERROR": 1}
+    assert found["best"] == {"trial_id": "358bb_00000", "value": 0.2}
+    assert (found["metric"], found["mode"]) == ("loss", "min")
+    assert (found["results"], found["runs"]) == (6, 1)
+    assert found["is_finished"]
+    assert found["started"] == 1_790_000_000.0
+
+
+def test_it_goes_on_where_it_stopped_with_the_same_outcome(tell):
+    told = tell()
+    first = told.add({"x": 1})
+    told.start(first)
+    told.report(first, loss=3.0)
+    told.write()
+    fold = Fold()
+    fold.read(told.journal)
+    told.report(first, loss=2.0)
+    told.report(first, accuracy=1.0)  # without the metric: the value before it stays
+    second = told.run({"x": 2}, 1.0)
+    told.close()
+    again = Fold(json.loads(json.dumps(fold.data)))
+    again.read(told.journal)
+    assert again.summary() == summary(told.journal)
+    assert again.summary()["best"] == {"trial_id": second, "value": 1.0}
+    assert again.data["trials"][first] == ["RUNNING", 2.0]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "much", None])
+def test_what_is_no_finite_number_is_never_best(tell, value):
+    told = tell(metric=["score"], mode=["max"])
+    trial = told.add({})
+    told.start(trial)
+    told.report(trial, score=value)
+    told.end(trial)
+    told.close()
+    assert summary(told.journal)["best"] is None
+
+
+def test_a_metric_may_be_nested_or_spelled_with_escapes(tell):
+    nested = tell("nested", metric=["valid/größe"], mode=["max"])
+    trial = nested.add({})
+    nested.start(trial)
+    nested.report(trial, valid={"größe": 4.0})
+    nested.end(trial)
+    nested.close()
+    assert summary(nested.journal)["best"]["value"] == 4.0
+
+
+def test_the_goal_is_taken_from_the_first_result_where_nobody_named_one(tell):
+    told = tell(metric=[], mode=[])
+    told.run({}, 2.0, 1.0)
+    told.close()
+    found = summary(told.journal)
+    assert (found["metric"], found["mode"], found["best"]["value"]) == ("loss", "min", 1.0)
+
+
+def test_results_that_were_done_again_are_not_counted(tell):
+    told = tell()
+    trial = told.add({})
+    told.start(trial)
+    told.report(trial, loss=1.0)
+    told.report(trial, Ruled(trial, 1, "redone"), loss=9.0)
+    told.close()
+    found = summary(told.journal)
+    assert (found["results"], found["best"]["value"]) == (1, 1.0)
+
+
+def test_interrupted_resumed_and_finished(tell):
+    told = tell(limits={"total": 3})
+    told.run({}, 1.0)
+    told.tell(Interrupted(told.time))
+    told.write()
+    assert (summary(told.journal)["is_interrupted"], summary(told.journal)["planned"]) == (True, 3)
+    told.writer.note("driver", {"wall": 5.0})
+    told.tell(Resumed(told.time, Limits(total=7)))
+    told.write()
+    found = summary(told.journal)
+    assert (found["is_interrupted"], found["is_finished"], found["planned"], found["runs"]) == (
+        False,
+        False,
+        7,
+        2,
+    )
+    told.close(finished=True)
+    assert summary(told.journal)["is_finished"]

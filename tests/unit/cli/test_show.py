@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+
+def test_an_experiment_and_its_trials_best_first(overtone, search):
+    done = overtone("show", "search")
+    lines = done.out.split("\n")
+    assert done.code == 0
+    assert lines[0].split() == ["experiment", "search"]
+    assert "trials      4: 3 done, 1 failed; 6 results" in lines
+    assert "best        loss=0.2 by 358bb_00000" in lines
+    table = [line.split()[0] for line in lines if line.startswith("358bb")]
+    assert table == ["358bb_00000", "358bb_00002", "358bb_00001", "358bb_00003"]
+    assert "asha at rung 1: 2 of 3" in done.out
+    assert "ValueError: lr is too high" in done.out
+
+
+def test_newest_failed_and_how_many(overtone, search):
+    def ids(*options: object) -> list[str]:
+        out = overtone("show", "search", *options).out
+        return [line.split()[0][-1] for line in out.split("\n") if line.startswith("358bb")]
+
+    assert ids("--newest") == ["3", "2", "1", "0"]
+    assert ids("--failed") == ["3"]
+    assert ids("-n", 1) == ["0"]
+    assert ids("--metric", "loss", "--mode", "max") == ["1", "2", "0", "3"]
+
+
+def test_the_shape_for_scripts(overtone, search):
+    data = overtone("show", "search", "--json").data
+    assert set(data) - set(overtone("ls", "--json").data[0]) == {
+        "seed", "command", "directory", "parts", "trial_list",
+    }  # fmt: skip
+    first = data["trial_list"][0]
+    assert first == {
+        "trial_id": "358bb_00000",
+        "index": 0,
+        "name": "train_358bb_00000",
+        "status": "TERMINATED",
+        "config": {"lr": 0.1, "layers": 2},
+        "value": 0.2,
+        "training_iteration": 4,
+        "time_total_s": 4.0,
+        "results": 4,
+        "why": {
+            "rule": "returned", "t": None, "rung": None, "cutoff": None, "rank": None, "of": None,
+            "against": [], "note": "",
+        },
+        "failures": 0,
+        "error": None,
+        "path": f"{search}/358bb_00000",
+    }  # fmt: skip
+
+
+def test_all_trials_are_in_the_json_where_nobody_asks_for_fewer(overtone, tell):
+    told = tell()
+    for i in range(30):
+        told.run({"x": i}, 1.0)
+    told.close()
+    assert len(overtone("show", "exp", "--json").data["trial_list"]) == 30
+    assert len(overtone("show", "exp", "--json", "-n", 5).data["trial_list"]) == 5
+    assert "... 10 more" in overtone("show", "exp").out
+
+
+def test_one_trial_with_its_traceback(overtone, search):
+    done = overtone("show", "search", 3)
+    assert done.code == 0
+    assert "config lr      9" in done.out
+    assert "Traceback ..." in done.out
+    data = overtone("show", "search", 3, "--json").data
+    assert (data["status"], data["failures"], data["last_result"]) == ("ERROR", 1, None)
+
+
+def test_a_metric_that_nobody_reported(overtone, search):
+    done = overtone("show", "search", "--metric", "los")
+    assert done.code == 1
+    assert "did you mean 'loss'" in done.err
+
+
+def test_numbers_that_json_does_not_know_are_texts(overtone, tell):
+    told = tell()
+    trial = told.add({"x": float("inf")})
+    told.start(trial)
+    told.report(trial, loss=float("nan"), other=float("-inf"))
+    told.close()
+    data = overtone("show", "exp", 0, "--json").data
+    assert (data["value"], data["config"]["x"], data["last_result"]["other"]) == ("nan", "inf", "-inf")
+
+
+def test_an_experiment_of_which_nothing_is_known_yet(overtone, tell):
+    tell(metric=[], mode=[]).close()
+    done = overtone("show", "exp")
+    assert done.code == 0
+    assert "trials      0: none; 0 results" in done.out

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import pytest
+
+from overtone.cli.standings import Standings
+from overtone.cli.why import ordinal
+from overtone.core.messages import Added, Ended, Interrupted, Moved, Requested, Ruled, SaveFailed, Suggested
+from overtone.core.resources import Resources
+from overtone.core.types import Checkpoint, Why
+
+
+def steps(done) -> list[tuple[str, str]]:
+    return [(one["kind"], one["text"]) for one in done.data["steps"]]
+
+
+def test_a_trial_that_was_stopped_at_a_rung(overtone, search):
+    done = overtone("why", "search", 2)
+    assert done.code == 0
+    assert done.out.split("\n")[0] == (
+        "358bb_00002 was stopped by asha at rung 1: loss=0.6 is 2nd of 3; it took 0.55 to go on."
+    )
+    assert "better: 358bb_00000 0.5" in done.out
+    assert "not better: 358bb_00001 0.9" in done.out
+
+
+def test_a_trial_that_passed_and_returned(overtone, search):
+    done = overtone("why", "search", 0)
+    assert "358bb_00000 ended by itself: its function returned." in done.out
+    assert "It was never ruled on: no scheduler" in done.out
+    assert "passed rung 1: loss=0.5, 1st of 1 there by then" in done.out
+
+
+def test_a_trial_that_failed(overtone, search):
+    done = overtone("why", "search", 3)
+    assert done.out.startswith("358bb_00003 failed: ValueError: lr is too high.\n")
+
+
+def test_the_shape_for_scripts(overtone, search):
+    data = overtone("why", "search", 2, "--json").data
+    assert (data["trial_id"], data["status"], data["is_ruled"], data["metric"]) == (
+        "358bb_00002", "TERMINATED", True, "loss",
+    )  # fmt: skip
+    [ruled] = [one for one in data["steps"] if one["kind"] == "ruled"]
+    assert {name: ruled[name] for name in ("decision", "t", "rung", "value", "cutoff", "rank", "of")} == {
+        "decision": "stop", "t": 1, "rung": 1, "value": 0.6, "cutoff": 0.55, "rank": 2, "of": 3,
+    }  # fmt: skip
+    assert ruled["why"]["cutoff"] == -0.55  # as the journal has it: a score, where higher is better
+    assert ruled["competitors"] == [
+        {"trial_id": "358bb_00000", "t": 1, "value": 0.5},
+        {"trial_id": "358bb_00002", "t": 1, "value": 0.6},
+        {"trial_id": "358bb_00001", "t": 1, "value": 0.9},
+    ]
+
+
+def test_who_is_named_by_the_scheduler_where_the_results_do_not_tell(overtone, tell):
+    told = tell()
+    told.run({}, 0.5)
+    told.judged({}, [0.9], Why("hyperband", 1, 1, -0.5, 3, 5, against=("358bb_00000",)))
+    told.close()
+    assert "against 358bb_00000" in overtone("why", "exp", 1).out
+    assert overtone("why", "exp", 1, "--json").data["steps"][2]["competitors"] == []
+
+
+def test_pauses_retries_losses_and_restarts_of_a_trial(overtone, tell):
+    told = tell()
+    source = told.run({"x": 1}, 0.1)
+    trial = told.add({"x": 2})
+    told.start(trial)
+    told.report(trial, loss=0.7)
+    why = Why("pbt", 1, note="the best quarter is copied")
+    told.tell(
+        Suggested(1.0, -1, None),
+        Ruled(trial, 1, "restart", why, {"x": 1.2}, source),
+        Moved(trial, "HALTING", 0),
+    )
+    told.tell(Ended(1.5, trial, 0, "halted"), Moved(trial, "PENDING", 1, why))
+    told._attempts[trial] = 1
+    told.start(trial, restored=Checkpoint(source, 1, "uri"))
+    told.tell(SaveFailed(2.0, trial, 1, "no room"))
+    told.recover(trial, "OSError: disk")
+    told.start(trial)
+    told.tell(Ended(3.0, trial, 2, "lost", "its machine went away"), Moved(trial, "PENDING", 3, Why("lost")))
+    told.tell(
+        Requested(3.5, "stop_trial", trial, "enough"),
+        Moved(trial, "TERMINATED", 3, Why("stop_trial", note="enough")),
+    )
+    told.tell(Interrupted(4.0))
+    told.close(finished=False)
+    found = steps(overtone("why", "exp", 1, "--json"))
+    assert [kind for kind, _ in found] == [
+        "created", "started", "ruled", "waits", "started", "saved", "waits", "started", "waits", "asked", "ended",
+        "interrupted",
+    ]  # fmt: skip
+    text = " | ".join(text for _, text in found)
+    assert "restarted from the state of 358bb_00000 by pbt: the best quarter is copied" in text
+    assert "(attempt 2): process" in text
+    assert "from the checkpoint of iteration 1 of 358bb_00000" in text
+    assert "could not save: no room" in text
+    assert "failed: OSError: disk; it waits to be started again" in text
+    assert "was lost: its machine went away" in text
+    assert "was asked to end: enough" in text
+    assert ("cloned", "358bb_00001 went on from its state") in steps(overtone("why", "exp", 0, "--json"))
+
+
+def test_a_clone_names_where_it_comes_from(overtone, tell):
+    told = tell()
+    told.run({}, 0.1)
+    told.tell(
+        Suggested(1.0, -1, None),
+        Added("358bb_00001", 1, {}, Resources.of({"cpu": 1}), "1", source="358bb_00000", why=Why("pbt")),
+    )
+    told.close()
+    assert ("created", "created from the state of 358bb_00000") in steps(overtone("why", "exp", 1, "--json"))
+
+
+def test_a_trial_that_ran_when_its_driver_died(overtone, tell):
+    told = tell()
+    told.start(told.add({}))
+    told.close(finished=False)
+    done = overtone("why", "exp", 0)
+    assert "was running when its driver died" in done.out
+    assert "never ruled on so far" in done.out
+
+
+def test_a_stop_condition(overtone, tell):
+    told = tell(metric=["acc"], mode=["max"])
+    trial = told.add({})
+    told.start(trial)
+    why = Why("stop", 1, note="acc=0.9 reached 0.8")
+    told.report_stopped(trial, why, acc=0.9)
+    told.end(trial, "halted", why)
+    told.close()
+    assert overtone("why", "exp", 0).out.startswith(
+        "358bb_00000 was stopped by its stop condition: acc=0.9 reached 0.8.\n"
+    )
+
+
+def test_no_such_trial(overtone, search):
+    done = overtone("why", "search", 4)
+    assert done.code == 1
+    assert "has no trial '4': it has 358bb_00000" in done.err
+
+
+def test_equals_share_their_rank_and_nan_is_last():
+    standings = Standings([1], "loss", "min", "training_iteration")
+    for n, (trial, loss) in enumerate([("a", 2.0), ("b", float("nan")), ("c", 1.0), ("d", 1.0)]):
+        standings.on_report(n, trial, 1, {"loss": loss})
+    there = standings.at(1, 9)
+    assert [one.trial_id for one in there] == ["c", "d", "a", "b"]
+    assert [standings.rank(there, one) for one in "abcd"] == [3, 4, 1, 1]
+    assert [one.trial_id for one in standings.at(1, 1)] == ["a", "b"]
+
+
+def test_the_schedulers_clock_tells_who_was_at_a_rung():
+    standings = Standings([100], "loss", "min", "timesteps_total")
+    standings.on_report(1, "a", 1, {"loss": 5.0, "timesteps_total": 99})
+    standings.on_report(2, "a", 2, {"loss": 4.0, "timesteps_total": 120})
+    standings.on_report(3, "a", 3, {"loss": 3.0, "timesteps_total": 150})
+    assert [(one.t, one.value) for one in standings.at(100, 9)] == [(2, 4.0)]
+
+
+@pytest.mark.parametrize(
+    ("rank", "text"),
+    [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (112, "112th"), (23, "23rd")],
+)
+def test_ordinals(rank, text):
+    assert ordinal(rank) == text

@@ -1,0 +1,127 @@
+"""What an experiment's folder and its URL have in common, and when."""
+
+import threading
+
+import pytest
+
+from overtone.errors import StorageError
+from overtone.run import mirroring
+from overtone.run.mirroring import Mirroring, TrialUploads
+from overtone.store.failures import UnreachableError
+from overtone.store.files import RemoteFiles
+
+pytest.importorskip("fsspec")
+
+
+@pytest.fixture
+def remote(tmp_path):
+    return RemoteFiles(f"memory:/{tmp_path}/exp")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in (
+        "a_00000/result.json",
+        "a_00000/.saving_1/x",
+        "a_00000/sub/x",
+        "a_00001/stdout",
+        ".fetched/x",
+        "journal.jsonl",
+    ):
+        path = tmp_path / "exp" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    (tmp_path / "exp/link").symlink_to("a_00000")
+    return tmp_path / "exp"
+
+
+def test_the_files_of_trials_are_copied_when_they_change(folder, remote):
+    uploads = TrialUploads(folder, remote, {})
+    assert uploads.push() == 2
+    assert list(remote.sizes()) == ["a_00000/result.json", "a_00001/stdout"]
+    assert uploads.push() == 0
+    (folder / "a_00001/stdout").write_text("more")
+    assert uploads.push() == 1
+    assert remote.read("a_00001/stdout") == b"more"
+
+
+def test_what_an_earlier_driver_copied_is_not_copied_again(folder, remote):
+    uploads = TrialUploads(
+        folder, remote, {"a_00000/result.json": len("a_00000/result.json"), "a_00001/stdout": 1}
+    )
+    assert uploads.push() == 1
+    assert list(remote.sizes()) == ["a_00001/stdout"]
+
+
+def test_large_files_go_as_files_and_in_batches(folder, remote, monkeypatch):
+    monkeypatch.setattr(mirroring, "_BATCH_BYTES", 15)
+    assert TrialUploads(folder, remote, {}).push() == 2
+    assert list(remote.sizes()) == ["a_00000/result.json", "a_00001/stdout"]
+
+
+class Journal:
+    """Fails as it is told."""
+
+    number = 1
+
+    def __init__(self, *errors):
+        self.errors = list(errors)
+        self.pushed = threading.Event()
+
+    def push(self):
+        if self.errors:
+            error = self.errors[0]
+            if len(self.errors) > 1:
+                self.errors.pop(0)
+            if error is not None:
+                raise error
+        self.pushed.set()
+        return 1
+
+
+class Files:
+    def __init__(self):
+        self.n = 0
+
+    def push(self):
+        self.n += 1
+        return 1
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(mirroring, "JOURNAL_EVERY_S", 0.001)
+    monkeypatch.setattr(mirroring, "_LONGEST_PAUSE_S", 0.001)
+
+
+def begun(journal, patience_s=60.0):
+    lost, said = threading.Event(), []
+    one = Mirroring(journal, Files(), patience_s, lost.set, said.append)
+    one.start()
+    return one, lost, said
+
+
+def test_a_store_that_comes_back_is_told_of(monkeypatch):
+    journal = Journal(UnreachableError("away"), UnreachableError("away"), None)
+    one, lost, said = begun(journal)
+    assert journal.pushed.wait(10)
+    one.close(1)
+    assert said == ["away (trying again for 60 s; the search goes on)", "the store answers again"]
+    assert not lost.is_set()
+    assert one.error is None
+    assert one._files.n == 1  # at the end
+
+
+def test_a_store_that_stays_away_ends_the_run():
+    one, lost, _ = begun(Journal(UnreachableError("away")), patience_s=0.01)
+    assert lost.wait(10)
+    with pytest.raises(StorageError, match=r"away \(tried again for 0 s\)"):
+        one.close(0)
+
+
+def test_what_will_not_pass_ends_the_run_at_once():
+    one, lost, said = begun(Journal(StorageError("access denied")))
+    assert lost.wait(10)
+    with pytest.raises(StorageError, match="^access denied$"):
+        one.close(0)
+    assert said == []

@@ -1,0 +1,191 @@
+"""One writer at a URL."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from overtone.errors import StorageError
+from overtone.store.files import RemoteFiles
+from overtone.store.lease import EXPIRE_S, RENEW_S, SETTLE_S, Lease, LeaseHeldError, LeaseLostError, holder
+
+pytest.importorskip("fsspec")
+
+
+class Time:
+    """A clock that sleeping moves, and those who do something meanwhile."""
+
+    def __init__(self):
+        self.now = 1000.0
+        self.meanwhile = lambda: None
+        self.slept = []
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now += seconds
+        self.meanwhile()
+
+
+@pytest.fixture
+def files(tmp_path):
+    return RemoteFiles(f"memory:/{tmp_path}/exp")
+
+
+@pytest.fixture
+def time():
+    return Time()
+
+
+def acquire(files, time):
+    return Lease.acquire(files, now=time, sleep=time.sleep)
+
+
+def changed(files, number, **facts):
+    """Let a lease say something else."""
+    name = f"lease/{number:06d}.json"
+    files.write(name, json.dumps({**json.loads(files.read(name)), **facts}).encode())
+
+
+def test_numbers_grow(files, time):
+    for number in (1, 2, 3):
+        lease = acquire(files, time)
+        assert lease.number == number
+        lease.check()
+        lease.release()
+    assert time.slept == []
+
+
+def test_the_error_names_host_pid_and_age(files, time):
+    acquire(files, time)
+    changed(files, 1, hostname="gpu-7", pid=4711, machine="another")
+    time.now += 12
+    with pytest.raises(
+        LeaseHeldError,
+        match=r"exp is being written by process 4711 on gpu-7, since 12 s ago \(last heard of 12 s ago\): wait",
+    ):
+        acquire(files, time)
+
+
+def test_a_dead_holder_expires_after_it_was_watched(files, time):
+    old = acquire(files, time)
+    time.now += EXPIRE_S + 1
+    new = acquire(files, time)
+    assert new.number == 2
+    assert time.slept == [2 * RENEW_S]
+    with pytest.raises(LeaseLostError, match=f"taken over by process {os.getpid()} on .* it stops writing"):
+        old.check()
+    with pytest.raises(LeaseLostError):
+        old.renew()
+    old.release()  # says nothing any more
+    new.check()
+
+
+def test_a_holder_whose_clock_is_late_is_not_dead(files, time):
+    held = acquire(files, time)
+    time.now += 10 * EXPIRE_S
+    time.meanwhile = held.renew
+    with pytest.raises(LeaseHeldError):
+        acquire(files, time)
+    held.check()
+
+
+def test_a_renewed_lease_does_not_expire(files, time):
+    held = acquire(files, time)
+    for _ in range(10):
+        time.now += RENEW_S
+        held.renew()
+    time.now += EXPIRE_S - 1
+    with pytest.raises(LeaseHeldError):
+        acquire(files, time)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/ns/pid"), reason="needs Linux")
+def test_a_process_of_this_machine_that_is_gone_is_dead_at_once(files, time):
+    acquire(files, time)
+    changed(files, 1, pid=2**22 + 1)  # above the largest pid
+    assert acquire(files, time).number == 2
+    assert time.slept == []
+
+
+def test_a_lease_that_could_not_be_given_back_is_free_for_the_same_process(files, time, monkeypatch):
+    held = acquire(files, time)
+
+    def fail(self, name, data):
+        raise StorageError("away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RemoteFiles, "write", fail)
+        held.release()
+    assert acquire(files, time).number == 2
+    assert time.slept == []
+
+
+def test_who_is_at_work(files, time):
+    assert holder(files, time) is None
+    held = acquire(files, time)
+    assert holder(files, time)["pid"] == os.getpid()
+    time.now += EXPIRE_S + 1
+    assert holder(files, time) is None
+    held.renew()
+    assert holder(files, time)["since"] == 1000.0
+    held.release()
+    assert holder(files, time) is None
+
+
+def test_one_of_many_at_once_gets_it(tmp_path):
+    files = RemoteFiles(f"file://{tmp_path}/exp")
+
+    def attempt(_):
+        try:
+            return Lease.acquire(files).number
+        except StorageError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [one for one in pool.map(attempt, range(32)) if one]
+    assert found == [1]
+
+
+def test_where_creating_is_not_one_step_the_last_of_two_gets_it(files, time, monkeypatch):
+    monkeypatch.setattr(RemoteFiles, "is_exclusive", False)
+    rival = Lease(files, 1, time)
+    time.meanwhile = lambda: files.write("lease/000001.json", rival._text())
+    with pytest.raises(LeaseHeldError):
+        acquire(files, time)
+    assert time.slept == [SETTLE_S]
+    rival.check()
+
+
+def test_a_server_that_does_not_know_create_is_found_out(files, time, monkeypatch):
+    monkeypatch.setattr(RemoteFiles, "create", lambda self, name, data: self.write(name, data) or True)
+    rival = Lease(files, 1, time)
+    time.meanwhile = lambda: files.write("lease/000001.json", rival._text())
+    with pytest.raises(LeaseHeldError):
+        acquire(files, time)
+
+
+def test_an_answer_that_was_lost_is_no_rival(files, time, monkeypatch):
+    create, calls = RemoteFiles.create, []
+
+    def lost(self, name, data):
+        calls.append(name)
+        found = create(self, name, data)
+        if len(calls) == 1:
+            raise TimeoutError
+        return found
+
+    monkeypatch.setattr(RemoteFiles, "create", lost)
+    assert Lease.acquire(files, now=time, sleep=time.sleep, patience_s=60).number == 1
+
+
+def test_a_lease_that_cannot_be_read_is_watched(files, time):
+    files.write("lease/000001.json", b"{")
+    time.meanwhile = lambda: files.write("lease/000001.json", b'{"pid": 1, "hostname": "h"}')
+    with pytest.raises(LeaseHeldError, match="by another process, which has just begun: wait"):
+        acquire(files, time)
+    time.meanwhile = lambda: None
+    assert acquire(files, time).number == 2
