@@ -12,6 +12,7 @@ geometric mean.
 from __future__ import annotations
 
 import argparse
+import heapq
 import json
 import math
 from collections import deque
@@ -24,11 +25,8 @@ import numpy as np
 from overtone.core import messages as m
 from overtone.core.controller import Controller
 from overtone.core.goal import Goal
-from overtone.core.job import Job
 from overtone.core.limits import Limits
-from overtone.engines.simulated import Simulated
 from overtone.named import create_scheduler
-from overtone.store import LocalStore
 
 WORKERS = 4
 
@@ -60,29 +58,40 @@ def search(scheduler, scores, seconds, target: float, seed: int) -> float:
     """The virtual time at which a report first reached the target, or of the end of 4 n trials."""
     n, length = scores.shape
     order = Random(seed).choices(range(n), k=4 * n)
-    rows, steps = scores.tolist(), seconds.tolist()
-
-    def curve(config, t):
-        value = rows[config["i"]][t - 1] if t <= length else math.inf
-        return None if value == math.inf else ({"score": value}, max(0.0, steps[config["i"]][t - 1]))
-
-    engine = Simulated(WORKERS)
     goal = Goal("score", "max", is_needed=scheduler.needs_metric)
     controller = Controller(scheduler, goal, limits=Limits(total=4 * n, lookahead=8), seed=seed)
-    engine.open(Job(curve, "curve", Path("."), store=LocalStore(Path("."))))
-    while not controller.is_done:
-        events, commands = deque(engine.poll(None)), []
-        while events:
-            event = events.popleft()
-            if type(event) is m.Reported and event.metrics["score"] >= target:
-                return event.time
-            for command in controller.handle(event).commands:
-                if type(command) is m.Suggest:
-                    events.append(m.Suggested(event.time, command.index, {"i": order[command.index]}))
-                elif type(command) is not m.Observe:
-                    commands.append(command)
-        engine.submit(commands)
-    return engine.now()
+    due: list[tuple[float, int, str, int, int]] = []  # time, order, trial, its row, t
+    rows: dict[str, int] = {}
+    now, pushed = 0.0, 0
+    events: deque[m.Event] = deque([m.CapacityChanged(0.0, {"node": {"cpu": float(WORKERS)}})])
+    while events or due:
+        if not events:
+            now, _, trial, row, t = heapq.heappop(due)
+            if t > length or scores[row, t - 1] == math.inf:
+                events.append(m.Ended(now, trial, 0, "returned"))
+            else:
+                score = float(scores[row, t - 1])
+                if score >= target:
+                    return now
+                events.append(m.Reported(now, trial, 0, t, {"score": score, "training_iteration": t}))
+        event = events.popleft()
+        commands = controller.handle(event).commands
+        is_halted = any(type(one) is m.Halt for one in commands)
+        for command in commands:
+            if type(command) is m.Suggest:
+                events.append(m.Suggested(now, command.index, {"i": order[command.index]}))
+            elif type(command) is m.Halt:
+                events.append(m.Ended(now, command.trial_id, 0, "halted"))
+            elif type(command) is m.Start:
+                rows[command.trial_id] = command.config["i"]
+                events.append(m.Started(now, command.trial_id, 0, "node", 1))
+        begins = type(event) is m.Started or (type(event) is m.Reported and not is_halted)
+        if begins:
+            row, t = rows[event.trial_id], event.t + 1 if type(event) is m.Reported else 1
+            pushed += 1
+            step = float(seconds[row, t - 1]) if t <= length else 0.0
+            heapq.heappush(due, (now + max(0.0, step), pushed, event.trial_id, row, t))
+    return now
 
 
 def made(name: str, first: int, length: int):

@@ -27,6 +27,8 @@ ENDINGS = "unit/core/test_controller_endings.py"
 TURNS = "unit/core/test_controller_turns.py"
 LEDGER = "unit/core/test_ledger.py unit/core/test_fit.py"
 
+MACHINE = "unit/core/test_controller_machine.py"
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -135,6 +137,12 @@ MUTANTS = [
            "                pass\n            self.commands", "unit/core/test_controller_restoring.py"),
     mutant("roster.py", "            self.forget(trial)\n        elif", "            pass\n        elif",
            "unit/core/test_controller_restoring.py"),
+    # only the state machine notices
+    mutant("controller.py", "        self.is_done = False\n        asked", "        asked", MACHINE),
+    mutant("roster.py", "            self.parked.discard(trial.id)\n        self.ledger.release",
+           "        self.ledger.release", MACHINE),
+    mutant("retention.py", "                self._bytes -= entry.checkpoint.size_bytes\n", "", MACHINE),
+    mutant("endings.py", "            self._roster.unpin(live.restart_from)\n", "            pass\n", MACHINE),
 ]  # fmt: skip
 
 

@@ -283,6 +283,7 @@ class Controller:
         self._roster.commands.extend(map(m.Suggest, asked))
         self._endings.reopen(event)
         self.view.search_is_over = self.view.search_is_over and self._supply.is_over
+        self._review()  # trials that were pausing are paused now
 
     def _review(self) -> None:
         """Ask the scheduler for rulings on trials that did not just report."""

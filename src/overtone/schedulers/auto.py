@@ -10,6 +10,7 @@ the mean of the best; q is as high as keeps that at `RISK`, and never above 1 - 
 
 So where early values tell nothing (rho near 0) hardly any trial is stopped, and where they
 tell all, two of three are at each rung, as by asynchronous halving. NaN is stopped at once.
+`benchmarks/auto.py` measures it beside others.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ RISK = 0.1
 BEST = 0.05
 """Which share of all trials counts as the best."""
 
-N_FIRST = 4
+N_FIRST = 3
 """So many trials end by themselves before any is stopped."""
 
-PRIOR = 4.0
+PRIOR = 2.0
 """How many observations the random walk counts for."""
 
 _NORMAL = NormalDist()

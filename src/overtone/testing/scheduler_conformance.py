@@ -59,9 +59,9 @@ class SchedulerConformance(ABC):
         objectives: The metrics' names.
     """
 
-    n = 10
+    n = 9
     length = 12
-    kills: int | None = 8
+    kills: int | None = 4
     objectives: Sequence[str] = ("score",)
 
     @abstractmethod
@@ -187,6 +187,8 @@ class SchedulerConformance(ABC):
         ends = {trial.id: trial.status.value for trial in controller.trials.values()}
         assert len(ends) >= self.n
         assert set(ends.values()) <= {"TERMINATED", "ERROR"}, ends
+        forgotten = [one.id for one in controller.trials.values() if one.why and one.why.rule == "not chosen"]
+        assert not forgotten, f"the scheduler neither chose nor stopped {forgotten}"
 
     def _replayed(self, records: Sequence[m.Record]) -> Controller:
         """A fresh controller that was told of all that happened, and chose the same."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from random import Random
 
 from overtone.core.decision import Continue, Decision, Pause, Stop
 from overtone.core.goal import Goal
 from overtone.core.ledger import Ledger
 from overtone.core.protocols import TrialScheduler
 from overtone.core.queue import Queue
+from overtone.core.randomness import keyed
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
@@ -30,7 +30,7 @@ class Endless(View):
         trials: dict[str, Trial] = {}
         super().__init__(trials, Goal("loss", "min"), seed, Queue(trials, Ledger()), lambda: ({}, {}))
         self.every, self.next = trials, Trial("", 0, {}, Resources.of({"cpu": 1}))
-        self._scores = Random(seed)
+        self._scores = keyed(seed, "loss")
 
     def add(self, scheduler: TrialScheduler) -> None:
         """The next trial is there."""
@@ -54,7 +54,11 @@ def completed(
     Args:
         sd: The standard deviation of z.
     """
-    random, rungs, view = Random(-1 - seed), [*map(int, milestones(first, last, factor)), last], Endless(seed)
+    random, rungs, view = (
+        keyed(seed, "straggler"),
+        [*map(int, milestones(first, last, factor)), last],
+        Endless(seed),
+    )
     scheduler.on_start(view)
     view.add(scheduler)
     heap: list[tuple[float, int, Trial]] = []

@@ -30,7 +30,9 @@ MAKE = {
 
 
 def recorded(pattern):
-    return [pytest.param(json.loads(path.read_text("utf-8")), id=path.stem) for path in sorted(DATA.glob(pattern))]
+    return [
+        pytest.param(json.loads(path.read_text("utf-8")), id=path.stem) for path in sorted(DATA.glob(pattern))
+    ]
 
 
 def begun(scheduler, n, names):
@@ -39,12 +41,16 @@ def begun(scheduler, n, names):
     return hand, [hand.run() for _ in range(n)]
 
 
-@pytest.mark.parametrize("record", [*recorded("ray_asha*"), *recorded("ray_median*"), *recorded("syne_tune*")])
+@pytest.mark.parametrize(
+    "record", [*recorded("ray_asha*"), *recorded("ray_median*"), *recorded("syne_tune*")]
+)
 def test_as_trials_report(record):
     reports = record["reports"]
     n_values = len(reports[0][2]) if isinstance(reports[0][2], list) else 1
-    names = [f"score{k or ''}" for k in range(n_values)]
-    hand, trials = begun(MAKE[record["rule"]](**record["arguments"]), 1 + max(one[0] for one in reports), names)
+    names = [f"score{k}" for k in range(n_values)]
+    hand, trials = begun(
+        MAKE[record["rule"]](**record["arguments"]), 1 + max(one[0] for one in reports), names
+    )
     differ = []
     for number, (k, t, value, decision) in enumerate(reports):
         values = dict(zip(names, value if n_values > 1 else [value], strict=True))

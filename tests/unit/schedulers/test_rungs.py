@@ -42,3 +42,22 @@ def test_cutoff_is_the_quantile_above_which_one_in_factor_lies(scores, factor, b
         rung.add(score)
     found = rung.cutoff(factor)
     assert found == (bar if bar is None else pytest.approx(bar))
+
+
+def test_who_may_go_on_from_a_rung():
+    rung = Rung(3)
+    ranks = [rung.add(score, name) for name, score in zip("abcdef", (1, 5, 3, 5, 2, 4), strict=True)]
+    assert ranks == [1, 1, 2, 2, 4, 3]
+    assert list(rung.ready(3)) == ["b", "d"]
+    assert rung.leave("b")
+    assert not rung.leave("b")
+    assert list(rung.ready(3)) == ["d"]  # b's place is taken for good
+    assert list(rung.ready(2)) == ["d", "f"]
+    assert (rung.n_waiting, rung.waiting(), "d" in rung, "b" in rung) == (
+        5,
+        ["a", "e", "c", "f", "d"],
+        True,
+        False,
+    )
+    rung.add(9.0)  # counted, and does not wait
+    assert (list(rung.ready(7)), list(rung.ready(2))) == ([], ["d"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from overtone.lazy import attach
 
 _NAMES = {
-    "overtone.core.decision": "Add Continue Pause Restart Save Stop",
+    "overtone.core.decision": "CONTINUE Add Continue Pause Restart Save Stop",
     "overtone.core.types": "Why",
     "overtone.schedulers.asha": "ASHAScheduler",
     "overtone.schedulers.auto": "AutoScheduler",
@@ -33,6 +33,7 @@ _MODULES = (
 
 TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
+    from overtone.core.decision import CONTINUE as CONTINUE
     from overtone.core.decision import Add as Add
     from overtone.core.decision import Continue as Continue
     from overtone.core.decision import Pause as Pause

@@ -16,6 +16,11 @@ _OLD_HOOKS = {
     "on_trial_complete": "def on_trial_end(self, trial):",
     "on_trial_error": "def on_trial_end(self, trial):            # trial.status tells how",
     "on_trial_remove": "def on_trial_end(self, trial):",
+    "debug_string": "def describe(self):",
+}
+_NEW_FORMS = {
+    "on_trial_add": "def on_trial_add(self, trial):",
+    "on_result": "def on_result(self, trial, result):      # returns TrialScheduler.STOP, ...",
 }
 
 
@@ -23,6 +28,7 @@ class TrialScheduler(protocols.TrialScheduler):
     """A scheduler whose `on_result` may answer with a flag instead of a decision."""
 
     CONTINUE = "CONTINUE"
+    NOOP = "NOOP"
     SAVE = "SAVE"
     PAUSE = "PAUSE"
     STOP = "STOP"
@@ -32,6 +38,9 @@ class TrialScheduler(protocols.TrialScheduler):
         refuse_old_hooks(cls)
         if "on_result" in vars(cls):
             cls.on_result = _with_flags(cls.on_result, cls.__name__)  # type: ignore[assignment,method-assign]
+        choose = vars(cls).get("choose_trial_to_run")
+        if choose is not None and _n_arguments(choose) == 1:  # as the paper has it: it knows its trials
+            cls.choose_trial_to_run = lambda self, trials: choose(self)  # type: ignore[method-assign]
 
 
 def _with_flags(
@@ -53,7 +62,7 @@ def decision_of(flag: str, rule: str, t: float) -> Decision:
     Raises:
         ValueError: It is no flag.
     """
-    if flag == TrialScheduler.CONTINUE:
+    if flag in (TrialScheduler.CONTINUE, TrialScheduler.NOOP):
         return CONTINUE
     if flag == TrialScheduler.SAVE:
         return SAVE
@@ -71,12 +80,21 @@ def refuse_old_hooks(scheduler: Any) -> Any:
         OvertoneError: It defines hooks that want the controller; the message has the new form.
     """
     cls = scheduler if isinstance(scheduler, type) else type(scheduler)
-    old = [name for name in _OLD_HOOKS if hasattr(cls, name)]
-    if old:
-        lines = "\n".join(f"    {_OLD_HOOKS[name]}" for name in old)
+    lines = {name: line for name, line in _OLD_HOOKS.items() if hasattr(cls, name)}
+    for name, line in _NEW_FORMS.items():
+        if _n_arguments(getattr(cls, name, None)) > line.count(",") + 1:
+            lines[name] = line
+    if lines:
+        shown = "\n".join(f"    {line}" for line in lines.values())
         raise OvertoneError(
-            f"{cls.__name__} defines {', '.join(old)}, which are handed a controller. Overtone's schedulers "
-            f"never see one: they answer, and the controller acts. Write\n\n"
-            f"class {cls.__name__}(tune.schedulers.TrialScheduler):\n{lines}\n"
+            f"{cls.__name__} defines {', '.join(lines)}, which are handed a controller. Overtone's "
+            f"schedulers never see one: they answer, and the controller acts. Write\n\n"
+            f"class {cls.__name__}(tune.schedulers.TrialScheduler):\n{shown}\n"
         )
     return scheduler
+
+
+def _n_arguments(method: Any) -> int:
+    """How many arguments a method needs, with `self`; 0 where that is not known."""
+    code = getattr(method, "__code__", None)
+    return code.co_argcount - len(method.__defaults__ or ()) if code is not None else 0

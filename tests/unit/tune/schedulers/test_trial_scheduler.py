@@ -65,3 +65,20 @@ def test_hooks_that_want_a_controller_are_answered_with_the_new_form():
 def test_names_and_nothing_are_left_alone():
     assert refuse_old_hooks("asha") == "asha"
     assert refuse_old_hooks(None) is None
+
+
+def test_an_added_trial_comes_without_a_controller():
+    with pytest.raises(OvertoneError, match=r"(?s)Old defines on_trial_add.*def on_trial_add\(self, trial\)"):
+
+        class Old(TrialScheduler):
+            def on_trial_add(self, tune_controller, trial):
+                pass
+
+
+def test_a_scheduler_that_knows_its_trials_may_choose_without_being_shown_them():
+    class Paper(Answers):
+        def choose_trial_to_run(self):
+            return "the first"
+
+    assert Paper("NOOP").choose_trial_to_run("a view") == "the first"
+    assert Paper("NOOP").on_result(None, Result(t=1, score=0.0)) == CONTINUE

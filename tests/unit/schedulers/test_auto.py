@@ -1,0 +1,91 @@
+"""The default that stops as far as early values are seen to predict late ones."""
+
+import math
+from random import Random
+
+import pytest
+
+from overtone import tune
+from overtone.core import messages as m
+from overtone.core.goal import Goal
+from overtone.schedulers.auto import FACTOR, N_FIRST, AutoScheduler
+from overtone.testing.by_hand import ByHand
+
+LENGTH = 16
+
+
+def search(curve, n, seed=1):
+    """Trials one after the other; how long each ran."""
+    hand = ByHand(AutoScheduler(), cpus=1, goal=Goal("score", "max", is_needed=True))
+    random, lengths = Random(seed), []
+    for _ in range(n):
+        quality, trial = random.random(), hand.run()
+        for t in range(1, LENGTH + 1):
+            commands = hand.report(trial, t, curve(quality, t, random))
+            if any(type(one) is m.Halt for one in commands):
+                break
+        lengths.append(t)
+        hand.ended(trial, "halted" if t < LENGTH else "returned")
+    return lengths, hand.controller._scheduler
+
+
+def test_the_first_trials_run_to_their_end():
+    lengths, scheduler = search(lambda quality, t, random: quality, N_FIRST)
+    assert lengths == [LENGTH] * N_FIRST
+
+
+def test_where_early_values_tell_all_most_are_stopped_early():
+    lengths, scheduler = search(lambda quality, t, random: quality + t, 60)
+    later = lengths[20:]
+    assert sum(length < LENGTH for length in later) > len(later) * (1 - 1.5 / FACTOR)
+    assert sum(later) < 0.5 * LENGTH * len(later)
+    assert scheduler._rho(0) > 0.8
+
+
+def test_where_they_tell_nothing_few_are():
+    lengths, scheduler = search(lambda quality, t, random: random.random() if t < LENGTH else quality + 1, 60)
+    assert sum(length < LENGTH for length in lengths) < 0.5 * len(lengths)
+    assert scheduler._rho(0) < 0.5
+
+
+def test_the_best_are_not_stopped():
+    hits = 0
+    for seed in range(10):
+        lengths, _ = search(lambda quality, t, _: quality + t, 30, seed)
+        draws = Random(seed)
+        qualities = [draws.random() for _ in range(30)]
+        hits += lengths[max(range(30), key=qualities.__getitem__)] == LENGTH
+    assert hits == 10
+
+
+def test_nan_is_stopped_at_once():
+    hand = ByHand(AutoScheduler(), cpus=1, goal=Goal("score", "max", is_needed=True))
+    trial = hand.run()
+    assert type(hand.report(trial, 1, math.nan)[0]) is m.Halt
+    assert hand.choices[0].why.note == "the metric is NaN"
+
+
+def test_it_rules_at_powers_of_two():
+    hand = ByHand(AutoScheduler(), cpus=1, goal=Goal("score", "max", is_needed=True))
+    trial = hand.run()
+    assert [order.until_t for t in range(1, 9) for order in hand.report(trial, t)] == [2, 4, 8, 16]
+
+
+def test_a_reason_is_given():
+    curve = lambda quality, t, random: quality + t  # noqa: E731
+    hand = ByHand(AutoScheduler(), cpus=1, goal=Goal("score", "max", is_needed=True))
+    for quality in (0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
+        trial = hand.run()
+        for t in range(1, LENGTH + 1):
+            if any(type(one) is m.Halt for one in hand.report(trial, t, curve(quality, t, None))):
+                why = hand.choices[0].why
+                assert (why.rule, why.rank, why.rung in (1, 2, 4, 8)) == ("auto", why.of, True)
+                assert why.note.startswith("rho=")
+                return
+        hand.ended(trial, "returned")
+    pytest.fail("nothing was stopped")
+
+
+def test_its_name(tmp_path):
+    assert type(tune.create_scheduler("auto")) is AutoScheduler
+    assert AutoScheduler(metric="loss", mode="min").arguments == ((), {"metric": "loss", "mode": "min"})
