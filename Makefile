@@ -7,7 +7,7 @@ demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
 
 test: .venv/test.stamp  ## all tests
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile
 
 slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
 	@$(RUN) -m pytest tests/slow

@@ -112,6 +112,21 @@ def test_a_parked_process_that_is_lost_leaves_the_trial_paused():
     assert (again.trial_id, again.attempt) == (trial, 1)
 
 
+def test_a_parked_process_that_dies_makes_room_for_another():
+    scheduler = Dictated({(0, 1): Pause(WHY), (1, 1): Pause(WHY)})
+    hand = ByHand(scheduler, limits={"lookahead": 1, "total": 2, "max_failures": 1, "max_parked": 1})
+    trial = hand.run()
+    hand.suggest({})
+    hand.report(trial, 1)
+    hand.save_failed(trial)
+    other = list(hand.controller.trials)[1]
+    hand.ended(trial, "killed", "E")
+    hand.started(other)
+    hand.report(other, 1)
+    hand.save_failed(other)
+    assert hand.status(other) is Status.PARKED
+
+
 def test_a_parked_trial_can_be_stopped():
     hand, trial, other = waiting_and_parked()
     assert hand.tell(m.Requested(1.0, "stop_trial", trial)) == [m.Halt(trial, 0)]

@@ -1,6 +1,6 @@
 """Small mistakes in the core, each of which the tests must notice.
 
-`python tests/mutants/test_mutants.py` tries all of them and lists those that survive; the numbers
+`python tests/slow/mutants/test_mutants.py` tries all of them and lists those that survive; the numbers
 of some tries only these. A mutant replaces a piece of source, which must be there once, in a
 copy of the package; then the tests that it names run against the copy.
 """
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CORE = "src/overtone/core"
 
 EVENTS = "unit/core/test_controller.py unit/core/test_controller_messages.py"
@@ -50,27 +50,26 @@ def mutant(file: str, old: str, new: str, *tests: str) -> Mutant:
 MUTANTS = [
     # events
     mutant("controller.py", "if event.t <= live.t:", "if event.t < live.t:", EVENTS),
-    mutant("controller.py", "is_new = event.t > trial.ruled_t", "is_new = event.t >= trial.ruled_t", EVENTS),
-    mutant("controller.py", "result.score > trial.best.score", "result.score < trial.best.score", EVENTS),
+    mutant("rulings.py", "is_new = event.t > trial.ruled_t", "is_new = event.t >= trial.ruled_t", EVENTS),
+    mutant("rulings.py", "result.score > trial.best.score", "result.score < trial.best.score", EVENTS),
     mutant("controller.py", " or saved.t < self._roster.live[trial.id].saved_t", "", EVENTS),
     mutant("controller.py", " or self._roster.live[trial.id].is_up", "", EVENTS),
-    mutant("controller.py", "if t < live.until_t and not save:", "if t <= live.until_t and not save:", EVENTS),
-    mutant("controller.py", "if t < live.until_t and not save:", "if t < live.until_t:", RULINGS),
-    mutant("controller.py", "until = min(until, ask(trial) if ask else 0.0)",
+    mutant("rulings.py", "if t < live.until_t and not save and", "if t <= live.until_t and not save and", EVENTS),
+    mutant("rulings.py", "if t < live.until_t and not save and", "if t < live.until_t and", RULINGS),
+    mutant("rulings.py", "until = min(until, ask(trial) if ask else 0.0)",
            "until = min(until, ask(trial)) if ask else until", EVENTS),
     mutant("controller.py", "budget is not None and event.time >= budget",
            "budget is not None and event.time > budget", EVENTS),
-    mutant("controller.py", "if trial.status is Status.HALTING:  # it reported",
+    mutant("rulings.py", "if trial.status is Status.HALTING:  # it reported",
            "if False:  # it reported", EVENTS),
     mutant("controller.py", "trial is None or trial.status is Status.PARKED", "trial is None", RULINGS),
     mutant("roster.py", "or trial.attempt != event.attempt ", "", EVENTS),
     mutant("roster.py", "        trial.attempt += 1\n", "", RULINGS),
     # rulings and checkpoints
-    mutant("controller.py", "self._roster.pin(checkpoint)\n", "pass\n", RULINGS),
-    mutant("controller.py", "            self._roster.unpin(live.restart_from)\n", "            pass\n", RULINGS),
-    mutant("controller.py", "self._roster.halt(trial, decision, save=True, park=True)",
+    mutant("rulings.py", "self._roster.pin(checkpoint)\n", "pass\n", RULINGS),
+    mutant("rulings.py", "self._roster.halt(trial, decision, save=True, park=True)",
            "self._roster.halt(trial, decision, save=True)", RULINGS),
-    mutant("controller.py", "self._roster.halt(trial, decision, save=is_own)",
+    mutant("rulings.py", "self._roster.halt(trial, decision, save=is_own)",
            "self._roster.halt(trial, decision)", RULINGS),
     mutant("controller.py", ">= self._limits.max_parked", "> self._limits.max_parked", RULINGS),
     mutant("roster.py", "        if trial.checkpoint is not None:\n            self.unpin(trial.checkpoint)\n",
@@ -108,7 +107,10 @@ MUTANTS = [
     mutant("queue.py", "            if trial_id != owner:\n                yield", "            yield",
            "unit/core/test_queue.py"),
     mutant("supply.py", "insort(self._again, index)", "pass", "unit/core/test_supply.py"),
-    mutant("supply.py", "self._n_doubtful = self.outstanding", "self._n_doubtful = 0", "unit/core/test_supply.py"),
+    mutant("supply.py", "self._is_dry = False\n        self._n_doubtful = self.outstanding\n\n",
+           "self._is_dry = False\n        self._n_doubtful = 0\n\n", "unit/core/test_supply.py"),
+    mutant("supply.py", "self._n_doubtful = self.outstanding\n        return list", "return list",
+           "unit/core/test_supply.py"),
     mutant("supply.py", "wanted = max(self._lookahead - pending, room) - self.outstanding",
            "wanted = max(self._lookahead - pending, room)", "unit/core/test_supply.py"),
     mutant("fairness.py", ">= sorted", "> sorted", "unit/core/test_fairness.py"),
@@ -140,7 +142,7 @@ MUTANTS = [
     # only the state machine notices
     mutant("controller.py", "        self.is_done = False\n        asked", "        asked", MACHINE),
     mutant("roster.py", "            self.parked.discard(trial.id)\n        self.ledger.release",
-           "        self.ledger.release", MACHINE),
+           "        self.ledger.release", RULINGS),
     mutant("retention.py", "                self._bytes -= entry.checkpoint.size_bytes\n", "", MACHINE),
     mutant("endings.py", "            self._roster.unpin(live.restart_from)\n", "            pass\n", MACHINE),
 ]  # fmt: skip
@@ -152,7 +154,7 @@ def survives(one: Mutant, package: Path) -> str:
     source = path.read_text("utf-8")
     if source.count(one.old) != 1:
         return (
-            f"{one}: this piece is there {source.count(one.old)} times: adapt tests/mutants/test_mutants.py"
+            f"{one}: this piece is there {source.count(one.old)} times: adapt tests/slow/mutants/test_mutants.py"
         )
     path.write_text(source.replace(one.old, one.new), "utf-8")
     try:
