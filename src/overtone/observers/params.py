@@ -10,7 +10,7 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.core.types import Config
 from overtone.journal.text import as_data
-from overtone.observers.trial_files import write_file
+from overtone.observers.later import Later
 
 PARAMS_JSON = "params.json"
 
@@ -23,9 +23,16 @@ class Params(Observer):
     Args:
         folder: The experiment's.
         table: Shared with other observers, or its own.
+        later: Writes the files; shared with other observers, or its own.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], table: TrialTable | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        table: TrialTable | None = None,
+        later: Later | None = None,
+    ) -> None:
+        self._later = later if later is not None else Later()
         self._folder = os.fspath(folder)
         self._table = table if table is not None else TrialTable("live")
 
@@ -34,7 +41,11 @@ class Params(Observer):
         event = record.event
         if type(event) is Started:
             row = self._table.rows[event.trial_id]
-            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", params_text(row.config))
+            path = f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}"
+            self._later.write(path, params_text(row.config))
+
+    def close(self) -> None:
+        self._later.wait()
 
 
 def params_text(config: Config) -> str:

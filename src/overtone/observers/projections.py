@@ -18,6 +18,7 @@ from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.event_writer import wait_for_writer
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.later import Later
 from overtone.observers.mending import Mending
 from overtone.observers.params import Params
 from overtone.observers.selected import selected
@@ -49,10 +50,11 @@ def file_observers(
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     table = table if table is not None else TrialTable("live")
+    later = Later()
     found: list[Observer] = [
-        Params(folder, table),
-        JsonLines(TrialFiles(folder, RESULT_JSON), table),
-        CsvRows(TrialFiles(folder, PROGRESS_CSV), table),
+        Params(folder, table, later),
+        JsonLines(TrialFiles(folder, RESULT_JSON, later=later), table),
+        CsvRows(TrialFiles(folder, PROGRESS_CSV, later=later), table),
         ErrorFile(folder),
     ]
     if tensorboard or (tensorboard is None and is_available()):
