@@ -1,4 +1,4 @@
-"""The process that writes event files, and the thread that feeds it."""
+"""The process that writes event files, and what feeds it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import marshal
 import os
 import struct
 import sys
-import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
+from overtone.observers.aside import Aside
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -21,7 +21,7 @@ Message = tuple[str, str, float, str]
 """What happened ("start", "result", "end"), the trial's folder, the wall time, and JSON or a status."""
 
 MOST_WAITING = 50_000
-"""Messages that may wait; beyond, `put` does."""
+"""Messages that may wait."""
 
 _START_AFTER_S = 0.5
 _PROGRAM = (
@@ -45,11 +45,9 @@ class EventWriter:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._changed = threading.Condition()
-        self._waiting: list[Message] = []
-        self._is_closing = False
-        self._error = ""
-        self._thread: threading.Thread | None = None
+        self._process: Popen[bytes] | None = None
+        # the process takes a second of a core to begin: not in the experiment's first moments
+        self._aside = Aside(self._send, "overtone-tensorboard", MOST_WAITING, _START_AFTER_S)
 
     def put(self, batch: list[Message]) -> None:
         """Pass messages on; waits only while too many wait already.
@@ -57,17 +55,7 @@ class EventWriter:
         Raises:
             StorageError: The writing process has failed.
         """
-        with self._changed:
-            while len(self._waiting) >= MOST_WAITING and not self._error:
-                self._changed.wait()
-            if self._error:
-                raise StorageError(self._error)
-            self._waiting += batch
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="overtone-tensorboard", daemon=True)
-                self._thread.start()
-            elif len(self._waiting) == len(batch):
-                self._changed.notify_all()
+        self._aside.put(batch)
 
     def close(self) -> None:
         """Wait until all is in the files. Twice is safe.
@@ -75,52 +63,41 @@ class EventWriter:
         Raises:
             StorageError: It could not be written.
         """
-        with self._changed:
-            self._is_closing = True
-            self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-            if self._error:
-                raise StorageError(self._error)
-
-    def _run(self) -> None:
-        with self._changed:
-            # the process takes a second of a core to begin: not in the experiment's first moments
-            self._changed.wait_for(lambda: self._is_closing, _START_AFTER_S)
-        process = None
         try:
-            process = _start(self._folder)
-            assert process.stdin is not None
-            while batch := self._next():
-                process.stdin.write(frame(batch))
-                process.stdin.flush()
-            process.stdin.write(frame([]))
+            self._aside.wait()
+        finally:
+            process, self._process = self._process, None
+            if process is not None:
+                self._end(process)
+
+    def _send(self, batch: list[Message]) -> None:
+        try:
+            if self._process is None:
+                self._process = _start(self._folder)
+            assert self._process.stdin is not None
+            self._process.stdin.write(frame(batch))
+            self._process.stdin.flush()
         except OSError as error:
-            self._fail(f"{error.strerror or error}")
-        if process is not None:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            with suppress(OSError):  # what it did not take is lost with it
-                process.stdin.close()
-            said = process.stdout.read().decode(errors="replace").strip()
-            if process.wait() != 0:
-                self._fail(said or f"its process ended with exit code {process.returncode}")
-            process.stdout.close()
+            process, self._process = self._process, None
+            if process is not None:
+                self._end(process)  # which knows more of what went wrong
+            raise self._failed(f"{error.strerror or error}") from error
 
-    def _next(self) -> list[Message]:
-        """What waits; empty once nothing will come any more."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_closing)
-            batch, self._waiting = self._waiting, []
-            self._changed.notify_all()
-        return batch
+    def _end(self, process: Popen[bytes]) -> None:
+        """Let the process write all that it was sent, and wait for its end."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(OSError):  # what it did not take is lost with it
+            process.stdin.write(frame([]))
+        with suppress(OSError):
+            process.stdin.close()
+        said = process.stdout.read().decode(errors="replace").strip()
+        process.stdout.close()
+        if process.wait() != 0:
+            raise self._failed(said or f"its process ended with exit code {process.returncode}")
 
-    def _fail(self, reason: str) -> None:
-        with self._changed:
-            self._error = f"TensorBoard files below {self._folder} cannot be written: {reason}"
-            self._waiting = []
-            self._changed.notify_all()
+    def _failed(self, reason: str) -> StorageError:
+        return StorageError(f"TensorBoard files below {self._folder} cannot be written: {reason}")
 
 
 def wait_for_writer(folder: str, patience_s: float = 10.0) -> bool:

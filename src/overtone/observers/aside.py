@@ -1,0 +1,94 @@
+"""Work that a thread does in batches: the loop hands it over, and does not wait for the disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from overtone.errors import StorageError
+
+T = TypeVar("T")
+
+GATHER_S = 0.02
+"""From one batch to the next: waking the thread for each item would cost the loop more than the item."""
+
+
+class Aside(Generic[T]):
+    """Has `work` called with all that was handed over meanwhile, in order.
+
+    The thread lives from the first item to `wait`.
+
+    Args:
+        work: Called in the thread; a StorageError that it raises is told to whoever hands over.
+        name: The thread's.
+        most_waiting: Items that may wait; beyond, `put` does.
+        begin_after_s: How long the first batch gathers.
+    """
+
+    def __init__(
+        self, work: Callable[[list[T]], None], name: str, most_waiting: int, begin_after_s: float = GATHER_S
+    ) -> None:
+        self._work = work
+        self._name = name
+        self._most_waiting = most_waiting
+        self._begin_after_s = begin_after_s
+        self._changed = threading.Condition()
+        self._ending = threading.Event()
+        self._waiting: list[T] = []
+        self._thread: threading.Thread | None = None
+        self._error: StorageError | None = None
+
+    def put(self, items: Sequence[T]) -> None:
+        """Hand over; waits only while too much waits already.
+
+        Raises:
+            StorageError: The work has failed before; nothing is done from then on.
+        """
+        with self._changed:
+            while len(self._waiting) >= self._most_waiting and self._error is None:
+                self._changed.wait()
+            if self._error is not None:
+                raise self._error
+            self._waiting += items
+            if self._thread is None:
+                self._ending.clear()
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+                self._thread.start()
+            elif len(self._waiting) == len(items):
+                self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Return when all is done. Twice is safe.
+
+        Raises:
+            StorageError: The work has failed.
+        """
+        if self._thread is not None:
+            with self._changed:
+                self._ending.set()
+                self._changed.notify_all()
+            self._thread.join()
+            self._thread = None
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        self._ending.wait(self._begin_after_s)
+        while batch := self._next():
+            try:
+                self._work(batch)
+            except StorageError as error:
+                with self._changed:
+                    self._error, self._waiting = error, []
+                    self._changed.notify_all()
+                return
+            self._ending.wait(GATHER_S)
+
+    def _next(self) -> list[T]:
+        """What waits; empty once nothing will come any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._ending.is_set())
+            batch, self._waiting = self._waiting, []
+            self._changed.notify_all()
+        return batch

@@ -1,0 +1,61 @@
+"""Work that a thread does in batches."""
+
+import threading
+
+import pytest
+
+from overtone.errors import StorageError
+from overtone.observers.aside import Aside
+
+
+def test_everything_is_done_in_order_in_another_thread():
+    done, threads = [], set()
+
+    def work(batch):
+        threads.add(threading.current_thread())
+        done.extend(batch)
+
+    aside = Aside(work, "a thread", most_waiting=10)
+    for i in range(0, 100, 2):
+        aside.put([i, i + 1])
+    aside.wait()
+    assert done == list(range(100))
+    assert threading.current_thread() not in threads
+
+
+def test_who_hands_over_too_much_waits():
+    begun, may_go_on = threading.Event(), threading.Event()
+
+    def work(batch):
+        begun.set()
+        may_go_on.wait(10)
+
+    aside = Aside(work, "a thread", most_waiting=1, begin_after_s=0.0)
+    aside.put([1])
+    assert begun.wait(10)
+    aside.put([2])
+    other = threading.Thread(target=aside.put, args=([3],))
+    other.start()
+    other.join(0.05)
+    assert other.is_alive()
+    may_go_on.set()
+    other.join(10)
+    assert not other.is_alive()
+    aside.wait()
+
+
+def test_after_an_error_nothing_is_done_and_all_are_told():
+    done = []
+
+    def work(batch):
+        done.extend(batch)
+        raise StorageError("the disk is full")
+
+    aside = Aside(work, "a thread", most_waiting=10)
+    aside.put([1])
+    for _ in range(2):
+        with pytest.raises(StorageError, match="full"):
+            aside.wait()
+    with pytest.raises(StorageError, match="full"):
+        aside.put([2])
+    assert done == [1]
