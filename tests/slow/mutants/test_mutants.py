@@ -166,8 +166,8 @@ def survives(one: Mutant, package: Path) -> str:
     return f"{one} survives" if code == 0 else f"{one}: pytest failed with {code}:\n{output[-2000:]}"
 
 
-def check(package: Path, tests: tuple[str, ...]) -> tuple[int, str]:
-    """What pytest says of the copy: 0 where all pass, 1 where some fail."""
+def check(package: Path, tests: tuple[str, ...], timeout_s: int = 30) -> tuple[int, str]:
+    """What pytest says of the copy: 0 where all pass, 1 where some fail, or take longer than `timeout_s`."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(package / "src"),
@@ -184,7 +184,7 @@ def check(package: Path, tests: tuple[str, ...]) -> tuple[int, str]:
         "pytest_timeout",
         "-p",
         "no:cacheprovider",
-        "--timeout=20",
+        f"--timeout={timeout_s}",
     ]
     paths = [str(ROOT / "tests" / one) for one in " ".join(tests).split()]
     done = subprocess.run([*command, *paths], cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -213,7 +213,7 @@ def survivors(mutants: list[Mutant]) -> list[str]:
 @pytest.mark.slow
 def test_without_a_mistake_the_tests_pass(tmp_path):
     tests = tuple(sorted({test for one in MUTANTS for test in one.tests}))
-    code, output = check(copy(tmp_path), tests)
+    code, output = check(copy(tmp_path), tests, timeout_s=120)
     assert code == 0, output
 
 
