@@ -1,0 +1,148 @@
+"""How fast a search is simulated, and how well it predicts a real one.
+
+    python benchmarks/simulated.py                    the figures
+    python benchmarks/simulated.py rate growth        some of them
+    python benchmarks/simulated.py --profile          where the time of `rate` goes
+    python benchmarks/simulated.py --json FILE
+
+Each figure is measured in a process of its own. `rate` is over the whole of `tune.run`: from the call
+to its return, with the journal written and with all that the controller, ASHA and the engine do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from overtone import tune
+from overtone.tune.schedulers import ASHAScheduler
+
+LONGEST = 50
+"""Iterations of a curve, as in LCBench."""
+
+TARGETS = {
+    "rate": ("simulated reports/s, ASHA, 500 workers", 20_000, 60_000, True),
+    "growth": ("reports/s with 10,000 workers over that with 10", 0.5, 0.9, True),
+    "memory": ("memory of 100,000 trials with ASHA, MB", 1_000, 300, False),
+    "prediction": ("predicted over real wall time, local engine, off by", 0.10, 0.05, False),
+}
+
+
+def curve(config: dict[str, Any], t: int) -> Any:
+    """A loss that falls to `config["x"]`; each config takes its own time for an iteration."""
+    if t > LONGEST:
+        return None
+    x = config["x"]
+    return {"loss": x + 1.0 / t}, 1.0 + 9.0 * (x * 7919.0 % 1.0)
+
+
+def search(workers: int, trials: int) -> tuple[int, float, float]:
+    """How many results a search has, and what its `tune.run` takes: seconds, and seconds of CPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        began, cpu_began = time.perf_counter(), time.process_time()
+        analysis = tune.run(
+            curve, config={"x": tune.uniform(0, 1)}, num_samples=trials, metric="loss", mode="min", seed=1,
+            scheduler=ASHAScheduler(max_t=LONGEST, grace_period=1, reduction_factor=3),
+            engine=tune.Simulated(workers), storage_path=folder, verbose=0,
+        )  # fmt: skip
+        took, cpu = time.perf_counter() - began, time.process_time() - cpu_began
+        return int(analysis.stats()["num_results"]), took, cpu
+
+
+def rate() -> dict[str, float]:
+    """Reports a second with 500 workers."""
+    results, took, cpu = search(500, 20_000)
+    return {"value": results / took, "per_cpu_s": results / cpu, "results": results, "trials": 20_000}
+
+
+def growth() -> dict[str, float]:
+    """The rate with many workers over that with few, a second of CPU; in turn, the median of three."""
+    rates = [
+        [found[0] / found[2] for found in (search(10_000, 30_000), search(10, 30_000))] for _ in range(3)
+    ]
+    return {"value": statistics.median(many / few for many, few in rates)}
+
+
+def memory() -> dict[str, float]:
+    """The largest resident memory of a process that simulates 100,000 trials, in MB: all of it."""
+    import resource
+
+    search(500, 100_000)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"value": peak / (1e6 if sys.platform == "darwin" else 1e3)}
+
+
+def prediction() -> dict[str, float]:
+    """How far the predicted length of a search is from that of the real one.
+
+    A search with ASHA is really run, and simulated with its own curves and the machine's paces; the JSON has
+    also `from_fifo`, its predicted over its real length, where the trials were recorded under FIFO instead.
+    """
+    from overtone.research import whatif
+
+    def train(config: dict[str, float]) -> None:
+        for t in range(1, 28):
+            time.sleep(0.01 + 0.05 * config["x"])
+            tune.report(loss=config["x"] + 1 / t)
+
+    asha = ASHAScheduler(max_t=27, grace_period=1, reduction_factor=3)
+    with tempfile.TemporaryDirectory() as folder:
+        whole, real = (
+            tune.run(
+                train, config={"x": tune.uniform(0, 1)}, num_samples=30, metric="loss", mode="min", seed=1,
+                scheduler=scheduler, storage_path=folder, verbose=0, max_concurrent_trials=2,
+                resources_per_trial={"cpu": 0.5},
+            )
+            for scheduler in (None, asha)
+        )  # fmt: skip
+        real_s = real.stats()["total_time"]
+        ratio = whatif(whole.experiment_path, asha).time_s[0] / real_s
+        again = whatif(real.experiment_path, asha).time_s[0] / real_s
+        return {"value": abs(math.log(again)), "again": again, "from_fifo": ratio, "real_s": real_s}
+
+
+FIGURES = {"rate": rate, "growth": growth, "memory": memory, "prediction": prediction}
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)}")
+    parser.add_argument("--json", metavar="FILE", help="write them there, too")
+    parser.add_argument("--profile", action="store_true", help="show where the time of `rate` goes")
+    parser.add_argument("--alone", choices=FIGURES, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.alone:
+        print(json.dumps(FIGURES[args.alone]()))
+        return
+    if args.profile:
+        import cProfile
+        import pstats
+
+        profile = cProfile.Profile()
+        profile.runcall(search, 500, 5_000)
+        pstats.Stats(profile).sort_stats("tottime").print_stats(45)
+        return
+    found = {}
+    for name in args.names or FIGURES:
+        done = subprocess.run([sys.executable, __file__, "--alone", name], stdout=subprocess.PIPE, check=True)
+        found[name] = json.loads(done.stdout.splitlines()[-1])
+        title, least, aim, more = TARGETS[name]
+        bound = "at least" if more else "at most"
+        print(f"{title:55} {found[name]['value']:12,.3f}   ({bound} {least:,}, aim for {aim:,})", flush=True)
+    if args.json:
+        Path(args.json).write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""What a simulated search used and cost, from the end of its journal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+_TAIL_BYTES = 1 << 16
+
+
+def recorded_account(journal: Path) -> dict[str, float] | None:
+    """What its engine's `account` was at the end; None where it has none, or did not come to its end."""
+    with journal.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _TAIL_BYTES))
+        last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    try:
+        end: Any = json.loads(last)
+    except ValueError:
+        return None
+    account = end.get("account") if isinstance(end, dict) and end.get("e") == "end" else None
+    return account if isinstance(account, dict) else None

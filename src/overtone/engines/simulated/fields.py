@@ -1,0 +1,92 @@
+"""A simulated result: what the curve says, and the fields that a session adds, as data and as JSON text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.core.json_encoder import encoder
+from overtone.worker.normalise import normalise
+from overtone.worker.wire import encode
+
+PLAIN = frozenset({int, float, str, bool, type(None)})
+OWN = frozenset({
+    "training_iteration", "time_this_iter_s", "time_total_s", "timesteps_total", "timestamp", "date",
+    "iterations_since_restore", "time_since_restore", "done",
+})  # fmt: skip
+
+_encode = encoder()
+_number = float.__repr__
+_CLOCK = [f"{minute // 60:02}-{minute % 60:02}" for minute in range(1440)]
+_LATEST = 253_402_300_799  # the last second of the year 9999, where calendars end
+_SECONDS = [f"-{second:02}" for second in range(60)]
+
+
+class Fields:
+    """Makes results.
+
+    Attributes:
+        warned: The metrics that are no plain data, and that were warned of.
+    """
+
+    def __init__(self) -> None:
+        self.warned: set[str] = set()
+        self._second, self._date = -1, ""
+        self._day, self._day_shown = -1, ""
+
+    def result(
+        self, metrics: Any, t: int, at: float, seconds: float, total_s: float, n_here: int, here_s: float
+    ) -> tuple[dict[str, Any], str]:
+        """The metrics with a session's fields, and the same as JSON text.
+
+        Args:
+            t: training_iteration.
+            at: The virtual time of the report.
+            seconds: What the iteration took.
+            total_s: What the trial trained in all.
+            n_here, here_s: Iterations and time since it was started, or restored.
+        """
+        is_mapping = type(metrics) is dict or isinstance(metrics, Mapping)
+        values = metrics if is_mapping else {"_metric": metrics}
+        for value in values.values():
+            if type(value) not in PLAIN:
+                values = normalise(values, self.warned)
+                break
+        second = int(at)
+        if second != self._second:
+            day, rest = divmod(min(second, _LATEST), 86400)
+            if day != self._day:
+                self._day, self._day_shown = day, date(second)[:11]
+            self._second, self._date = second, f"{self._day_shown}{_CLOCK[rest // 60]}{_SECONDS[rest % 60]}"
+        filled = {
+            **values,
+            "training_iteration": t,
+            "time_this_iter_s": seconds,
+            "time_total_s": total_s,
+            "timesteps_total": None,
+            "timestamp": second,
+            "date": self._date,
+            "iterations_since_restore": n_here,
+            "time_since_restore": here_s,
+            "done": False,
+        }
+        if not OWN.isdisjoint(values):
+            filled["timesteps_total"] = values.get("timesteps_total")
+            filled["done"] = values.get("done") is True
+            return filled, encode(filled)
+        try:
+            own = _encode(values)
+        except (ValueError, TypeError):  # NaN, or a key that is no text
+            return filled, encode(filled)
+        return filled, (
+            f'{own[:-1]}{"," if len(own) > 2 else ""}"training_iteration":{t},"time_this_iter_s":'
+            f'{_number(seconds)},"time_total_s":{_number(total_s)},"timesteps_total":null,"timestamp":{second},'
+            f'"date":"{self._date}","iterations_since_restore":{n_here},"time_since_restore":'
+            f'{_number(here_s)},"done":false}}'
+        )
+
+
+def date(second: int) -> str:
+    """The date of a virtual second, counted from 1970 in UTC: the same on every machine."""
+    return time.strftime("%Y-%m-%d_%H-%M-%S", time.gmtime(min(second, _LATEST)))

@@ -1,0 +1,104 @@
+"""The machines of a simulated world: which are there now, how long each lives, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from overtone.core.randomness import keyed
+from overtone.engines.simulated.world import Machines
+
+
+@dataclass(slots=True)
+class Node:
+    """A machine that is there.
+
+    Attributes:
+        kind: What it is one of.
+        since: When it came.
+        goes_at: When it goes; None where it stays.
+        returns_at: When another one takes its place; None for never.
+        is_going: Its notice was given: it takes no new trials.
+    """
+
+    kind: Machines
+    since: float
+    goes_at: float | None
+    returns_at: float | None
+    is_going: bool = False
+
+
+class Fleet:
+    """Keeps the machines and their bill.
+
+    Args:
+        kinds: What there is to be.
+        seed: All lives derive from it.
+
+    Attributes:
+        nodes: Those that are there, by name.
+        n_preempted: How many were taken away.
+        paid: For those that are gone.
+        paid_s: How long those were there, in machine-seconds.
+    """
+
+    def __init__(self, kinds: Mapping[str, Machines], seed: int) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.n_preempted = 0
+        self.paid = self.paid_s = 0.0
+        self._kinds = kinds
+        self._seed = seed
+        self._lives: dict[str, int] = {}
+
+    def join(self, name: str, now: float) -> Node:
+        """A machine comes, or another one takes its place."""
+        kind = self._kinds[name]
+        life = self._lives[name] = self._lives.get(name, -1) + 1
+        goes_at, returns_at = kind.leaves_s, None
+        if kind.mean_life_s is not None:
+            dies_at = now + keyed(self._seed, "life", name, life).expovariate(1 / kind.mean_life_s)
+            if goes_at is None or dies_at < goes_at:
+                goes_at = dies_at
+                returns_at = None if kind.return_s is None else dies_at + kind.return_s
+                if kind.leaves_s is not None and returns_at is not None and returns_at >= kind.leaves_s:
+                    returns_at = None
+        node = self.nodes[name] = Node(kind, now, goes_at, returns_at)
+        return node
+
+    def go(self, name: str, now: float) -> Node:
+        """A machine is taken away."""
+        node = self.nodes.pop(name)
+        self.n_preempted += 1
+        self.paid += self._price(node, now)
+        self.paid_s += now - node.since
+        return node
+
+    def capacity(self) -> dict[str, dict[str, float]]:
+        """What trials may be placed on."""
+        return {
+            name: {"cpu": float(node.kind.cpus), **node.kind.resources}
+            for name, node in self.nodes.items()
+            if not node.is_going
+        }
+
+    def cost(self, now: float) -> float:
+        """What all machines cost until now."""
+        return self.paid + sum(self._price(node, now) for node in self.nodes.values())
+
+    def machine_s(self, now: float) -> float:
+        """How long all of them were there until now, in sum."""
+        return self.paid_s + sum(now - node.since for node in self.nodes.values())
+
+    def speed(self, names: tuple[str, ...]) -> float:
+        """How fast a trial runs that is placed there: as its slowest machine."""
+        found = [self.nodes[name].kind.speed for name in names if name in self.nodes]
+        return min(found, default=1.0)
+
+    @staticmethod
+    def _price(node: Node, now: float) -> float:
+        return (now - node.since) / 3600 * node.kind.price_per_hour
+
+
+def named(kinds: tuple[Machines, ...]) -> dict[str, Machines]:
+    """Every machine's name and kind."""
+    return {f"{kind.name}-{i}": kind for kind in kinds for i in range(kind.count)}

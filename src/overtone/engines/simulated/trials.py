@@ -1,0 +1,332 @@
+"""The trials of a simulated world, and the heap of what is due: they start, iterate, save, and end.
+
+A curve has no state but its `t`, so that it can always be saved: its checkpoints are called
+"simulated:<trial>/<t>".
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from math import inf
+
+from overtone.core import messages as m
+from overtone.core.job import Job
+from overtone.core.randomness import keyed
+from overtone.core.types import Checkpoint, Config
+from overtone.engines.simulated.attempt import Attempt
+from overtone.engines.simulated.fields import Fields
+from overtone.engines.simulated.fleet import Fleet
+from overtone.engines.simulated.live import LiveTrial
+from overtone.engines.simulated.source import Curve
+from overtone.engines.simulated.world import World
+from overtone.worker.saving_rule import SavingRule
+from overtone.worker.wire import event as event_of
+
+NODE = "simulated"
+
+Happening = Callable[[list[m.Event]], bool]
+"""Adds the events that come of something; whether somebody may have to decide now."""
+
+
+class Trials:
+    """What `Simulated` knows and does of its trials.
+
+    Args:
+        seconds: What an iteration takes where a curve does not say.
+        world: How bad the world is.
+        fleet: Its machines.
+
+    Attributes:
+        world: As given.
+    """
+
+    def __init__(self, seconds: float, world: World, fleet: Fleet) -> None:
+        self.world = world
+        self._fleet = fleet
+        self._seconds = seconds
+        self._now = 0.0
+        self._order = 0
+        self._heap: list[tuple[float, int, Attempt | None, m.Event | Happening | None]] = []
+        self._attempts: dict[tuple[str, int], Attempt] = {}
+        self._time_at: dict[str, float] = {}  # a checkpoint's time_total_s, by uri
+        self._limit_s = inf
+        self._ran_s: dict[str, float] = {}  # by trial, over its attempts
+        self._curve_of: Callable[[Config], Curve] | None = None
+        self._result = Fields().result
+        self._job: Job | None = None
+        self._trial_s = self._trained_s = self._lost_s = 0.0
+        self._n_starts = self._n_failures = 0
+
+    def now(self) -> float:
+        """The virtual time, in seconds."""
+        return self._now
+
+    def _push(self, at: float, attempt: Attempt | None, what: m.Event | Happening | None) -> None:
+        """Let something happen at a time: to an attempt, unless that is gone by then, or to the world."""
+        self._order += 1
+        heapq.heappush(self._heap, (at, self._order, attempt, what))
+
+    # --- iterations ------------------------------------------------------------------------
+
+    def _go_on(self, attempt: Attempt, events: list[m.Event]) -> bool:
+        """What is due for an attempt happens; whether somebody may have to decide now."""
+        if not attempt.is_up:
+            return self._begin(attempt, events)
+        if attempt.live is not None:
+            return self._run_live(attempt, events)
+        saved = None
+        if attempt.rule is not None and (attempt.is_saving or attempt.rule.is_due(attempt.t + 1)):
+            if not attempt.is_saving and self.world.save_s:
+                attempt.is_saving = True
+                attempt.rule.begin()
+                self._push(self._now + self.world.save_s, attempt, None)
+                return False
+            attempt.is_saving = False
+            with attempt.rule.saving():
+                saved = self._saved(attempt, attempt.t + 1, attempt.rule.is_automatic)
+        t = attempt.t = attempt.t + 1
+        attempt.n_here += 1
+        attempt.iterating_since = None
+        events.append(
+            m.Reported(self._now, attempt.trial_id, attempt.number, t, attempt.metrics, saved, attempt.raw)
+        )
+        if attempt.halt is not None:
+            self._end_halted(attempt, attempt.halt, 0.0)
+            return True
+        pause_s = 0.0
+        if attempt.wants_save:
+            attempt.wants_save = False
+            if saved is None:
+                pause_s = self._save(attempt, 0.0)
+        if t < attempt.until_t:
+            return not self._iterate(attempt, pause_s)
+        attempt.waits = True
+        return True
+
+    def _iterate(self, attempt: Attempt, pause_s: float = 0.0) -> bool:
+        """Begin the next iteration, after a pause; whether there is one."""
+        t = attempt.t + 1
+        try:
+            point = attempt.curve(t)  # type: ignore[misc]
+            metrics, seconds = point if type(point) is tuple else (point, self._seconds)
+            seconds = float(seconds) * attempt.slowness
+            if not 0.0 <= seconds < inf:
+                raise ValueError(f"the curve says that iteration {t} takes {seconds} s")
+        except StopIteration:
+            metrics = None
+        except (Exception, SystemExit) as error:
+            import traceback
+
+            at = error.__traceback__.tb_next if error.__traceback__ else None  # past this frame
+            shown = "".join(traceback.format_exception(type(error), error, at))
+            self._end(attempt, "raised", f"{type(error).__name__}: {error}", shown, pause_s)
+            return False
+        if metrics is None:
+            self._end(attempt, "returned", after_s=pause_s)
+            return False
+        if self._limit_s is not inf:
+            before_s = self._ran_s.get(attempt.trial_id, 0.0)
+            if before_s + seconds > self._limit_s:
+                self._end_at_limit(attempt, before_s)
+                return False
+            self._ran_s[attempt.trial_id] = before_s + seconds
+        total_s = attempt.total_s = attempt.total_s + seconds
+        begins = self._now + pause_s
+        at_s = begins + seconds
+        attempt.iterating_since, attempt.step_s = begins, seconds
+        attempt.metrics, attempt.raw = self._result(
+            metrics, t, at_s, seconds, total_s, attempt.n_here + 1, total_s - attempt.before_s
+        )
+        self._order += 1
+        heapq.heappush(self._heap, (at_s, self._order, attempt, None))
+        return True
+
+    def _run_live(self, attempt: Attempt, events: list[m.Event]) -> bool:
+        """Let an ordinary trainable run until it stands still."""
+        live = attempt.live
+        assert live is not None
+        attempt.waits = False
+        live.go_on()
+        n = len(events)
+        for message in live.messages:
+            one = event_of(message, self._now, attempt.nodes[0])
+            if isinstance(one, m.Started):
+                one = replace(one, pid=0, hostname=NODE)
+            elif isinstance(one, m.Reported):
+                attempt.t, attempt.n_here = one.t, attempt.n_here + 1
+                attempt.total_s = float(one.metrics.get("time_total_s", 0.0))
+                attempt.iterating_since = None
+            elif isinstance(one, m.Ended):
+                self._forget(attempt)
+            saved = getattr(one, "checkpoint", None)
+            if saved is not None:
+                self._time_at[saved.uri] = attempt.saved_s = attempt.total_s
+            events.append(one)
+        live.messages.clear()
+        if live.due is not None:
+            if attempt.iterating_since is None:
+                attempt.iterating_since = self._now
+            self._push(live.due, attempt, None)
+        elif not live.has_ended:
+            attempt.waits = True
+        return len(events) > n
+
+    # --- what is asked for -----------------------------------------------------------------
+
+    def _start(self, start: m.Start) -> None:
+        saved, world, job = start.checkpoint, self.world, self._job
+        if job is None:
+            raise RuntimeError("Simulated needs open(job) before it can run a trial")
+        before_s = self._time_at.get(saved.uri, 0.0) if saved is not None else 0.0
+        attempt = Attempt(start, self._now, before_s)
+        self._n_starts += 1
+        self._attempts[start.trial_id, start.attempt] = attempt
+        attempt.slowness /= self._fleet.speed(attempt.nodes)
+        if world.straggler_sd:
+            drawn = keyed(job.seed, "straggler", start.trial_id, start.attempt)
+            attempt.slowness *= 1 + abs(drawn.gauss(0.0, world.straggler_sd))
+        delay_s = world.decision_s + world.start_s + (world.restore_s if saved is not None else 0.0)
+        if self._curve_of is None:
+            start = replace(start, config=dict(start.config))
+            attempt.live = LiveTrial(job, start, self.now, attempt.slowness, world.save_s)
+        else:
+            attempt.curve = self._curve_of(attempt.config)
+            if job.checkpoint_freq or (job.checkpoint_freq is None and world.takes_trials):
+                attempt.rule = SavingRule(job.checkpoint_freq, None, self.now, before_s)
+        self._push(self._now + delay_s, attempt, None)
+        if world.failures_per_hour:
+            drawn = keyed(job.seed, "failure", start.trial_id, start.attempt)
+            fails_s = drawn.expovariate(world.failures_per_hour / 3600)
+            self._push(self._now + fails_s, attempt, partial(self._fail, attempt))
+        if attempt.live is not None and self._limit_s is not inf:
+            left_s = max(0.0, self._limit_s - self._ran_s.get(start.trial_id, 0.0))
+            self._push(self._now + left_s, attempt, partial(self._limit, attempt))
+
+    def _begin(self, attempt: Attempt, events: list[m.Event]) -> bool:
+        """An attempt's process is up."""
+        attempt.is_up = True
+        if attempt.live is not None:
+            return self._run_live(attempt, events)
+        events.append(m.Started(
+            self._now, attempt.trial_id, attempt.number, attempt.nodes[0], 0, NODE, attempt.restored
+        ))  # fmt: skip
+        return not self._iterate(attempt)
+
+    def _proceed(self, order: m.Proceed) -> None:
+        attempt = self._attempts.get((order.trial_id, order.attempt))
+        if attempt is None:
+            return
+        if attempt.live is not None:
+            self._tell(attempt, order)
+            return
+        attempt.until_t = order.until_t
+        if order.config is not None:
+            attempt.config = dict(order.config)
+            assert self._curve_of is not None
+            attempt.curve = self._curve_of(attempt.config)
+        if not attempt.waits:
+            attempt.wants_save = attempt.wants_save or order.save
+            return
+        attempt.waits = False
+        delay_s = self.world.decision_s
+        if order.save:
+            delay_s = self._save(attempt, delay_s)
+        self._iterate(attempt, delay_s)
+
+    def _halt(self, order: m.Halt) -> None:
+        attempt = self._attempts.get((order.trial_id, order.attempt))
+        if attempt is None:
+            return
+        if attempt.live is not None:
+            self._tell(attempt, order)
+        elif attempt.waits:
+            self._end_halted(attempt, order, self.world.decision_s)
+        else:
+            attempt.halt = order  # it hears of it at its next report
+
+    def _tell(self, attempt: Attempt, order: m.Proceed | m.Halt) -> None:
+        """An ordinary trainable hears of an order when it looks."""
+        assert attempt.live is not None
+        attempt.live.orders.append(order)
+        if attempt.waits:
+            attempt.waits = False
+            self._push(self._now + self.world.decision_s, attempt, None)
+
+    def _discard(self, uri: str) -> None:
+        self._time_at.pop(uri, None)
+        if self._job is not None and self._job.store is not None and not uri.startswith("simulated:"):
+            self._job.store.delete(uri)
+        self._push(self._now, None, m.Discarded(self._now, uri))
+
+    # --- saving and ending -----------------------------------------------------------------
+
+    def _saved(self, attempt: Attempt, t: int, is_automatic: bool = False) -> Checkpoint:
+        """The checkpoint of a curve after result `t`."""
+        uri = f"simulated:{attempt.trial_id}/{t}"
+        self._time_at[uri] = attempt.saved_s = attempt.total_s
+        return Checkpoint(attempt.trial_id, t, uri, is_automatic=is_automatic)
+
+    def _save(self, attempt: Attempt, after_s: float) -> float:
+        """Save a curve; when it is done, counted from now."""
+        after_s += self.world.save_s
+        at = self._now + after_s
+        saved = m.Saved(at, attempt.trial_id, attempt.number, self._saved(attempt, attempt.t))
+        self._push(at, attempt if after_s else None, saved)
+        return after_s
+
+    def _end_halted(self, attempt: Attempt, order: m.Halt, after_s: float) -> None:
+        if order.save:
+            after_s = self._save(attempt, after_s)
+        self._end(attempt, "halted", after_s=after_s)
+
+    def _end(
+        self, attempt: Attempt, cause: m.Cause, error: str = "", traceback: str = "", after_s: float = 0.0
+    ) -> None:
+        """An attempt ends, `after_s` from now."""
+        event = m.Ended(self._now + after_s, attempt.trial_id, attempt.number, cause, error, traceback)
+        if after_s:
+            attempt.waits = False
+            self._push(event.time, attempt, partial(self._end_late, attempt, event))
+        else:
+            self._forget(attempt)
+            self._push(self._now, None, event)
+
+    def _end_late(self, attempt: Attempt, event: m.Ended, events: list[m.Event]) -> bool:
+        self._forget(attempt)
+        events.append(event)
+        return True
+
+    def _end_at_limit(self, attempt: Attempt, before_s: float) -> None:
+        self._end(attempt, "limit", self._over_limit(), after_s=max(0.0, self._limit_s - before_s))
+
+    def _limit(self, attempt: Attempt, events: list[m.Event]) -> bool:
+        return self._kill(attempt, "limit", self._over_limit(), events)
+
+    def _over_limit(self) -> str:
+        return f'ran for {self._limit_s:g} s, limit {self._limit_s:g} s: raise "time_s" in trial_limits'
+
+    def _fail(self, attempt: Attempt, events: list[m.Event]) -> bool:
+        self._n_failures += 1
+        return self._kill(attempt, "killed", "its process failed, as simulated ones do now and then", events)
+
+    def _kill(self, attempt: Attempt, cause: m.Cause, error: str, events: list[m.Event]) -> bool:
+        """An attempt's process is gone, with all that it has not saved."""
+        self._lost_s += attempt.unsaved_s(self._now)
+        self._forget(attempt)
+        if attempt.live is not None:
+            attempt.live.vanish()
+        events.append(m.Ended(self._now, attempt.trial_id, attempt.number, cause, error))
+        return True
+
+    def _forget(self, attempt: Attempt) -> None:
+        if not attempt.is_gone:
+            attempt.is_gone = True
+            self._trial_s += self._now - attempt.began
+            self._trained_s += attempt.trained_s(self._now) - attempt.before_s
+            if attempt.live is not None and self._limit_s is not inf:
+                ran_s = self._ran_s.get(attempt.trial_id, 0.0)
+                self._ran_s[attempt.trial_id] = ran_s + self._now - attempt.began
+        self._attempts.pop((attempt.trial_id, attempt.number), None)
