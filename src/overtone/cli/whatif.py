@@ -1,0 +1,175 @@
+"""`overtone whatif EXP --scheduler S`: what a finished experiment would have been under another scheduler."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from typing import TYPE_CHECKING, Any
+
+from overtone.cli.arguments import Arguments, add_experiment, add_goal, add_json
+from overtone.cli.exits import OK
+from overtone.errors import OvertoneError
+
+if TYPE_CHECKING:
+    from overtone.research.what_if import Replay, Stopped, WhatIf
+
+_EXAMPLE = '"ASHAScheduler(max_t=81)"'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be written after `overtone whatif`."""
+    add_experiment(parser)
+    about = f"a name of overtone.tune.schedulers with plain arguments, such as {_EXAMPLE}, or a short name"
+    parser.add_argument("--scheduler", required=True, metavar="S", help=about)
+    add_goal(parser)
+    add_json(parser)
+
+
+def run(args: Arguments) -> int:
+    """Tell it."""
+    from overtone.cli.experiments import journal_of
+    from overtone.research import whatif
+
+    scheduler = scheduler_of(args.scheduler)
+    journal = journal_of(args.experiment, args.dir)
+    found = whatif(journal.parent, scheduler, metric=args.metric, mode=args.mode)
+    if args.json:
+        from overtone.cli.documents import write_json
+
+        write_json(_data(found, args.scheduler))
+    else:
+        _show(found, args.scheduler)
+    return OK
+
+
+def scheduler_of(text: str) -> Any:
+    """The scheduler that `text` names; nothing but literals is evaluated.
+
+    Raises:
+        OvertoneError: It is no call of a scheduler with literals.
+    """
+    from overtone.core.protocols import TrialScheduler
+    from overtone.lazy import nearest
+    from overtone.named import create_scheduler
+    from overtone.tune import schedulers
+
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise OvertoneError(f"--scheduler {text!r} is no expression: write it as {_EXAMPLE}") from None
+    call = tree if isinstance(tree, ast.Call) else ast.Call(tree, [], [])
+    if not isinstance(call.func, ast.Name) or any(one.arg is None for one in call.keywords):
+        raise OvertoneError(f"--scheduler {text!r} is no name with arguments: write it as {_EXAMPLE}")
+    try:
+        args = [ast.literal_eval(one) for one in call.args]
+        kwargs = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
+    except ValueError:
+        raise OvertoneError(
+            f"--scheduler {text!r}: arguments must be plain numbers, texts, lists or dicts, as in {_EXAMPLE}"
+        ) from None
+    name = call.func.id
+    known = [one for one in dir(schedulers) if one[:1].isupper()]
+    kind = getattr(schedulers, name) if name in known else None
+    try:
+        if kind is None and name.islower():
+            return create_scheduler(name, **kwargs)
+        if not (isinstance(kind, type) and issubclass(kind, TrialScheduler)):
+            raise OvertoneError(f"overtone.tune.schedulers has no scheduler {name!r}{nearest(name, known)}")
+        return kind(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        raise OvertoneError(f"--scheduler {text!r}: {error}") from None
+
+
+def _show(found: WhatIf, scheduler: str) -> None:
+    from overtone.cli.tables import say, show_facts
+    from overtone.observers.plain_text import duration, number
+
+    def between(low: float | None, high: float | None, shown: Any = number) -> str:
+        if low is None or high is None:
+            return "nothing"
+        return shown(low) if shown(low) == shown(high) else f"{shown(low)} to {shown(high)}"
+
+    was, low, high = found.recorded, *_ordered(found)
+    say(f"{found.n_trials} recorded trials under {scheduler}:", "bold")
+    in_trials = f"{between(*found.trial_s, duration)} in trials (it was {duration(was.trial_s)})"
+    n_results = between(low.n_results, high.n_results)
+    show_facts([
+        ("took", f"{between(*found.time_s, duration)} (it was {duration(was.time_s)}), {in_trials}"),
+        ("results", f"{n_results} (it was {was.n_results})"),
+        ("found", f"{found.metric}={between(*found.found)} (it was {_of(was)})"),
+        ("stopped", f"{len(found.stopped)} trials" if found.stopped else "no trial"),
+    ])  # fmt: skip
+    if found.beyond:
+        say(
+            f"{len(found.beyond)} trials would have gone on beyond their recording, so that all of this "
+            "lies between two replays: in one they end there, in the other they go on as the best trial did"
+        )
+    if found.left_out:
+        say(f"{len(found.left_out)} trials are left out: they have no curve from iteration 1 on")
+    for note in found.notes:
+        say(note)
+    say()
+    for one in found.stopped:
+        say(f"{one.trial_id} stopped at {one.t}: {reason(one, found)}")
+
+
+def reason(one: Stopped, found: WhatIf) -> str:
+    """Why a trial would have been stopped, and what it came to in truth."""
+    from overtone.cli.why import ordinal
+    from overtone.observers.plain_text import number
+
+    why, sign = one.why, 1.0 if found.mode == "max" else -1.0
+    parts = [f"{found.metric}={'no number' if one.value is None else number(one.value)}"]
+    if why.rank is not None:
+        parts[0] += f" is {ordinal(why.rank)}" + (f" of {why.of}" if why.of is not None else "")
+    if why.cutoff is not None:
+        parts.append(f"it took {number(sign * why.cutoff)} to go on")
+    if why.note:
+        parts.append(why.note)
+    if one.best is not None:
+        parts.append(f"its best was {number(one.best)}")
+    if not one.is_certain:
+        parts.append("not certain")
+    return "; ".join(parts)
+
+
+def _ordered(found: WhatIf) -> list[Replay]:
+    return sorted((found.cut, found.extended), key=lambda one: one.n_results)
+
+
+def _of(replay: Replay) -> str:
+    from overtone.observers.plain_text import number
+
+    return "nothing" if replay.best is None else number(replay.best)
+
+
+def _data(found: WhatIf, scheduler: str) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from overtone.cli.trials import why_data
+
+    return {
+        "scheduler": scheduler,
+        "metric": found.metric,
+        "mode": found.mode,
+        "trials": found.n_trials,
+        "is_exact": found.is_exact,
+        "recorded": asdict(found.recorded),
+        "cut": asdict(found.cut),
+        "extended": asdict(found.extended),
+        "beyond": found.beyond,
+        "left_out": found.left_out,
+        "notes": found.notes,
+        "stopped": [
+            {
+                "trial_id": one.trial_id,
+                "t": one.t,
+                "value": one.value,
+                "best": one.best,
+                "is_certain": one.is_certain,
+                "why": why_data(one.why),
+                "text": reason(one, found),
+            }
+            for one in found.stopped
+        ],
+    }

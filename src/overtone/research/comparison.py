@@ -1,0 +1,119 @@
+"""A comparison: every scheduler with every searcher on every problem, in processes side by side."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Generator, Iterable
+from contextlib import closing
+from itertools import product
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from overtone.errors import MissingPackageError
+from overtone.research.choices import Choices, named
+from overtone.research.crew import Crew
+from overtone.research.progress import Progress
+from overtone.research.search import COLUMNS, Case, Row, Setup, rows_of
+
+
+def compare(
+    schedulers: Choices,
+    searchers: Choices = ("random",),
+    problems: Choices = (),
+    workers: Choices | int = 4,
+    seeds: Iterable[int] | int = 10,
+    *,
+    ends_at_target: bool = False,
+    max_failures: int = -1,
+    processes: int | None = None,
+    progress: bool = True,
+) -> Any:
+    """A frame with a row for each better value that each search found, and one for its end.
+
+    Searches with the same seed on the same problem try the same configurations in the same order,
+    as far as their searcher does not learn. Ctrl-C ends all processes and returns what is done.
+
+    Args:
+        schedulers: Listed, or by name: short names, classes, instances, or functions of the
+            problem that make one: `{"ASHA": lambda problem: ASHAScheduler(max_t=problem.max_t)}`.
+        searchers: In the same forms; "random" for random search.
+        problems: `Problem`s.
+        workers: Numbers of workers, `World`s or functions that make an engine, by name.
+        seeds: Which, or how many.
+        ends_at_target: End a search as soon as it reached its problem's target: much quicker where
+            only the time to the target is asked for.
+        max_failures: How often a trial that fails is tried again; -1 for ever.
+        processes: How many; None for one a CPU, 0 to search in this process, for a debugger.
+        progress: Whether to say on stderr how far it is.
+
+    Returns:
+        A pandas frame with the columns `problem, family, scheduler, searcher, workers, seed, metric,
+        mode, target, time_s, value, n_trials, n_results, is_end, cost, machine_s, trial_s,
+        lost_s, error`. In the row where `is_end` is true, `value` is the best that was found,
+        the bill is filled in, and `error` says why a search failed. `attrs["is_complete"]` is
+        False after Ctrl-C.
+
+    Raises:
+        ValueError: There is nothing to compare, or two choices have the same name.
+        MissingPackageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingPackageError("pandas", "research", "a comparison") from None
+    with TemporaryDirectory(prefix="overtone_research_") as storage:
+        setup = Setup(
+            named("problems", problems),
+            named("schedulers", schedulers),
+            named("searchers", searchers),
+            named("workers", workers),
+            ends_at_target,
+            max_failures,
+            storage,
+        )
+        numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+        if not numbers:
+            raise ValueError("there are no seeds: give at least one")
+        # the seeds outermost: after Ctrl-C every choice has about as many searches
+        cases = [
+            Case(problem, scheduler, searcher, worker, seed)
+            for seed, problem, scheduler, searcher, worker in product(
+                numbers, setup.problems, setup.schedulers, setup.searchers, setup.workers
+            )
+        ]
+        found: dict[int, list[Row]] = {}
+        is_complete = True
+        with Progress(len(cases), progress) as shown:
+            try:
+                with closing(_carried_out(setup, cases, processes)) as results:
+                    for n, rows in results:
+                        found[n] = rows
+                        shown.done(bool(rows[-1]["error"]))
+            except KeyboardInterrupt:
+                if not found:
+                    raise
+                is_complete = False
+    if not is_complete:
+        sys.stderr.write(f"overtone: interrupted: {len(found)} of {len(cases)} searches are in the frame\n")
+    order = sorted(found, key=lambda n: setup.place(cases[n]))
+    frame = pd.DataFrame([row for n in order for row in found[n]], columns=list(COLUMNS))
+    frame.attrs["is_complete"] = is_complete
+    return frame
+
+
+def _carried_out(
+    setup: Setup, cases: list[Case], processes: int | None
+) -> Generator[tuple[int, list[Row]], None, None]:
+    if processes == 0:
+        yield from ((n, rows_of(setup, case)) for n, case in enumerate(cases))
+        return
+    with closing(Crew(setup, cases, processes or _cpus())) as crew:
+        yield from crew.results()
+
+
+def _cpus() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

@@ -1,0 +1,87 @@
+"""What a search is tried on: curves, a goal, and how long it may go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from overtone.errors import GoalError
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem of a comparison; `of_table` makes it from recorded curves.
+
+    Attributes:
+        trainable: What the simulated engine runs: a table, a function `(config, t)`, or an ordinary
+            trainable.
+        metric, mode: What is optimised, "max" or "min".
+        name: What tables and plots call it.
+        space: What is drawn from; empty where the trainable knows that itself.
+        num_samples: A search ends after so many trials; -1 for none but `budget_s`.
+        budget_s: A search ends after so many virtual seconds; None for no such end.
+        target: A search has succeeded as soon as a result is as good; None where no time to a
+            target is asked for.
+        max_t: The longest curve, in iterations: for those who make schedulers.
+        family: Of which kind of problems it is one.
+
+    Raises:
+        ValueError: The search would never end, or the mode is none.
+    """
+
+    trainable: Any
+    metric: str
+    mode: str
+    name: str = ""
+    space: Mapping[str, Any] = field(default_factory=dict)
+    num_samples: int = 100
+    budget_s: float | None = None
+    target: float | None = None
+    max_t: int | None = None
+    family: str = ""
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("max", "min"):
+            raise GoalError(f'mode={self.mode!r}: choose "max" or "min"')
+        if self.num_samples < 1 and (self.num_samples != -1 or self.budget_s is None):
+            raise ValueError(
+                f"num_samples={self.num_samples} and budget_s={self.budget_s}: a search must end: give "
+                "a number of trials, or -1 and a budget"
+            )
+        if not self.name:
+            object.__setattr__(
+                self, "name", getattr(self.trainable, "__name__", type(self.trainable).__name__)
+            )
+
+    @classmethod
+    def of_table(
+        cls, table: Any, metric: str, mode: str, *, best: float = 0.01, draws: float = 4.0, **others: Any
+    ) -> Problem:
+        """A problem whose target is to find one of the best configurations of a `CurveTable`.
+
+        Args:
+            table: The curves.
+            metric, mode: What is optimised.
+            best: Which share of the rows counts as best, at least one of them. The target is the
+                best value of the worst of these.
+            draws: A search ends after so many trials for each row of the table.
+            others: Further attributes.
+        """
+        sign = 1.0 if mode == "max" else -1.0
+        bests, lengths = [], []
+        for row in range(len(table)):
+            values, t, at = [], 0, table.curve_of({"row": row})
+            while (point := at(t + 1)) is not None:
+                t += 1
+                value = sign * float(point[0][metric])
+                if value == value:
+                    values.append(value)
+            lengths.append(t)
+            bests += [max(values)] if values else []
+        if not bests:
+            raise GoalError(f"{table!r} has no value of {metric!r} that is a number")
+        bests.sort()
+        target = sign * bests[-max(1, round(best * len(table)))]
+        given = {"num_samples": round(draws * len(table)), "target": target, "max_t": max(lengths), **others}
+        return cls(table, metric, mode, **given)

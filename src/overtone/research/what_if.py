@@ -1,0 +1,256 @@
+"""What a finished experiment would have been under another scheduler.
+
+The recorded curves are run again on the simulated engine, twice. Where the other scheduler would
+have let a trial go on beyond its recording, nobody knows what follows. So in one replay each such
+trial ends there, and in the other it goes on at its own mean pace to the length of the longest
+curve, with the best value that any trial recorded: it beats the others wherever it is compared.
+What both say is certain; where they differ, the truth may lie on either side, and both are told.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from overtone.core.types import Why
+from overtone.engines.simulated import Simulated, World
+from overtone.errors import OvertoneError
+from overtone.research.recording import Point, RecordedCurve, Recording, Replayed, number
+
+End = tuple[RecordedCurve, int, Why | None]
+"""A trial's curve, how many results it had in a replay, and why it ended there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A trial that the other scheduler would have stopped.
+
+    Attributes:
+        trial_id, t: Which, and when.
+        value: Its metric then; None where it was no number.
+        best: The best value that it recorded in the real experiment, which may have come later.
+        why: The reason; `cutoff` is a score, where higher is better.
+        is_certain: Whether it is stopped there in both replays.
+    """
+
+    trial_id: str
+    t: int
+    value: float | None
+    best: float | None
+    why: Why
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """One replay.
+
+    Attributes:
+        time_s, trial_s, cost: Its length, the time of its trials in sum, the price of its machines.
+        n_results: How many results its trials had.
+        best, best_trial: The best recorded value that it came to, and which trial had it.
+    """
+
+    time_s: float
+    trial_s: float
+    cost: float
+    n_results: int
+    best: float | None
+    best_trial: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """What would have been, between two bounds.
+
+    Attributes:
+        metric, mode: What was optimised.
+        recorded: The experiment as it was.
+        cut: Where trials end with their recording.
+        extended: Where they go on as well as possible; equal to `cut` where no trial needs it.
+        stopped: The trials that would have been stopped, as `cut` has it.
+        beyond: The trials that it would have run beyond their recording.
+        left_out: The trials that have no curve of their own.
+        n_trials: How many were replayed.
+        notes: What else makes it uncertain.
+    """
+
+    metric: str
+    mode: str
+    recorded: Replay
+    cut: Replay
+    extended: Replay
+    stopped: list[Stopped]
+    beyond: list[str]
+    left_out: list[str]
+    n_trials: int
+    notes: list[str]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether everything that the other scheduler needs to know was recorded."""
+        return not self.beyond and not self.left_out and not self.notes
+
+    @property
+    def time_s(self) -> tuple[float, float]:
+        """The least and the most that it would have taken."""
+        return _bounds(self.cut.time_s, self.extended.time_s)
+
+    @property
+    def trial_s(self) -> tuple[float, float]:
+        """The same for the time of its trials in sum."""
+        return _bounds(self.cut.trial_s, self.extended.trial_s)
+
+    @property
+    def found(self) -> tuple[float | None, float | None]:
+        """The worst and the best that it would have found; beyond recordings, nothing better is thought of
+        than the best that was recorded."""
+        sign = 1.0 if self.mode == "max" else -1.0
+        known = [one for one in (self.cut.best, self.extended.best) if one is not None]
+        if not known:
+            return None, None
+        return min(known, key=lambda one: sign * one), max(known, key=lambda one: sign * one)
+
+
+def whatif(
+    path: str | os.PathLike[str],
+    scheduler: Any,
+    *,
+    metric: str | None = None,
+    mode: str | None = None,
+    world: World | None = None,
+) -> WhatIf:
+    """What the experiment at `path` would have cost and found under `scheduler`.
+
+    Args:
+        path: A finished experiment's folder, of any engine.
+        scheduler: An instance, a class, or a short name.
+        metric, mode: What to judge by; by default what the experiment optimised.
+        world: Other machines than its own, such as with prices.
+
+    Raises:
+        StorageError: There is no experiment at `path`.
+        OvertoneError: It has no curves that can be replayed, or the scheduler needs configs that were
+            never run.
+    """
+    recording = Recording.of(path, metric, mode)
+    best, best_trial = recording.best()
+    last = max(len(one.points) for one in recording.curves)
+
+    def as_good_as_any(curve: RecordedCurve, t: int) -> Point | None:
+        return ({recording.metric: best}, curve.step_s) if t <= last else None
+
+    cut, cut_trials = _replay(recording, scheduler, Replayed(recording), world)
+    beyond, extended, extended_trials = cut_trials.beyond, cut, cut_trials
+    if beyond:
+        extended, extended_trials = _replay(recording, scheduler, Replayed(recording, as_good_as_any), world)
+        beyond = beyond | extended_trials.beyond
+    certain = {(one.trial_id, one.t) for one in extended_trials.stopped}
+    stopped = [
+        Stopped(one.trial_id, one.t, one.value, one.best, one.why, (one.trial_id, one.t) in certain)
+        for one in cut_trials.stopped
+    ]
+    order = [one.trial_id for one in recording.curves]
+    return WhatIf(
+        recording.metric,
+        recording.mode,
+        Replay(recording.time_s, recording.trial_s, 0.0, recording.n_results, best, best_trial),
+        cut,
+        extended,
+        stopped,
+        [one for one in order if one in beyond],
+        recording.left_out,
+        len(order),
+        recording.notes,
+    )
+
+
+@dataclass(slots=True)
+class _Trials:
+    """What became of the trials in one replay."""
+
+    stopped: list[Stopped]
+    beyond: set[str]
+
+
+def _replay(
+    recording: Recording, scheduler: Any, curves: Replayed, world: World | None
+) -> tuple[Replay, _Trials]:
+    from copy import deepcopy
+
+    from overtone.experiment import Experiment
+    from overtone.run import execute
+
+    engine = Simulated(world=world or recording.world)
+    with TemporaryDirectory(prefix="overtone_whatif_") as storage:
+        analysis = execute(
+            Experiment(
+                curves,
+                space=curves.configs(),
+                name="whatif",
+                storage=storage,
+                metric=recording.metric,
+                mode=recording.mode,
+                scheduler=deepcopy(scheduler),  # it is run more than once
+                resources=curves.resources,
+                max_concurrent=recording.max_concurrent if world is None else None,
+                max_failures=-1,
+                verbose=0,
+                seed=0,
+                engine=engine,
+                resume=False,
+            )
+        )
+        trials = analysis.trials
+        if len(trials) != len(recording.curves):
+            raise OvertoneError(
+                f"the scheduler made {len(trials)} trials of {len(recording.curves)} recorded ones: one that "
+                "adds trials cannot be judged by recorded trials"
+            )
+        lengths = [one.num_results for one in trials]
+        whys = [one.why for one in trials]
+    ends: list[End] = list(zip(recording.curves, lengths, whys, strict=True))
+    return _summed(recording, engine, ends), _Trials(list(_stops(recording, ends)), curves.cut)
+
+
+def _summed(
+    recording: Recording, engine: Simulated, ends: list[tuple[RecordedCurve, int, Why | None]]
+) -> Replay:
+    sign = 1.0 if recording.mode == "max" else -1.0
+    account, seen = engine.account, [(_best(recording, curve, n), curve.trial_id) for curve, n, _ in ends]
+    if any(n > len(curve.points) for curve, n, _ in ends):
+        seen.append(recording.best())
+    known = [(sign * value, trial_id) for value, trial_id in seen if value is not None]
+    score, trial_id = max(known, default=(None, ""), key=lambda one: one[0] if one[0] is not None else 0.0)
+    return Replay(
+        account.time_s + recording.lead_s,
+        account.trial_s,
+        account.cost,
+        sum(n for _, n, _ in ends),
+        None if score is None else sign * score,
+        trial_id,
+    )
+
+
+def _stops(recording: Recording, ends: list[End]) -> Iterator[Stopped]:
+    for curve, n, why in ends:
+        if why is None or why.rule in ("returned", "max_t") or not n:
+            continue
+        at = min(n, len(curve.points))
+        value = number(curve.points[at - 1][0], recording.metric)
+        yield Stopped(curve.trial_id, n, value, _best(recording, curve, len(curve.points)), why, True)
+
+
+def _best(recording: Recording, curve: RecordedCurve, n: int) -> float | None:
+    """The best of the first n values of a curve."""
+    known = [one for metrics, _ in curve.points[:n] if (one := number(metrics, recording.metric)) is not None]
+    if not known:
+        return None
+    return max(known) if recording.mode == "max" else min(known)
+
+
+def _bounds(a: float, b: float) -> tuple[float, float]:
+    return min(a, b), max(a, b)

@@ -1,0 +1,102 @@
+"""Replays of recorded curves under another scheduler: what is certain, and what is only bounded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overtone import tune
+from overtone.errors import GoalError, OvertoneError
+from overtone.research import WhatIf, whatif
+from overtone.tune.schedulers import ASHAScheduler, FIFOScheduler, PopulationBasedTraining
+
+LOSSES = [0.5, 0.6, 0.4, 0.7, 0.1, 0.9]
+
+
+def curve(config: Any, t: int) -> Any:
+    """A loss that falls from x + 1 to x, in an iteration of 10 x seconds."""
+    return ({"loss": config["x"] + 1 / t, "other": 1}, 10 * config["x"]) if t <= 9 else None
+
+
+def recorded(folder: Path, scheduler: Any = None, **more: Any) -> str:
+    found = tune.run(
+        curve, config=[{"x": x} for x in LOSSES], metric="loss", mode="min", scheduler=scheduler, seed=1, verbose=0,
+        engine=tune.Simulated(world=tune.World(tune.Machines(cpus=2), start_s=3, decision_s=0.5)),
+        storage_path=folder, name="real", **more,
+    )  # fmt: skip
+    return found.experiment_path
+
+
+def test_the_same_scheduler_takes_as_long_and_finds_the_same(tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    found = whatif(path, None)
+    was = found.recorded
+    assert found.time_s == pytest.approx((was.time_s, was.time_s), rel=0.01)
+    assert found.trial_s == pytest.approx((was.trial_s, was.trial_s), rel=0.05)
+    assert (found.cut.n_results, was.n_results, found.stopped) == (54, 54, [])
+    assert found.found == (was.best, was.best)
+    assert found.is_exact
+
+
+def test_an_early_stop_saves_time_and_says_who_was_stopped_and_why(tmp_path: Path) -> None:
+    found = whatif(recorded(tmp_path), ASHAScheduler(max_t=9, grace_period=1, reduction_factor=3))
+    assert found.time_s[1] < found.recorded.time_s
+    assert found.is_exact
+    assert found.cut == found.extended
+    last = found.stopped[-1]
+    assert (last.trial_id[-1], last.t, last.value) == ("5", 1, 1.9)
+    assert last.best == pytest.approx(0.9 + 1 / 9)
+    assert (last.why.rule, last.why.rung, last.why.rank, last.is_certain) == ("asha", 1, 6, True)
+
+
+def test_what_lies_beyond_a_recording_is_counted_and_bounds_the_answer(tmp_path: Path) -> None:
+    path = recorded(tmp_path, ASHAScheduler(max_t=9, grace_period=1, reduction_factor=3))
+    found = whatif(path, FIFOScheduler())
+    assert found.beyond
+    assert not found.is_exact
+    assert found.cut.n_results == found.recorded.n_results
+    assert found.extended.n_results == 54
+    assert found.time_s[0] < found.time_s[1]
+    assert found.found == (found.recorded.best, found.recorded.best)
+
+
+def test_a_value_beyond_a_recording_is_taken_to_be_the_best_recorded_one(tmp_path: Path) -> None:
+    path = recorded(tmp_path, ASHAScheduler(max_t=9, grace_period=1, reduction_factor=3))
+    found = whatif(path, ASHAScheduler(max_t=9, grace_period=3, reduction_factor=3))
+    stopped_at_first = [one for one in found.stopped if one.trial_id in found.beyond]
+    assert all(not one.is_certain for one in stopped_at_first)
+
+
+def test_a_trial_that_came_to_the_stop_criterion_is_whole(tmp_path: Path) -> None:
+    found = whatif(recorded(tmp_path, stop={"training_iteration": 2}), FIFOScheduler())
+    assert (found.beyond, found.cut.n_results) == ([], 12)
+
+
+def test_other_machines_have_a_price(tmp_path: Path) -> None:
+    world = tune.World(tune.Machines(cpus=6, price_per_hour=3600.0))
+    found = whatif(recorded(tmp_path), "asha", world=world)
+    assert found.cut.cost == pytest.approx(found.cut.time_s, rel=0.05)
+
+
+def test_a_time_budget_makes_it_uncertain(tmp_path: Path) -> None:
+    found = whatif(recorded(tmp_path, time_budget_s=60), FIFOScheduler())
+    assert not found.is_exact
+    assert "time budget of 60 s" in found.notes[0]
+
+
+def test_a_scheduler_that_changes_configs_is_refused(tmp_path: Path) -> None:
+    mutating = PopulationBasedTraining(perturbation_interval=1, hyperparam_mutations={"x": [0.1, 0.9]})
+    with pytest.raises(OvertoneError, match="never run"):
+        whatif(recorded(tmp_path), mutating)
+
+
+def test_without_the_metric_nothing_can_be_told(tmp_path: Path) -> None:
+    with pytest.raises(GoalError, match="accuracy"):
+        whatif(recorded(tmp_path), FIFOScheduler(), metric="accuracy", mode="max")
+
+
+def test_another_metric_may_be_asked_for(tmp_path: Path) -> None:
+    found: WhatIf = whatif(recorded(tmp_path), FIFOScheduler(), metric="other", mode="max")
+    assert found.found == (1.0, 1.0)
