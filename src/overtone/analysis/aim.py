@@ -30,6 +30,14 @@ def recorded_goal(header: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return first(parts.get("metric")), first(parts.get("mode"))
 
 
+def recorded_objectives(header: Mapping[str, Any]) -> Goal:
+    """All metrics, modes and constraints as the run was told; a goal without metrics where it was not."""
+    parts = header.get("parts")
+    if not isinstance(parts, Mapping):
+        return Goal()
+    return Goal(parts.get("metric"), parts.get("mode"), constraints=parts.get("constraints") or ())
+
+
 def chosen(
     metric: str | None,
     mode: str | None,

@@ -7,14 +7,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from overtone.analysis.aim import check_reported, chosen, first, recorded_goal
+from overtone.analysis.aim import check_reported, chosen, first, recorded_goal, recorded_objectives
 from overtone.analysis.frames import TrialFrames, flatten, frame
 from overtone.analysis.history import History
 from overtone.analysis.located import located
+from overtone.analysis.objectives import front, volume
 from overtone.analysis.ranking import best_first, best_result
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.summary import SCOPES, is_number
-from overtone.core.goal import lookup
+from overtone.core.goal import Goal, lookup
 from overtone.errors import GoalError, OvertoneError
 
 if TYPE_CHECKING:
@@ -108,7 +109,10 @@ class ExperimentAnalysis:
         if scope not in SCOPES:
             raise GoalError(f"scope={scope!r}: choose one of {', '.join(map(repr, SCOPES))}")
         best, best_value = None, math.nan
+        objectives = recorded_objectives(self._history.header)
         for trial in self.trials:
+            if objectives.constraints and any(v > 0 for v in objectives.violations(trial.last_result)):
+                continue
             value = trial.value(metric, mode, scope)
             if value is None or value != value or (filter_nan_and_inf and value in _INFINITE):
                 continue
@@ -121,6 +125,29 @@ class ExperimentAnalysis:
             what = "a finite number" if filter_nan_and_inf else "a number other than NaN"
             warnings.warn(f"there is no best trial: none reported {metric!r} as {what}", stacklevel=2)
         return best
+
+    def pareto_front(
+        self, metric: Sequence[str] | None = None, mode: str | Sequence[str] | None = None
+    ) -> list[RecordedTrial]:
+        """The trials whose last results no other dominates, in the order of creation.
+
+        By default by all metrics of the experiment; trials that break its constraints are left out.
+        """
+        return front(self.trials, self._objectives(metric, mode))
+
+    def hypervolume(
+        self,
+        reference: Sequence[float] | None = None,
+        metric: Sequence[str] | None = None,
+        mode: str | Sequence[str] | None = None,
+    ) -> float:
+        """The volume of objectives between the Pareto front and `reference`.
+
+        Args:
+            reference: A value for each metric that all good results are better than; by default the
+                worst of each that a trial ended with.
+        """
+        return volume(self.trials, self._objectives(metric, mode), reference)
 
     def get_best_config(
         self,
@@ -306,6 +333,18 @@ class ExperimentAnalysis:
             "num_trials": statuses,
         }
 
+    @property
+    def account(self) -> dict[str, float] | None:
+        """What a simulated search used and cost, once it has ended; None for others.
+
+        `time_s`, `cost`, `machine_s`, `trial_s`, `trained_s`, `lost_s`, `redone_share` (the part of all
+        training that was done twice, or for nothing), `n_starts`, `n_failures`, `n_preempted`; see
+        `overtone.engines.simulated.Account`.
+        """
+        from overtone.analysis.account import recorded_account
+
+        return recorded_account(self._history.journal)
+
     def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
         """The first config of a trial's line of ancestors, and each later one with its t.
 
@@ -323,6 +362,12 @@ class ExperimentAnalysis:
     def _aim(self, metric: str | None, mode: str | None) -> tuple[str, str]:
         default = (self.default_metric, self.default_mode)
         return chosen(metric, mode, default, (one.last_result for one in self.trials))
+
+    def _objectives(self, metric: Sequence[str] | None, mode: str | Sequence[str] | None) -> Goal:
+        recorded = recorded_objectives(self._history.header)
+        if metric is None:
+            metric, mode = recorded.metrics or self._aim(None, None)[:1], mode or recorded.modes
+        return Goal(metric, mode, constraints=dict(zip(recorded.constraints, recorded.bounds, strict=True)))
 
     def _find(self, trial: Any) -> RecordedTrial:
         wanted = str(getattr(trial, "trial_id", trial)).rstrip("/")

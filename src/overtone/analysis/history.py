@@ -74,6 +74,7 @@ class History:
         codec: Needed where configs should get back what is not data.
 
     Attributes:
+        journal: The file.
         folder: The experiment's folder, where it lies now.
         header: The journal's first record.
         table: The state of all trials.
@@ -85,7 +86,7 @@ class History:
         self.header = header(journal)
         self.table = TrialTable()
         self.is_indexed = False
-        self._journal = journal
+        self.journal = journal
         self._codec = codec or Codec(decode_config=with_tuples)
         self._pasts: dict[str, Past] = {}
         self._savers: dict[str, Past] = {}
@@ -102,10 +103,10 @@ class History:
             StorageError: The journal cannot be read, or is damaged.
         """
         self.is_indexed = True
-        if self._journal.exists() and self._journal.stat().st_size < self._offset:
+        if self.journal.exists() and self.journal.stat().st_size < self._offset:
             # a failed append was taken back, or another experiment is there now
             self.table, self._pasts, self._savers, self._offset, self._n = TrialTable(), {}, {}, 0, 0
-        lines = Lines(self._journal, self._offset, self._n)
+        lines = Lines(self.journal, self._offset, self._n)
         decode, table, pasts, plain = self._codec.decode, self.table, self._pasts, PLAIN_REPORT.match
         newest: dict[str, re.Match[bytes]] = {}
         collects = gc.isenabled()
@@ -129,7 +130,7 @@ class History:
                 self._note(record)
         except KeyError as error:
             raise StorageError(
-                f"{self._journal}, line {lines.n}: it is about {error}, of which nothing was said before"
+                f"{self.journal}, line {lines.n}: it is about {error}, of which nothing was said before"
             ) from error
         finally:
             self._show(newest.values())
@@ -154,7 +155,7 @@ class History:
     def lineage(self) -> Lineage:
         """Which configs the trials trained with, and whose checkpoints they went on from."""
         lineage = Lineage()
-        for body in Lines(self._journal):
+        for body in Lines(self.journal):
             if PLAIN_REPORT.match(body) is None and (record := self._codec.decode(body, True)) is not None:
                 lineage.apply(record)
         return lineage
@@ -167,13 +168,13 @@ class History:
         """A trial's results from the file, complete, one at a time."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         numbers = range(len(past.offsets))
-        with self._journal.open("rb", buffering=4096) as file:
+        with self.journal.open("rb", buffering=4096) as file:
             for number in reversed(numbers) if newest_first else numbers:
                 file.seek(past.offsets[number])
                 body = unsealed(file.readline()[:-1])
                 record = None if body is None else self._codec.decode(body)
                 if record is None or type(record.event) is not Reported or record.event.trial_id != trial_id:
-                    raise StorageError(f"{self._journal} was changed after it was read: call refresh()")
+                    raise StorageError(f"{self.journal} was changed after it was read: call refresh()")
                 yield past.complete(row, number, record.event.metrics)
 
     def last_result(self, trial_id: str) -> dict[str, Any]:

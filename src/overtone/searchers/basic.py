@@ -13,6 +13,7 @@ from overtone.core.types import Config
 from overtone.errors import SpaceError
 from overtone.searchers.samples import ENDLESS, checked_samples
 from overtone.space import Variants, parse, pin
+from overtone.space.allowed import Allowed
 
 if TYPE_CHECKING:
     from overtone.space import RngFor
@@ -41,6 +42,7 @@ class BasicVariantGenerator(Searcher):
     """
 
     lookahead = 200
+    takes_constraint = True
 
     def __init__(
         self,
@@ -65,11 +67,11 @@ class BasicVariantGenerator(Searcher):
         samples = checked_samples(1 if self.num_samples is None else self.num_samples)
         root = parse(space)
         self._seed = seed if self._own_seed is None else self._own_seed
-        self._rest = Variants(root)
+        self._rest = Allowed(root)
         self._first = []
         for i, point in enumerate(self.points_to_evaluate):
             try:
-                self._first.append(Variants(pin(root, point)))
+                self._first.append(Allowed(pin(root, point)))
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
         self._first_ends = list(accumulate(variants.size for variants in self._first))

@@ -20,3 +20,9 @@ def checked_samples(num_samples: Any) -> int:
     if not is_whole or (num_samples < 1 and num_samples != ENDLESS):
         raise SpaceError(f"num_samples={num_samples!r} must be 1 or more, or -1 to go on without end")
     return int(num_samples)
+
+
+def total_of(num_samples: int | None) -> int | None:
+    """How many trials `num_samples` makes of a searcher that draws one a sample; None without end."""
+    samples = checked_samples(1 if num_samples is None else num_samples)
+    return None if samples == ENDLESS else samples

@@ -6,16 +6,18 @@ from overtone.lazy import attach
 
 _NAMES = {
     "overtone.space.categorical": "Categorical",
+    "overtone.space.constraint": "Space allows space",
     "overtone.space.cube": "Cube Dimension",
     "overtone.space.data": "decode_config describe encode_config is_data space_from_data space_to_data",
     "overtone.space.domain": "Domain",
     "overtone.space.draw": "RngFor sample",
-    "overtone.space.dsl": "choice grid_search lograndint loguniform qlograndint qloguniform qrandint qrandn "
-    "quniform randint randn sample_from uniform",
+    "overtone.space.dsl": "choice grid_search lograndint loguniform normal_prior qlograndint "
+    "qloguniform qrandint qrandn quniform randint randn sample_from uniform",
     "overtone.space.function": "Function",
     "overtone.space.interval": "Float Integer",
     "overtone.space.normal": "Normal",
     "overtone.space.pins": "nested pin",
+    "overtone.space.prior": "NormalPrior",
     "overtone.space.tags": "flatten tag variables",
     "overtone.space.tree": "parse",
     "overtone.space.variants": "Variants count grid_points",
@@ -24,6 +26,9 @@ _NAMES = {
 TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
     from overtone.space.categorical import Categorical as Categorical
+    from overtone.space.constraint import Space as Space
+    from overtone.space.constraint import allows as allows
+    from overtone.space.constraint import space as space
     from overtone.space.cube import Cube as Cube
     from overtone.space.cube import Dimension as Dimension
     from overtone.space.data import decode_config as decode_config
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from overtone.space.dsl import grid_search as grid_search
     from overtone.space.dsl import lograndint as lograndint
     from overtone.space.dsl import loguniform as loguniform
+    from overtone.space.dsl import normal_prior as normal_prior
     from overtone.space.dsl import qlograndint as qlograndint
     from overtone.space.dsl import qloguniform as qloguniform
     from overtone.space.dsl import qrandint as qrandint
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
     from overtone.space.normal import Normal as Normal
     from overtone.space.pins import nested as nested
     from overtone.space.pins import pin as pin
+    from overtone.space.prior import NormalPrior as NormalPrior
     from overtone.space.tags import flatten as flatten
     from overtone.space.tags import tag as tag
     from overtone.space.tags import variables as variables

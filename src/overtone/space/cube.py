@@ -86,6 +86,10 @@ class Cube:
             raise SpaceError(f"a point of this space has {len(self)} coordinates, not {len(coordinates)}")
         return _AtCoordinates(self.root, rng_for or _constant, coordinates, self._index).config()
 
+    def index_of(self, node: Node) -> int:
+        """The dimension that a node of `root` is."""
+        return self._index[node]
+
     def is_active(self, dimension: int, point: Sequence[float]) -> bool:
         """Whether this dimension matters at `point`: the branch that it is in is taken."""
         return all(_bin(point[i], len(self.dimensions[i].values)) == option

@@ -27,6 +27,9 @@ PLACE = "__space__"
 OPAQUE = "__opaque__"
 """Marks a value that is not data, with a description of it."""
 
+CONSTRAINT = "__constraint__"
+"""Says that not all of a space may be tried, with a description of the function that tells."""
+
 TUPLE = "__tuple__"
 """Marks a tuple."""
 
@@ -61,7 +64,9 @@ def describe(value: Any) -> str:
 
 def space_to_data(space: Any) -> Any:
     """`space` as JSON data; functions, classes and other objects only by their description."""
-    return _written(parse(space))
+    root = parse(space)
+    written = _written(root)
+    return {**written, CONSTRAINT: {OPAQUE: describe(root.constraint)}} if root.constraint else written
 
 
 def space_from_data(data: Any) -> Any:
@@ -93,9 +98,19 @@ def decode_config(space: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         SpaceError: The space has no such place any more, or a value was only described.
     """
-    config = _decode(parse(space), data, "")
+    root = parse(space)
+    if _is_flat(root) and not any(isinstance(one, (dict, list)) for one in data.values()):
+        return dict(data)  # most are such, and a resume reads each of them twice
+    config = _decode(root, data, "")
     filled: dict[str, Any] = _filled(config, config)
     return filled
+
+
+def _is_flat(node: Node) -> bool:
+    """Whether it is one level of numbers from domains, and constants."""
+    if not isinstance(node, Group):
+        return False
+    return all(type(one) in (Drawn, Fixed) and type(key) is str for key, one in node.items.items())
 
 
 def _written(node: Node) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
@@ -42,6 +42,19 @@ class Domain(ABC):
     @abstractmethod
     def contains(self, value: Any) -> bool:
         """Whether `value` may be drawn."""
+
+    @property
+    def size(self) -> float:
+        """How many values there are; inf where they cannot be counted."""
+        return math.inf
+
+    def values(self) -> Iterator[Any]:
+        """Every value, the smallest first.
+
+        Raises:
+            SpaceError: They cannot be counted.
+        """
+        raise SpaceError(f"{self!r} has more values than can be listed")
 
     def sample(self, rng: Random | None = None) -> Any:
         """A value drawn with `rng`; without one (to look by hand), with Python's global generator."""

@@ -10,6 +10,7 @@ from overtone.space.domain import Domain
 from overtone.space.function import Function
 from overtone.space.interval import Float, Integer
 from overtone.space.normal import Normal
+from overtone.space.prior import NormalPrior
 
 
 def uniform(lower: float, upper: float) -> Float:
@@ -62,6 +63,16 @@ def qrandn(mean: float, sd: float, q: float) -> Normal:
     return Normal("qrandn", mean, sd, q=q)
 
 
+def normal_prior(domain: Float | Integer, mean: float, sd: float | None = None) -> NormalPrior:
+    """`domain`, of which values around `mean` are expected to be good and are tried first and more often.
+
+    Args:
+        sd: How far from `mean`, in the domain's own units; for a logarithmic domain in powers
+            of ten. By default an eighth of the axis.
+    """
+    return NormalPrior(domain, mean, sd)
+
+
 def choice(categories: Iterable[Any]) -> Categorical:
     """One of `categories`; those that are dicts or lists with domains in them are branches."""
     return Categorical(categories)
@@ -81,7 +92,7 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
     function.__name__: function
     for function in (
         uniform, quniform, loguniform, qloguniform, randint, qrandint, lograndint, qlograndint, randn, qrandn,
-        choice, sample_from,
+        choice, sample_from, normal_prior,
     )
 }  # fmt: skip
 """What makes each domain, by name."""

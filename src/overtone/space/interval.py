@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
@@ -70,6 +71,15 @@ class Interval(Domain):
         if self.base != 10:
             arguments["base"] = self.base
         return arguments
+
+    @property
+    def size(self) -> float:
+        return math.inf if self._step is None else self._count
+
+    def values(self) -> Iterator[Any]:
+        if self._step is None:
+            return super().values()
+        return (self._value(self._first + k) for k in range(self._count))
 
     def sample(self, rng: Random | None = None) -> Any:
         if rng is not None and self._step is not None and not self.log:

@@ -69,7 +69,7 @@ def _pin_group(node: Group, value: Any) -> Group:
         where = f"{node.path}: " if node.path else ""
         raise SpaceError(f"{where}{unknown[0]!r} is not in the space, which has {_names(node)}")
     items = {key: _pin(item, value[key]) if key in value else item for key, item in node.items.items()}
-    return Group(node.path, node.key, items)
+    return Group(node.path, node.key, items, node.constraint)
 
 
 def _pin_series(node: Series, value: Any) -> Series:

@@ -13,7 +13,7 @@ such as "optimizer#1/lr" for the value in the second branch; draws are made by k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -92,13 +92,20 @@ class Pick(Node):
 
 
 class Group(Node):
-    """A dict, in the user's order of keys."""
+    """A dict, in the user's order of keys.
 
-    __slots__ = ("items",)
+    Attributes:
+        constraint: Says which configurations may be tried; of the whole space alone.
+    """
 
-    def __init__(self, path: str, key: str, items: dict[Any, Node]) -> None:
+    __slots__ = ("constraint", "items")
+
+    def __init__(
+        self, path: str, key: str, items: dict[Any, Node], constraint: Callable[..., Any] | None = None
+    ) -> None:
         super().__init__(path, key, prod(item.size for item in items.values()))
         self.items = items
+        self.constraint = constraint
 
     def by_key(self) -> Iterator[Node]:
         """The values, sorted by their keys: the order of grids, of the cube and of tags."""
@@ -184,7 +191,10 @@ def _group(value: Mapping[Any, Any], path: str, key: str, no_grid: str) -> Group
     if len({str(k) for k in items}) < len(items):
         twice = sorted(str(k) for k in items if not isinstance(k, str) and str(k) in items)
         raise SpaceError(f"{path or 'the space'}: {', '.join(twice)} is a key both as text and otherwise")
-    return Group(path, key, items)
+    constraint = getattr(value, "constraint", None) if type(value) is not dict else None
+    if constraint is not None and path:
+        raise SpaceError(f"{path}: a constraint is for the whole space: give it to the outermost one")
+    return Group(path, key, items, constraint)
 
 
 def _series(value: Sequence[Any], path: str, key: str, no_grid: str) -> Node:

@@ -1,0 +1,49 @@
+"""How much of the space of objectives a set of results covers (Zitzler and Thiele 1998), computed by the
+exclusive volumes of its points, one after the other (While, Bradstreet and Barone 2012, "A Fast Way
+of Calculating Exact Hypervolumes")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from overtone.analysis.pareto import Scores, pareto_front
+
+
+def hypervolume(points: Sequence[Scores], reference: Scores) -> float:
+    """The volume of what the points dominate and what is better than `reference`.
+
+    Args:
+        points: A higher number is better; those that are not better than the reference in
+            every objective add nothing.
+        reference: The corner that the volume is measured from.
+
+    >>> hypervolume([(3, 1), (1, 3)], (0, 0))
+    5.0
+    """
+    inside = [
+        tuple(a - r for a, r in zip(point, reference, strict=True))
+        for point in points
+        if all(a > r for a, r in zip(point, reference, strict=True))
+    ]
+    return _volume(inside)
+
+
+def _volume(points: Sequence[tuple[float, ...]]) -> float:
+    front = sorted({points[i] for i in pareto_front(points)}, reverse=True)
+    if front and len(front[0]) == 2:
+        return _area(front)
+    total = 0.0
+    for i, point in enumerate(front):
+        # what a later point shares with this one is that of the corner that both dominate
+        shared = [tuple(map(min, point, later)) for later in front[i + 1 :]]
+        total += prod(point) - _volume(shared)
+    return float(total)
+
+
+def _area(front: Sequence[tuple[float, ...]]) -> float:
+    total, height = 0.0, 0.0
+    for x, y in front:  # x falls and y grows
+        total += x * (y - height)
+        height = y
+    return total

@@ -1,0 +1,213 @@
+"""What earlier experiments found, for a searcher to begin with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overtone.core.goal import Goal, lookup
+from overtone.core.protocols import Searcher
+from overtone.core.randomness import keyed
+from overtone.core.resources import Resources
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Config
+from overtone.errors import MissingPackageError, OvertoneError, SpaceError, StorageError
+from overtone.space import Variants, decode_config, encode_config, nested, pin
+from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
+
+Found = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""A configuration, and its metrics."""
+
+_CPU = Resources.of({"cpu": 1})
+
+
+def warm(
+    sources: Sequence[Any],
+    searcher: Searcher,
+    root: Group,
+    goal: Goal,
+    recorded: Sequence[Mapping[str, Any]] | None,
+    learns: Callable[[Searcher], bool],
+) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """Tell the searcher what earlier searches found; what that is, as data, and a line on it.
+
+    Args:
+        recorded: What an earlier driver of this experiment read; None where there was none.
+        learns: Whether a searcher wants to hear of results.
+
+    Raises:
+        OvertoneError: The searcher does not learn, or something cannot be read.
+    """
+    if not (sources if recorded is None else recorded):
+        return (), ""
+    if not learns(searcher):
+        raise OvertoneError(
+            f'warm_start: {type(searcher).__name__} does not learn from results; ask for search_alg="auto"'
+        )
+    found, line = (recorded, "") if recorded is not None else earlier_results(sources, root, goal)
+    tell(searcher, found, root, goal)
+    return found, line
+
+
+def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[list[dict[str, Any]], str]:
+    """The results of earlier experiments that lie in the space, as data, and a line that says how many.
+
+    Args:
+        sources: Folders of experiments, Overtone's or Ray Tune's, finished or running; URLs of
+            Optuna's storages, such as "sqlite:///study.db" or "sqlite:///studies.db#name"; Optuna studies.
+        root: The space. Constants may have been others; what is searched must lie in it.
+
+    Returns:
+        For each the `config`, encoded, and `values`: one for each metric, None for NaN.
+
+    Raises:
+        OvertoneError: A source cannot be read, or the goal is not known.
+    """
+    if not goal.metrics:
+        raise OvertoneError("warm_start needs to know what counts: name metric and mode")
+    kept, n_outside = [], 0
+    for source in sources:
+        for config, metrics in _read(source, goal):
+            values = [lookup(metrics, name) for name in goal.metrics]
+            if not all(isinstance(one, (int, float)) for one in values):
+                continue
+            try:
+                fitting = fitted(root, decode_config(root, config))
+            except SpaceError:
+                n_outside += 1
+                continue
+            kept.append(
+                {
+                    "config": encode_config(root, fitting),
+                    "values": [float(one) if abs(one) < float("inf") else None for one in values],
+                    "violations": [metrics.get(name) for name in goal.constraints],
+                }
+            )
+    outside = f"; {n_outside} lie outside of this space" if n_outside else ""
+    return kept, f"warm start: {len(kept)} results of {len(sources)} earlier searches{outside}"
+
+
+def tell(searcher: Searcher, found: Sequence[Mapping[str, Any]], root: Group, goal: Goal) -> None:
+    """Tell a searcher what `earlier_results` found, as trials that ended."""
+    for i, one in enumerate(found):
+        values = [float("nan") if value is None else value for value in one["values"]]
+        metrics: dict[str, Any] = {
+            "training_iteration": 1,
+            **dict(zip(goal.metrics, values, strict=True)),
+            **{
+                k: v
+                for k, v in zip(goal.constraints, one.get("violations", ()), strict=False)
+                if v is not None
+            },
+        }
+        config = decode_config(root, one["config"])
+        trial = Trial(f"earlier_{i:05d}", -1 - i, config, _CPU, Status.TERMINATED, n_results=1)
+        trial.last = trial.best = goal.result(metrics)
+        searcher.on_result(trial, trial.last)
+        searcher.on_trial_end(trial)
+
+
+def fitted(root: Group, config: Mapping[str, Any]) -> Config:
+    """The configuration of the space that has the searched values of `config`.
+
+    Raises:
+        SpaceError: One of them is missing, or lies outside.
+    """
+    pinned = pin(root, _searched(root, config))
+    missing = _open(pinned)
+    if missing:
+        raise SpaceError(f"{dict(config)!r:.200} has no {missing}")
+    return Variants(pinned).config(0, lambda key: keyed(0, key))
+
+
+def _searched(group: Group, config: Mapping[str, Any]) -> dict[Any, Any]:
+    """The part of `config` that is searched."""
+    found: dict[Any, Any] = {}
+    for key, item in group.items.items():
+        if isinstance(item, (Fixed, Computed)) or key not in config:
+            continue
+        value = config[key]
+        is_group = isinstance(item, Group) and isinstance(value, Mapping)
+        found[key] = _searched(item, value) if is_group else value  # type: ignore[arg-type]
+    return found
+
+
+def _open(node: Node) -> str:
+    """The path of something that is still to be drawn; empty where nothing is."""
+    if isinstance(node, (Drawn, Pick)):
+        return node.path
+    parts: Any = node.items.values() if isinstance(node, Group) else ()
+    parts = node.items if isinstance(node, Series) else parts
+    return next(filter(None, map(_open, parts)), "")
+
+
+def _read(source: Any, goal: Goal) -> Iterator[Found]:
+    if hasattr(source, "trials") and hasattr(source, "directions"):
+        yield from _of_study(source, goal)
+    elif isinstance(source, str) and _is_database(source):
+        yield from _of_study(_study(source), goal)
+    else:
+        folder = Path(source).expanduser() if "://" not in str(source) else None
+        if (
+            folder is not None
+            and not (folder / "journal.jsonl").exists()
+            and any(folder.glob("*/result.json"))
+        ):
+            yield from _of_ray(folder)
+            return
+        from overtone.analysis import ExperimentAnalysis
+
+        for trial in ExperimentAnalysis(source).trials:
+            if trial.num_results:
+                yield trial.config, trial.last_result
+
+
+def _of_ray(folder: Path) -> Iterator[Found]:
+    """The last result of each trial of a Ray Tune experiment: the last whole line of its result.json."""
+    for path in sorted(folder.glob("*/result.json")):
+        last: dict[str, Any] = {}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                last = json.loads(line)
+            except ValueError:
+                break  # a torn last line
+        params = path.with_name("params.json")
+        try:
+            config = (
+                json.loads(params.read_text(encoding="utf-8")) if params.exists() else last.get("config", {})
+            )
+        except ValueError as error:
+            raise StorageError(f"{params} cannot be read: {error}") from error
+        yield config, last
+
+
+def _is_database(source: str) -> bool:
+    scheme = source.partition("://")[0].partition("+")[0]
+    return "://" in source and scheme in ("sqlite", "mysql", "postgresql", "mssql", "oracle")
+
+
+def _study(source: str) -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise MissingPackageError("optuna", "optuna", "a warm start from an Optuna storage") from None
+    url, _, name = source.partition("#")
+    names = optuna.study.get_all_study_names(url)
+    if not name and len(names) != 1:
+        listed = ", ".join(map(repr, names)) or "none"
+        raise OvertoneError(f"{url} holds {len(names)} studies ({listed}): name one, as in {url + '#name'!r}")
+    return optuna.load_study(study_name=name or names[0], storage=url)
+
+
+def _of_study(study: Any, goal: Goal) -> Iterator[Found]:
+    modes = tuple("max" if one.name == "MAXIMIZE" else "min" for one in study.directions)
+    if modes != goal.modes:
+        raise OvertoneError(
+            f"the Optuna study {study.study_name!r} has directions {modes}, "
+            f"and this search has mode={goal.modes}"
+        )
+    for trial in study.trials:
+        if trial.values is not None and trial.state.name in ("COMPLETE", "PRUNED"):
+            yield nested(trial.params), dict(zip(goal.metrics, trial.values, strict=True))

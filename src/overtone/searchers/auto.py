@@ -1,0 +1,123 @@
+"""`search_alg="auto"`: a good searcher for any space, without reading anything.
+
+The rule. Scrambled Sobol' points first: as many as there are dimensions and one, at least 4 and at most
+20; while they are waited for, as many more as there are free slots. Then a Gaussian process over all
+results (see `gaussian_process`), and the point with the highest expected improvement, where the points
+that are being tried count as known to be what the process expects of them. Suggestions take turns: one
+in two looks at the order of results alone and the others at their values, made as normal as can
+be; of both one in two searches everywhere, the others near the best points. A process costs the cube of
+its results, so that beyond 300 it is made of 300: the best ones and those nearest to the very best; and of
+120 where trials are cheap, that is where the median trial, over the number of those that run, takes
+less than a second. The number of dimensions changes nothing else: candidates differ from a good point in
+about 20 of them at a time. A finite space of up to 1,000 configurations is looked at as a whole, and
+nothing in a finite space is tried twice.
+
+Several objectives are weighted anew for each suggestion (see `targets.scalarised`). Constraint metrics
+have a process of their own each, and the improvement counts with the chance that all are 0 or less
+(Gardner et al. 2014, "Bayesian Optimization with Inequality Constraints").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from overtone.core.protocols import Searcher
+from overtone.core.randomness import key
+from overtone.core.trial import Trial
+from overtone.core.types import Config, Result
+from overtone.errors import GoalError
+from overtone.searchers.distinct import Distinct
+from overtone.searchers.first_points import FirstPoints
+from overtone.searchers.samples import checked_samples, total_of
+from overtone.searchers.sobol import Sobol
+from overtone.searchers.told import Outcome, Told
+
+MOST_LISTED = 1_000
+"""Finite spaces up to so many points are looked at as a whole."""
+
+
+class AutoSearch(Searcher):
+    """Learns from results which configurations to try next; any space, any number of trials at once.
+
+    Args:
+        metric, mode: The goal, if it is not named elsewhere.
+        points_to_evaluate: What to try first; what a point leaves open is drawn.
+        evaluated_rewards: Values of the metric for the first of these points, which are not tried
+            again then; needs `mode`.
+        num_samples: 1 or more, or -1 to go on without end; None leaves it to `tune.run`.
+    """
+
+    takes_constraint = True
+
+    def __init__(
+        self,
+        metric: str | None = None,
+        mode: str | None = None,
+        points_to_evaluate: Iterable[Mapping[str, Any]] | None = None,
+        evaluated_rewards: Sequence[float] | None = None,
+        *,
+        num_samples: int | None = None,
+    ) -> None:
+        super().__init__(metric, mode)
+        self.points_to_evaluate = list(points_to_evaluate or ())
+        self.evaluated_rewards = list(evaluated_rewards or ())
+        self.num_samples = None if num_samples is None else checked_samples(num_samples)
+
+    def on_start(self, space: Any, seed: int) -> None:
+        self._seed = seed
+        self._distinct = Distinct(space, seed)
+        self._told = Told(self._distinct.cube.to_unit)
+        self._first = FirstPoints(space, self.points_to_evaluate, seed, self.evaluated_rewards)
+        self._sobol = Sobol(len(self._distinct.cube), seed)
+        self._model: Any = None
+        self.total = total_of(self.num_samples)
+        mode = self.mode or (self.goal and self.goal.mode)
+        if self._first.known and mode not in ("max", "min"):
+            raise GoalError(f'evaluated_rewards needs mode="max" or "min", not {mode!r}')
+        sign = 1.0 if mode == "max" else -1.0
+        for config, reward in self._first.known:
+            self._told.outcomes.append(Outcome(self._distinct.take(config), (sign * reward,)))
+
+    def suggest(self, index: int) -> Config | None:
+        config = self._first.config(index)
+        if config is None:
+            config = self._distinct.first_new(index, self._candidates(index))
+        if config is not None:
+            self.on_suggested(index, config)
+        return config
+
+    def on_suggested(self, index: int, config: Config) -> None:
+        self._told.pending[index] = self._distinct.take(config)
+
+    def on_result(self, trial: Trial, result: Result) -> None:
+        self._told.on_result(trial, result)
+
+    def on_trial_end(self, trial: Trial) -> None:
+        n = len(self._told.outcomes)
+        self._told.on_trial_end(trial)
+        # also what others tried: an earlier search, or a scheduler
+        self._distinct.taken.update(one.point for one in self._told.outcomes[n:])
+
+    @property
+    def _n_first(self) -> int:
+        return min(max(4, len(self._distinct.cube) + 1), 20)
+
+    def _candidates(self, index: int) -> Iterator[Sequence[float]]:
+        if sum(1 for one in self._told.outcomes if one.scores) < self._n_first or not len(
+            self._distinct.cube
+        ):
+            yield self._sobol.point(index)
+            return
+        import numpy as np
+
+        from overtone.searchers.surrogate import Surrogate
+
+        if self._model is None:
+            self._model = Surrogate(self._distinct.cube)
+        generator = np.random.default_rng(key(self._seed, "auto", str(index)))
+        listed = self._distinct.unseen() if self._distinct.size <= MOST_LISTED else None
+        if listed == []:
+            return
+        pending = [self._told.pending[i] for i in sorted(self._told.pending)]
+        yield from self._model.ranked(self._told.outcomes, pending, index, generator, listed)

@@ -1,0 +1,88 @@
+"""Ax (Olson et al. 2025, "Ax: A Platform for Adaptive Experimentation"), with BoTorch's Gaussian processes:
+https://ax.dev
+
+Numbers are searched as quantiles of their domains. For each suggestion an experiment is made anew of all
+results and of what waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.errors import MissingPackageError
+from overtone.searchers.flat import Flat
+from overtone.searchers.library import LibrarySearcher
+from overtone.space.tree import Pick
+
+
+class AxSearch(LibrarySearcher):
+    """Suggests by Ax, over numbers and plain choices.
+
+    Args:
+        n_initial_points: So many suggestions are random.
+        method: "fast" or "quality": see Ax's `configure_generation_strategy`.
+    """
+
+    lookahead = 1  # its suggestions take seconds
+
+    def __init__(
+        self, space: Any = None, metric: Any = None, mode: Any = None,
+        points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, n_initial_points: int = 6,
+        method: Any = "fast", *, evaluated_rewards: Sequence[float] | None = None, seed: int | None = None,
+        num_samples: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(space, metric, mode, points_to_evaluate, evaluated_rewards, seed, num_samples)
+        self.n_initial_points, self.method = n_initial_points, method
+
+    def begin(self) -> None:
+        self.refuse_branches()
+        try:
+            import ax.api.client  # noqa: F401
+        except ImportError:
+            raise MissingPackageError("ax-platform", "ax", "AxSearch") from None
+        import logging
+
+        from ax.utils.common.logger import set_stderr_log_level
+
+        set_stderr_log_level(logging.WARNING)  # else it tells of each trial
+        self._names = {f"p{i}": name for i, name in enumerate(self.nodes)}
+
+    def propose(self, index: int, seed: int) -> Flat:
+        losses = self.losses()
+        if len(losses) < max(1, self.n_initial_points):
+            return self.anywhere(seed)
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            client = self._client(seed)
+            for told, loss in zip(self.told, losses, strict=True):
+                client.complete_trial(client.attach_trial(self._given(told.flat)), {"loss": loss})
+            for _, flat in sorted(self.waiting.items()):
+                client.attach_trial(self._given(flat))
+            (found,) = client.get_next_trials(max_trials=1).values()
+        return self.values({name: found[given] for given, name in self._names.items()})
+
+    def _client(self, seed: int) -> Any:
+        from ax.api.client import Client
+        from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+
+        client, parameters = Client(random_seed=seed), list[Any]()
+        for given, name in self._names.items():
+            node = self.nodes[name]
+            if isinstance(node, Pick):
+                options = list(range(len(node.options)))
+                parameters.append(ChoiceParameterConfig(given, options, "int", is_ordered=False))
+            else:
+                parameters.append(RangeParameterConfig(given, (0.0, 1.0), "float"))
+        client.configure_experiment(parameters)
+        client.configure_optimization("-loss")
+        client.configure_generation_strategy(
+            self.method, initialization_budget=0, initialize_with_center=False
+        )
+        return client
+
+    def _given(self, flat: Flat) -> dict[str, float]:
+        units = self.units(flat)
+        return {given: units[name] for given, name in self._names.items()}

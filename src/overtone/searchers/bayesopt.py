@@ -1,0 +1,90 @@
+"""The Gaussian process of bayesian-optimization (Nogueira 2014): https://bayesian-optimization.github.io
+
+Numbers are searched as quantiles of their domains. What waits counts as already having the mean result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.errors import MissingPackageError
+from overtone.searchers.flat import Flat
+from overtone.searchers.library import LibrarySearcher
+from overtone.space import uniform
+from overtone.space.tree import Pick
+
+
+class BayesOptSearch(LibrarySearcher):
+    """Suggests by a Gaussian process over numbers and plain choices.
+
+    Args:
+        space: As for every searcher; or {"x": (lower, upper)}.
+        utility_kwargs: {"kind": "ucb", "kappa": 2.576} or {"kind": "ei" or "poi", "xi": 0.01}.
+        random_state: Used instead of the experiment's seed.
+        random_search_steps: So many suggestions are random.
+    """
+
+    lookahead = 1  # its suggestions take seconds
+
+    def __init__(
+        self, space: Any = None, metric: Any = None, mode: Any = None,
+        points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
+        utility_kwargs: Mapping[str, Any] | None = None, random_state: int | None = None,
+        random_search_steps: int = 10, *, evaluated_rewards: Sequence[float] | None = None,
+        num_samples: int | None = None,
+    ) -> None:  # fmt: skip
+        named = {name: uniform(*one) if _is_pair(one) else one for name, one in dict(space or {}).items()}
+        rest = evaluated_rewards, random_state, num_samples
+        super().__init__(named or None, metric, mode, points_to_evaluate, *rest)
+        self.utility_kwargs, self.random_search_steps = utility_kwargs, random_search_steps
+
+    def begin(self) -> None:
+        self.refuse_branches()
+        try:
+            import bayes_opt  # noqa: F401
+        except ImportError:
+            raise MissingPackageError("bayesian-optimization", "bayesopt", "BayesOptSearch") from None
+        n_axes = {k: len(n.options) if isinstance(n, Pick) else 1 for k, n in self.nodes.items()}
+        self._axes = {f"{name}={i}": (name, i) for name, n in n_axes.items() for i in range(n)}
+
+    def propose(self, index: int, seed: int) -> Flat:
+        losses = self.losses()
+        if len(losses) < max(1, self.random_search_steps):
+            return self.anywhere(seed)
+        from bayes_opt import BayesianOptimization
+
+        bounds = dict.fromkeys(self._axes, (0.0, 1.0))
+        given: Any = {"random_state": seed, "verbose": 0, "allow_duplicate_points": True}
+        model = BayesianOptimization(None, bounds, self._utility(), **given)
+        facts = [(one.flat, -loss) for one, loss in zip(self.told, losses, strict=True)]
+        facts += [(flat, -sum(losses) / len(losses)) for _, flat in sorted(self.waiting.items())]
+        for flat, score in facts:
+            units = self.units(flat)
+            model.register({axis: self._at(axis, units) for axis in self._axes}, score)
+        return self._decoded(model.suggest())
+
+    def _at(self, axis: str, units: Mapping[str, float]) -> float:
+        name, i = self._axes[axis]
+        return float(units[name] == i) if isinstance(self.nodes[name], Pick) else units[name]
+
+    def _decoded(self, point: Mapping[str, Any]) -> Flat:
+        """The number of each domain, and of each choice the option with the largest."""
+        best: dict[str, tuple[float, float]] = {}
+        for axis, (name, i) in self._axes.items():
+            is_pick = isinstance(self.nodes[name], Pick)
+            best[name] = max(best.get(name, (-1.0, 0)), (point[axis], i if is_pick else point[axis]))
+        return self.values({name: unit for name, (_, unit) in best.items()})
+
+    def _utility(self) -> Any:
+        from bayes_opt import acquisition
+
+        given = {"kind": "ucb", "kappa": 2.576, "xi": 0.01, **(self.utility_kwargs or {})}
+        if given["kind"] == "ucb":
+            return acquisition.UpperConfidenceBound(kappa=given["kappa"])
+        name = {"ei": "ExpectedImprovement", "poi": "ProbabilityOfImprovement"}[given["kind"]]
+        return getattr(acquisition, name)(xi=given["xi"])
+
+
+def _is_pair(value: Any) -> bool:
+    return type(value) is tuple and len(value) == 2 and all(isinstance(one, (int, float)) for one in value)

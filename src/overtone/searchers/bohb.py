@@ -1,0 +1,90 @@
+"""The model of BOHB (Falkner et al. 2018, arXiv 1807.01774, section 3.2), the partner of HyperBandForBOHB.
+
+What is likely among the good results at the largest budget that has enough of them, and unlikely among the
+others, is suggested. A budget is a t that trials report at.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.core.randomness import Random
+from overtone.core.trial import Trial
+from overtone.core.types import Result
+from overtone.searchers.flat import Flat
+from overtone.searchers.kernel_density import KernelDensity
+from overtone.searchers.library import LibrarySearcher
+from overtone.space.tree import Pick
+
+_CONFIG = {
+    "min_points_in_model": None, "top_n_percent": 15, "num_samples": 64, "random_fraction": 1 / 3,
+    "bandwidth_factor": 3.0, "min_bandwidth": 1e-3,
+}  # fmt: skip
+
+
+class TuneBOHB(LibrarySearcher):
+    """Suggests by BOHB's model; needs no other package.
+
+    Args:
+        bohb_config: Numbers of the model by the names that HpBandSter has for them:
+            min_points_in_model, top_n_percent, num_samples, random_fraction, bandwidth_factor, min_bandwidth.
+        max_concurrent: At most so many trials at once; 0 for as many as fit.
+    """
+
+    def __init__(
+        self, space: Any = None, bohb_config: Mapping[str, Any] | None = None, metric: Any = None,
+        mode: Any = None, points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
+        seed: int | None = None, max_concurrent: int = 0, *, num_samples: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(space, metric, mode, points_to_evaluate, None, seed, num_samples)
+        self.bohb_config, self.max_concurrent = bohb_config, max_concurrent
+        unknown = set(bohb_config or ()) - set(_CONFIG)
+        if unknown:
+            raise ValueError(f"bohb_config has {sorted(unknown)}; known are {', '.join(_CONFIG)}")
+        self._config: dict[str, Any] = {**_CONFIG, **(bohb_config or {})}
+
+    def begin(self) -> None:
+        self._found: dict[float, dict[int, tuple[Flat, float]]] = {}
+        self._n_options = [len(n.options) if isinstance(n, Pick) else 0 for n in self.nodes.values()]
+        self._enough = (self._config["min_points_in_model"] or len(self.nodes) + 1) + 2
+
+    def on_result(self, trial: Trial, result: Result) -> None:
+        super().on_result(trial, result)
+        flat = self.waiting.get(-1 if trial.suggestion is None else trial.suggestion)
+        if flat is None or not result.is_ruled or result.t < self._budget():
+            return
+        self._found.setdefault(result.t, {})[trial.index] = flat, result.score
+        largest = self._budget()  # smaller ones are never looked at again
+        self._found = {t: found for t, found in self._found.items() if t >= largest}
+
+    def _budget(self) -> float:
+        return max((t for t, found in self._found.items() if len(found) >= self._enough), default=-math.inf)
+
+    def propose(self, index: int, seed: int) -> Flat:
+        rng, budget = Random(seed), self._budget()
+        if budget < 0 or rng.random() < self._config["random_fraction"]:
+            return self._flat(self._drawn(rng))
+        import numpy as np
+
+        found = sorted(self._found[budget].values(), key=lambda one: -one[1])
+        points = np.array([self._point(rng, flat) for flat, _ in found])
+        least = self._enough - 2
+        n_good = max(least, len(points) * self._config["top_n_percent"] // 100)
+        narrowest = self._config["min_bandwidth"]
+        good = KernelDensity(points[:n_good], self._n_options, narrowest)
+        others = KernelDensity(points[-max(least, len(points) - n_good) :], self._n_options, narrowest)
+        near = [good.drawn(rng, self._config["bandwidth_factor"]) for _ in range(self._config["num_samples"])]
+        return self._flat(near[int(np.argmax(good.log(near) - others.log(near)))])
+
+    def _flat(self, point: Sequence[float]) -> Flat:
+        return self.values(dict(zip(self.nodes, point, strict=True)))
+
+    def _drawn(self, rng: Random) -> list[float]:
+        return [rng.randrange(n) if n else rng.random() for n in self._n_options]
+
+    def _point(self, rng: Random, flat: Flat) -> list[float]:
+        """The coordinates of a result; those of branches that were not taken are drawn."""
+        units = self.units(flat)
+        return [units.get(name, u) for name, u in zip(self.nodes, self._drawn(rng), strict=True)]

@@ -1,0 +1,96 @@
+"""No configuration twice, where a space has only so many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from overtone.core.randomness import Random, keyed
+from overtone.core.types import Config
+from overtone.errors import SpaceError
+from overtone.space import Cube
+from overtone.space.constraint import allows
+from overtone.space.finite import points, size
+
+MOST_LISTED = 1 << 20
+"""Finite spaces up to so many points are gone through one by one where chance finds nothing new."""
+
+_TRIES = 5_000
+
+
+class Distinct:
+    """Which configurations of a space were taken; finds new ones, and knows when there are none.
+
+    Attributes:
+        cube: The space as its unit cube.
+        size: How many configurations it has at most; inf with a real number in it.
+        taken: The points that were taken, as `cube.to_unit` has them.
+    """
+
+    def __init__(self, space: Any, seed: int) -> None:
+        self.cube = Cube(space)
+        self.size = size(self.cube.root)
+        self.taken: set[tuple[float, ...]] = set()
+        self._seed = seed
+        self._every: list[tuple[float, ...]] | None = None
+        self._left: Iterator[tuple[float, ...]] | None = None
+
+    def take(self, config: Config) -> tuple[float, ...]:
+        """Take note of a configuration; returns its point."""
+        point = tuple(self.cube.to_unit(config))
+        self.taken.add(point)
+        return point
+
+    def allowed(self, index: int, point: Sequence[float]) -> Config | None:
+        """The configuration at `point`, where the space's constraint allows it."""
+        config = self.cube.from_unit(point, lambda key: self._rng(index, key))
+        return config if allows(self.cube.root, config) else None
+
+    def new(self, index: int, candidates: Iterable[Sequence[float]]) -> Config | None:
+        """The first of the candidates that is allowed and was not taken; it is taken now."""
+        for point in candidates:
+            config = self.allowed(index, point)
+            if config is not None and tuple(self.cube.to_unit(config)) not in self.taken:
+                self.take(config)
+                return config
+        return None
+
+    def first_new(self, index: int, candidates: Iterable[Sequence[float]]) -> Config | None:
+        """As `new`, and where none of the candidates will do any other point; None when all are taken.
+
+        Raises:
+            SpaceError: The constraint allows hardly anything.
+        """
+        found = self.new(index, candidates)
+        if found is not None:
+            return found
+        if self.size <= MOST_LISTED:
+            return self.new(index, self._unseen())
+        rng, is_any_allowed = self._rng(index, "anywhere"), False
+        for _ in range(_TRIES):
+            point = [rng.random() for _ in range(len(self.cube))]
+            is_any_allowed = is_any_allowed or self.allowed(index, point) is not None
+            found = self.new(index, [point])
+            if found is not None:
+                return found
+        if not is_any_allowed:
+            raise SpaceError(
+                f"the constraint allowed none of {_TRIES:,} configurations that were drawn at random: "
+                "write the space so that most of it is allowed"
+            )
+        return None
+
+    def unseen(self) -> list[tuple[float, ...]]:
+        """Every point of a finite space that was not taken."""
+        if self._every is None:
+            self._every = list(points(self.cube))
+        return [point for point in self._every if point not in self.taken]
+
+    def _unseen(self) -> Iterator[tuple[float, ...]]:
+        # points that were passed once never come back: they were taken, or are not allowed
+        if self._left is None:
+            self._left = points(self.cube)
+        return self._left
+
+    def _rng(self, index: int, key: str) -> Random:
+        return keyed(self._seed, f"space:{key}", str(index))

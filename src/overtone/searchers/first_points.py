@@ -1,0 +1,52 @@
+"""What a user wants tried first, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from overtone.core.randomness import keyed
+from overtone.core.types import Config
+from overtone.errors import SpaceError
+from overtone.space import parse, pin
+from overtone.space.allowed import Allowed
+
+
+class FirstPoints:
+    """`points_to_evaluate`: those with a reward are known, the others are the first suggestions.
+
+    Args:
+        points: Configs, or parts of them; what one leaves open is drawn, and of a grid that it
+            leaves open the first point is taken.
+        rewards: A value for each of the first points, in the metric's own sense.
+
+    Raises:
+        SpaceError: A point names something that the space does not have, or there are more rewards.
+    """
+
+    def __init__(
+        self, space: Any, points: Iterable[Mapping[str, Any]], seed: int, rewards: Sequence[float] = ()
+    ) -> None:
+        root, listed, self._seed = parse(space), list(points), seed
+        if len(rewards) > len(listed):
+            raise SpaceError(
+                f"evaluated_rewards has {len(rewards)} values for {len(listed)} points_to_evaluate: "
+                "give one for each point that is known"
+            )
+        self._variants = []
+        for i, point in enumerate(listed):
+            try:
+                self._variants.append(Allowed(pin(root, point)))
+            except SpaceError as error:
+                raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
+        self.known = [(self._drawn(i), float(reward)) for i, reward in enumerate(rewards)]
+
+    def __len__(self) -> int:
+        return len(self._variants) - len(self.known)
+
+    def config(self, index: int) -> Config | None:
+        """The config of suggestion `index`; None where the points are over."""
+        return self._drawn(len(self.known) + index) if index < len(self) else None
+
+    def _drawn(self, i: int) -> Config:
+        return self._variants[i].config(0, lambda key: keyed(self._seed, f"space:{key}", f"point {i}"))

@@ -1,0 +1,55 @@
+"""At most so many trials of a searcher at once."""
+
+from __future__ import annotations
+
+from overtone.core.protocols import Searcher
+from overtone.core.trial import Trial
+from overtone.core.types import Config
+from overtone.searchers.wrapper import Wrapper
+
+
+class ConcurrencyLimiter(Wrapper):
+    """Lets at most `max_concurrent` trials of `searcher` run at once, and suggests nothing ahead.
+
+    A searcher learns more from results than from guesses about what still runs: fewer at
+    once make better suggestions and a longer search.
+
+    Args:
+        searcher: What suggests.
+        max_concurrent: How many, 1 or more.
+        batch: Wait until all of them have ended before the next ones begin.
+
+    Raises:
+        ValueError: `max_concurrent` is no such number.
+    """
+
+    lookahead = 0
+
+    def __init__(self, searcher: Searcher, max_concurrent: int, batch: bool = False) -> None:
+        super().__init__(searcher)
+        is_whole = hasattr(max_concurrent, "__index__") and not isinstance(max_concurrent, bool)
+        if not is_whole or max_concurrent < 1:
+            raise ValueError(f"max_concurrent={max_concurrent!r} must be a whole number, 1 or more")
+        self.max_concurrent, self.batch = int(max_concurrent), batch
+        self._batch: set[int] = set()
+        self._n_ended = 0
+
+    def on_start(self, space: object, seed: int) -> None:
+        super().on_start(space, seed)
+        self._batch, self._n_ended = set(), 0
+
+    def suggest(self, index: int) -> Config | None:
+        if self.batch and len(self._batch) >= self.max_concurrent:
+            return None
+        return super().suggest(index)
+
+    def on_suggested(self, index: int, config: Config) -> None:
+        super().on_suggested(index, config)
+        self._batch.add(index)
+
+    def on_trial_end(self, trial: Trial) -> None:
+        super().on_trial_end(trial)
+        if trial.suggestion in self._batch:
+            self._n_ended += 1
+            if self._n_ended == len(self._batch):
+                self._batch, self._n_ended = set(), 0

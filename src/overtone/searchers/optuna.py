@@ -1,0 +1,90 @@
+"""The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a study of its own or in a storage.
+
+Each suggestion has a freshly seeded sampler. Values in steps are searched as numbers of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.core.types import Config
+from overtone.searchers.flat import Flat
+from overtone.searchers.library import LibrarySearcher, Told
+from overtone.searchers.optuna_params import decoded, defined, drawn, encoded
+from overtone.searchers.optuna_samplers import asked, constrain, fail, replay_of, sampler, stored, study, tell
+from overtone.space import flatten, nested
+
+
+class OptunaSearch(LibrarySearcher):
+    """Suggests by an Optuna sampler, for one objective or several, with pending trials and constraints.
+
+    Args:
+        space: As for every searcher; or a function of an Optuna trial that draws with its
+            `suggest_...` and may return constants; or a dict of Optuna distributions.
+        sampler: "tpe", "gp", "cmaes", "nsga2", "nsga3", "random", "auto" (OptunaHub's, which is
+            downloaded), or a sampler of Optuna; None for Optuna's default.
+        study_name, storage: As in `optuna.create_study`; a study that exists is gone on with.
+    """
+
+    def __init__(
+        self, space: Any = None, metric: Any = None, mode: Any = None,
+        points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, sampler: Any = None,
+        study_name: str | None = None, storage: Any = None, seed: int | None = None,
+        evaluated_rewards: Sequence[float] | None = None, *, num_samples: int | None = None,
+    ) -> None:  # fmt: skip
+        self._define, first = defined(space), (points_to_evaluate or (), evaluated_rewards or ())
+        own: tuple[Any, Any] = first if self._define else ((), ())
+        self._points, self._rewards = own
+        super().__init__({} if self._define else space, metric, mode, seed=seed, num_samples=num_samples)
+        self.points_to_evaluate, self.evaluated_rewards = ((), ()) if self._define else first
+        self.sampler, self.study_name, self.storage = sampler, study_name, storage
+        self.replay = replay_of(sampler)
+
+    def begin(self) -> None:
+        modes = (self.goal.modes if self.goal else ()) or ("max",)
+        self._signs = [1 if one == "max" else -1 for one in modes]
+        self.study, self._used = study(self.storage, self.study_name, modes), None
+        known = stored(self.study, self._seed)  # by an earlier driver, where the storage outlives it
+        self._stored = {index: one.params for index, one in known.items()}
+        self._trials: dict[int, Any] = {index: one.number for index, one in known.items()}
+        for point, reward in zip(self._points, self._rewards, strict=False):
+            self.study.tell(self._ask(-1, 0, flatten(point))[0], reward)
+
+    def suggest(self, index: int) -> Config | None:
+        if self._define is None:
+            return super().suggest(index)
+        return self._whole(nested(self.propose(index, self.seed_of(index))), index)
+
+    def propose(self, index: int, seed: int) -> Flat:
+        if index in self._stored:
+            return decoded(self.nodes, self._stored.pop(index))
+        self.forget(index)  # which the space's constraint forbade
+        params = dict(enumerate(self._points[len(self._rewards) :])).get(index)
+        self._trials[index], flat = self._ask(index, seed, params)
+        return flat
+
+    def on_suggested(self, index: int, config: Config) -> None:
+        super().on_suggested(index, config)
+        if self._stored.pop(index, None) is None and index not in self._trials:
+            params = flatten(config) if self._define else encoded(self.nodes, self.waiting[index])
+            self._trials[index], _ = self._ask(index, 0, params)
+
+    def learn(self, told: Told) -> None:
+        values, trial = self.finite(told), self._trials.get(told.index)
+        if told.result is None or values is None or (trial is None and self._define):
+            return self.forget(told.index)
+        if trial is None:
+            trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
+        constrain(trial, told.result.violations)
+        signed = [sign * value for sign, value in zip(self._signs, values, strict=True)]
+        return tell(self.study, trial, signed)
+
+    def forget(self, index: int) -> None:
+        fail(self.study, self._trials.get(index))
+
+    def _ask(self, index: int, seed: int, params: Mapping[str, Any] | None) -> tuple[Any, Flat]:
+        """A new trial of the study and what it suggests: `params` where they are given."""
+        self.study.sampler = self._used = sampler(self.sampler, seed, self._used)
+        trial = asked(self.study, params, (self._seed, index) if self.storage is not None else None)
+        return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)

@@ -1,0 +1,120 @@
+"""A space's values as Optuna's parameters, and back: exactly, for every value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from overtone.core.randomness import Random
+from overtone.searchers.flat import Flat
+from overtone.space.draw import Drawing
+from overtone.space.interval import Float, Interval
+from overtone.space.tree import SCALARS, Drawn, Group, Pick
+
+_BINS = 10**6
+"""In so many equally likely parts a domain is divided that Optuna has nothing like."""
+
+Nodes = Mapping[str, Drawn | Pick]
+
+
+def encoded(nodes: Nodes, flat: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a flat configuration."""
+    return {name: _param(nodes[name], value) for name, value in flat.items() if name in nodes}
+
+
+def decoded(nodes: Nodes, params: Mapping[str, Any]) -> Flat:
+    """The inverse of `encoded`; what is no parameter of the space stays as it is."""
+    return {name: _value(nodes[name], one) if name in nodes else one for name, one in params.items()}
+
+
+def suggested(trial: Any, node: Drawn | Pick) -> Any:
+    """What `trial`, of Optuna, suggests for the node."""
+    if isinstance(node, Pick):
+        return _value(node, trial.suggest_categorical(node.key, _labels(node)))
+    domain = node.domain
+    if not isinstance(domain, Interval):
+        return _value(node, trial.suggest_int(node.key, 0, _BINS - 1))
+    low, high = _bounds(domain)
+    if isinstance(domain, Float) and domain.q is None:
+        return _value(node, trial.suggest_float(node.key, low, high, log=domain.log))
+    return _value(node, trial.suggest_int(node.key, low, high, log=domain.log))
+
+
+def _bounds(domain: Interval) -> tuple[Any, Any]:
+    """The first and the last parameter."""
+    if domain.q is None:
+        return domain.lower, domain.upper if isinstance(domain, Float) else domain.upper - 1
+    return round(domain.quantile(0) / domain.q), round(domain.quantile(1) / domain.q)
+
+
+def drawn(root: Group, nodes: Nodes, trial: Any) -> Flat:
+    """A flat configuration of `root` whose every part `trial`, of Optuna, suggests."""
+    asking = _Asking(root, trial, nodes)
+    asking.config()
+    return asking.flat
+
+
+def defined(space: Any) -> Callable[[Any], Any] | None:
+    """A space of Optuna's as a function that makes a flat configuration of a trial; None for one of ours."""
+    if callable(space):
+        return lambda trial: {**(space(trial) or {}), **trial.params}
+    kinds = {name: type(one).__name__ for name, one in space.items()} if isinstance(space, Mapping) else {}
+    if not any(one.endswith("Distribution") for one in kinds.values()):
+        return None
+
+    def define(trial: Any) -> dict[str, Any]:
+        constants = {}
+        for name, one in space.items():
+            if kinds[name] == "CategoricalDistribution":
+                trial.suggest_categorical(name, one.choices)
+            elif kinds[name] == "FloatDistribution":
+                trial.suggest_float(name, one.low, one.high, step=one.step, log=one.log)
+            elif kinds[name] == "IntDistribution":
+                trial.suggest_int(name, one.low, one.high, step=one.step, log=one.log)
+            else:
+                constants[name] = one
+        return {**constants, **trial.params}
+
+    return define
+
+
+class _Asking(Drawing):
+    def __init__(self, root: Group, trial: Any, nodes: Nodes) -> None:
+        super().__init__(root, Random)
+        self.flat: Flat = {}
+        self._trial, self._nodes = trial, nodes
+
+    def option(self, pick: Pick) -> int:
+        if pick.key not in self._nodes:
+            return super().option(pick)
+        option: int = self.flat.setdefault(pick.key, suggested(self._trial, pick))
+        return option
+
+    def value(self, node: Drawn) -> Any:
+        return self.flat.setdefault(node.key, suggested(self._trial, node))
+
+
+def _labels(pick: Pick) -> list[Any]:
+    """The options themselves where Optuna can tell them apart, else their numbers."""
+    are_plain = all(type(value) in SCALARS for value in pick.values)
+    return (
+        pick.values if are_plain and len(set(pick.values)) == len(pick.values) else [*range(len(pick.values))]
+    )
+
+
+def _param(node: Drawn | Pick, value: Any) -> Any:
+    if isinstance(node, Pick):
+        return _labels(node)[value]
+    domain = node.domain
+    if not isinstance(domain, Interval):
+        return min(int(domain.cdf(value) * _BINS), _BINS - 1)
+    return value if domain.q is None else round(value / domain.q)
+
+
+def _value(node: Drawn | Pick, param: Any) -> Any:
+    if isinstance(node, Pick):
+        return _labels(node).index(param)
+    domain = node.domain
+    if not isinstance(domain, Interval):
+        return domain.quantile((param + 0.5) / _BINS)
+    return domain.cast(param if domain.q is None else param * domain.q)

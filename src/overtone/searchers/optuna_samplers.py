@@ -1,0 +1,128 @@
+"""Optuna's samplers by short names, and its studies without a word on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.errors import MissingPackageError
+from overtone.lazy import nearest
+
+_SAMPLERS = {
+    "tpe": "TPE", "gp": "GP", "cmaes": "CmaEs", "nsga2": "NSGAII", "nsga3": "NSGAIII", "random": "Random",
+}  # fmt: skip
+_BY_FACTS = (None, "tpe", "gp", "random")  # the others keep in the study what they drew
+
+
+def replay_of(asked: Any) -> str:
+    """Whether this sampler's suggestions depend on results and a seed alone: see `Searcher.replay`.
+
+    Raises:
+        ValueError: There is no such sampler.
+    """
+    known = (*_SAMPLERS, "auto")
+    if isinstance(asked, str) and asked not in known:
+        raise ValueError(f"sampler={asked!r}{nearest(asked, known)}: choose one of {', '.join(known)}")
+    return "keyed" if asked is None or (isinstance(asked, str) and asked in _BY_FACTS) else "asked"
+
+
+def sampler(asked: Any, seed: int, last: Any = None) -> Any:
+    """A sampler of this name with this seed; one that was made by the user as it is.
+
+    Args:
+        last: The one before it: seeded anew where nothing else of it depends on what it drew.
+    """
+    if not (asked is None or isinstance(asked, str)):
+        return asked
+    if last is not None and asked not in ("gp", "auto") and _reseeded(last, seed):
+        return last
+    if asked == "auto":
+        try:
+            import optunahub
+        except ImportError:
+            raise MissingPackageError("optunahub", "optuna", 'OptunaSearch(sampler="auto")') from None
+        return optunahub.load_module("samplers/auto_sampler").AutoSampler(seed=seed)
+    import warnings
+
+    import optuna
+
+    quiet = {"warn_independent_sampling": False} if asked in ("gp", "cmaes") else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        return getattr(optuna.samplers, f"{_SAMPLERS[asked or 'tpe']}Sampler")(seed=seed, **quiet)
+
+
+def _reseeded(one: Any, seed: int) -> bool:
+    """Seed a sampler and those in it; whether there was anything to seed."""
+    found = [value for value in vars(one).values() if type(value).__name__ == "LazyRandomState"]
+    for value in found:
+        value.rng.seed(seed)
+    inner = [value for value in vars(one).values() if type(value).__name__.endswith("Sampler")]
+    return all(_reseeded(value, seed) for value in inner) and bool(found)
+
+
+def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
+    """The study of this name, made if there is none.
+
+    Raises:
+        MissingPackageError: Optuna is not installed.
+    """
+    try:
+        import optuna
+    except ImportError:
+        raise MissingPackageError("optuna", "optuna", "OptunaSearch") from None
+    directions: list[Any] = ["maximize" if one == "max" else "minimize" for one in modes]
+    loudness = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        return optuna.create_study(
+            storage=storage, study_name=name, directions=directions, load_if_exists=True
+        )
+    finally:
+        optuna.logging.set_verbosity(loudness)
+
+
+def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | None) -> Any:
+    """A new trial of `study`, which suggests `params` where they are given.
+
+    Args:
+        mark: Seed and index of the suggestion, to be stored with it.
+    """
+    if params is not None:
+        study.enqueue_trial(dict(params))
+    trial = study.ask()
+    if mark is not None:
+        trial.set_user_attr("overtone", list(mark))
+    return trial
+
+
+def constrain(trial: Any, violations: Sequence[float]) -> None:
+    """Note how far a trial is from being allowed, for one that is not only known by its number."""
+    for i, violation in enumerate(violations if hasattr(trial, "set_constraint") else ()):
+        trial.set_constraint(str(i), violation)
+
+
+def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
+    """Tell the study of a trial's values; one that has ended already stays as it is."""
+    if isinstance(trial, int) and study.trials[trial].state.is_finished():
+        return
+    try:
+        from optuna.study._tell import _tell_with_warning
+    except ImportError:
+        study.tell(trial, values, skip_if_finished=True)
+    else:  # without a deep copy of the trial, which is most of what telling takes
+        _tell_with_warning(study, trial, values, skip_if_finished=True)
+
+
+def fail(study: Any, trial: Any) -> None:
+    """Tell the study that a trial, if there is one, ended without a value."""
+    from optuna.trial import TrialState
+
+    if trial is not None:
+        study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
+
+
+def stored(study: Any, seed: int) -> dict[int, Any]:
+    """The trials of the study that were marked in this experiment, by suggestion."""
+    marked = ((*one.user_attrs.get("overtone", (None, -1)), one) for one in study.trials)
+    return {index: one for its_seed, index, one in marked if its_seed == seed}

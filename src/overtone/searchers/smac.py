@@ -1,0 +1,88 @@
+"""SMAC (Lindauer et al. 2022, "SMAC3: A Versatile Bayesian Optimization Package"): random forests that
+know conditional spaces. https://automl.github.io/SMAC3
+
+Numbers are searched as quantiles of their domains. For each suggestion the model is made anew of all results;
+what waits counts as the worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.errors import MissingPackageError
+from overtone.searchers.flat import Flat
+from overtone.searchers.library import LibrarySearcher
+from overtone.space import Cube
+
+
+class SMACSearch(LibrarySearcher):
+    """Suggests by SMAC's random forest, in conditional spaces too.
+
+    Args:
+        n_initial_points: So many suggestions are random.
+    """
+
+    lookahead = 1  # its suggestions take seconds
+
+    def __init__(
+        self, space: Any = None, metric: Any = None, mode: Any = None,
+        points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, n_initial_points: int = 10, *,
+        evaluated_rewards: Sequence[float] | None = None, seed: int | None = None,
+        num_samples: int | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(space, metric, mode, points_to_evaluate, evaluated_rewards, seed, num_samples)
+        self.n_initial_points = n_initial_points
+
+    def begin(self) -> None:
+        try:
+            import ConfigSpace
+            import smac  # noqa: F401
+        except ImportError:
+            raise MissingPackageError("smac", "smac", "SMACSearch") from None
+        import logging
+
+        logging.getLogger("smac").setLevel(logging.ERROR)  # which warns that it starts with what it is told
+        space, cube = ConfigSpace.ConfigurationSpace(), Cube(self.root)
+        self._space, Categorical, Float = space, ConfigSpace.Categorical, ConfigSpace.Float
+        for one in (one for one in cube.dimensions if one.key in self.nodes):
+            n = len(one.values)
+            known = Categorical(one.key, range(n)) if n else Float(one.key, (0, 1))
+            space.add(known)
+            above = [(cube.dimensions[i].key, option) for i, option in one.conditions]
+            branches = [(key, option) for key, option in above if key in self.nodes]
+            for parent, option in branches[-1:]:  # the innermost, which has conditions of its own
+                space.add(ConfigSpace.EqualsCondition(known, space[parent], option))
+
+    def propose(self, index: int, seed: int) -> Flat:
+        losses = self.losses()
+        if len(losses) < max(1, self.n_initial_points):
+            return self.anywhere(seed)
+        from tempfile import TemporaryDirectory
+
+        from ConfigSpace import Configuration
+        from smac import HyperparameterOptimizationFacade as Facade
+        from smac import Scenario
+        from smac.runhistory.dataclasses import TrialInfo, TrialValue
+
+        facts = [(one.flat, loss) for one, loss in zip(self.told, losses, strict=True)]
+        facts += [(flat, max(losses)) for _, flat in sorted(self.waiting.items())]
+        with TemporaryDirectory() as folder:  # SMAC writes what it is asked
+            self._space.seed(seed)
+            scenario = Scenario(
+                self._space, output_directory=folder, deterministic=True, n_trials=10**6, seed=seed
+            )
+            first = Facade.get_initial_design(scenario, n_configs=0)
+            search = Facade.get_acquisition_maximizer(scenario, challengers=1000)
+            facade = Facade(
+                scenario, _never, initial_design=first, acquisition_maximizer=search, logging_level=False,
+                overwrite=True,
+            )  # fmt: skip
+            for flat, loss in facts:
+                config = Configuration(self._space, values=self.units(flat))
+                facade.tell(TrialInfo(config, seed=0), TrialValue(loss), save=False)
+            return self.values(dict(facade.ask().config))
+
+
+def _never(config: Any, seed: int = 0) -> float:
+    raise AssertionError("trials are run elsewhere")

@@ -1,0 +1,177 @@
+"""What results promise of points that were not tried: the model and the search behind `auto`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+from overtone.searchers.acquisition import log_feasible, log_improvement
+from overtone.searchers.encoding import Encoding
+from overtone.searchers.evidence import Evidence, Growing, seconds_between
+from overtone.searchers.gaussian_process import Kernel, Process, fit
+from overtone.searchers.targets import powered, ranked
+from overtone.searchers.told import Outcome, Point
+from overtone.space import Cube
+
+Array = Any
+"""A numpy array of floats."""
+
+CHEAP_S = 1.0
+"""Seconds between two suggestions below which trials would wait for the searcher."""
+
+_FARTHEST, _NEAREST = 0.2, 0.1
+_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much a suggestion may cost.
+
+    Attributes:
+        most_seen: Of how many results a process is made at most.
+        n_first: How many candidates there are at first, in halves: anywhere and near.
+        n_moved: How many are added in each round.
+        n_rounds: How often candidates close in on the best of them.
+    """
+
+    most_seen: int
+    n_first: int
+    n_moved: int
+    n_rounds: int = 4
+
+
+FULL = Effort(300, 512, 96)
+QUICK = Effort(120, 256, 48)
+
+
+class Surrogate:
+    """Ranks points by what is to be expected of them.
+
+    Kernels are fitted at fixed numbers of results and kept in between, so that they depend on
+    nothing but the results and their order.
+    """
+
+    def __init__(self, cube: Cube) -> None:
+        self._encoding = Encoding(cube)
+        self._d = len(cube)
+        self._evidence = Growing(self._encoding)
+        self._kernels: dict[tuple[str, int], Kernel] = {}
+        self._pools = ThreadpoolController()
+
+    def ranked(
+        self,
+        outcomes: Sequence[Outcome],
+        pending: Sequence[Point],
+        index: int,
+        rng: Any,
+        listed: Sequence[Point] | None = None,
+    ) -> list[list[float]]:
+        """Candidates, the most promising first.
+
+        Args:
+            index: Of the suggestion: one in two ranks results by their order alone, and of these and
+                of the others one in two stays near the best points.
+            rng: A numpy generator.
+            listed: Choose among these; None to search the whole cube.
+        """
+        # matrices are small, and the other cores belong to the trials
+        with self._pools.limit(limits=1):
+            return self._ranked(outcomes, pending, index, rng, listed)
+
+    def _ranked(
+        self,
+        outcomes: Sequence[Outcome],
+        pending: Sequence[Point],
+        index: int,
+        rng: Any,
+        listed: Sequence[Point] | None,
+    ) -> list[list[float]]:
+        import numpy as np
+
+        target = ranked if index // 2 % 2 else powered
+        every = self._evidence.of(outcomes)
+        gap = seconds_between(outcomes, len(pending))
+        effort = QUICK if len(every) > QUICK.most_seen and gap is not None and gap < CHEAP_S else FULL
+        seen = every.best(effort.most_seen)
+        weights = rng.dirichlet(np.ones(seen.scores.shape[1]))
+        kernel = self._kernel(target.__name__, every, lambda some: target(some.score()))
+        waiting = self._encoding.columns(np.array(pending, float)) if pending else None
+        process = Process(kernel, seen.x, target(seen.score(weights)), waiting)
+        limits = [self._limit(i, every, seen) for i in range(seen.violations.shape[1])]
+        mean, allowed = process.predict(seen.x)[0], seen.is_allowed
+        best = float(mean[allowed].max()) if allowed.any() else None
+
+        def worth(candidates: Array) -> Array:
+            at = self._encoding.columns(candidates)
+            chance = sum((log_feasible(*limit.predict(at)) for limit in limits), np.zeros(len(at)))
+            # while nothing is feasible the first aim is that something is
+            return chance if best is None else chance + log_improvement(*process.predict(at), best)
+
+        if listed is not None:
+            candidates = np.array(listed, float)
+            return _by_worth(candidates, worth(candidates))
+        merit = np.where(allowed, mean, float(mean.min()) - 1 - seen.excess())
+        top = seen.points[np.argsort(-merit, kind="stable")[:5]]
+        return self._searched(top, bool(index % 2), worth, effort, rng)
+
+    def _searched(
+        self, top: Array, is_near: bool, worth: Callable[[Array], Array], effort: Effort, rng: Any
+    ) -> list[list[float]]:
+        """The best candidates of a random search that closes in on the best of its own."""
+        import numpy as np
+
+        half = effort.n_first // 2
+        candidates = self._moved(top, effort.n_first if is_near else half, _FARTHEST, rng)
+        if not is_near:
+            candidates = np.vstack([rng.random((half, self._d)), candidates])
+        candidates = self._encoding.snapped(candidates)
+        worths = worth(candidates)
+        for i in range(effort.n_rounds):
+            order = np.argsort(-worths, kind="stable")[:64]
+            moved = self._moved(candidates[order[:_KEPT]], effort.n_moved, _NEAREST * 0.3**i, rng)
+            moved = self._encoding.snapped(moved)
+            candidates = np.vstack([candidates[order], moved])
+            worths = np.append(worths[order], worth(moved))
+        return _by_worth(candidates, worths)
+
+    def _moved(self, around: Array, n: int, most: float, rng: Any) -> Array:
+        """Points that differ from one of `around` in about 20 dimensions at most."""
+        import numpy as np
+
+        chosen = around[rng.integers(len(around), size=n)]
+        mask = rng.random(chosen.shape) < min(1.0, 20 / self._d) * rng.uniform(0.3, 1.0, (n, 1))
+        mask[np.arange(n), rng.integers(self._d, size=n)] = True
+        step = most * 10 ** rng.uniform(-1, 0, (n, 1))
+        moved = chosen + np.where(mask, step * rng.standard_normal(chosen.shape), 0.0)
+        moved = self._encoding.jumped(moved, mask, rng)
+        return np.abs(1 - np.abs(1 - moved))  # reflected at the cube's faces
+
+    def _limit(self, i: int, every: Evidence, seen: Evidence) -> Process:
+        """The process of a constraint metric."""
+        kernel = self._kernel(f"limit {i}", every, lambda some: some.violation(i))
+        return Process(kernel, seen.x, seen.violation(i))
+
+    def _kernel(self, what: str, every: Evidence, target: Callable[[Evidence], Array]) -> Kernel:
+        n = _last_fit(len(every))
+        if (what, n) not in self._kernels:
+            seen = every.rows(slice(n)).best(QUICK.most_seen)
+            self._kernels[what, n] = fit(seen.x, target(seen), self._encoding.groups)
+        return self._kernels[what, n]
+
+
+def _by_worth(candidates: Array, worths: Array) -> list[list[float]]:
+    import numpy as np
+
+    found: list[list[float]] = candidates[np.argsort(-worths, kind="stable")].tolist()
+    return found
+
+
+def _last_fit(n: int) -> int:
+    """The number of results at which kernels were fitted last."""
+    fitted = 1
+    while (following := fitted + max(1, fitted // 8)) <= n:
+        fitted = following
+    return fitted

@@ -1,0 +1,56 @@
+"""A searcher around another one."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from overtone.core.protocols import Searcher
+from overtone.core.trial import Trial
+from overtone.core.types import Config, Result
+from overtone.errors import OvertoneError
+
+
+class Wrapper(Searcher):
+    """Hands everything on to `searcher`; a child changes what it must.
+
+    Raises:
+        OvertoneError: What it is given is no searcher.
+    """
+
+    def __init__(self, searcher: Searcher) -> None:
+        if not isinstance(searcher, Searcher):
+            raise OvertoneError(
+                f"{type(self).__name__} is put around a searcher, such as OptunaSearch(), and not "
+                f"around {searcher!r}"
+            )
+        self.searcher = searcher
+        self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay
+        self.takes_constraint = searcher.takes_constraint
+
+    @property
+    def num_samples(self) -> Any:
+        """How often the space is sampled; None leaves it to `tune.run`."""
+        return getattr(self.searcher, "num_samples", 0)
+
+    @num_samples.setter
+    def num_samples(self, number: int) -> None:
+        self.searcher = copy(self.searcher)  # it may serve another run
+        self.searcher.num_samples = number  # type: ignore[attr-defined]
+
+    def on_start(self, space: Any, seed: int) -> None:
+        self.searcher.goal = self.goal
+        self.searcher.on_start(space, seed)
+        self.total = self.searcher.total
+
+    def suggest(self, index: int) -> Config | None:
+        return self.searcher.suggest(index)
+
+    def on_suggested(self, index: int, config: Config) -> None:
+        self.searcher.on_suggested(index, config)
+
+    def on_result(self, trial: Trial, result: Result) -> None:
+        self.searcher.on_result(trial, result)
+
+    def on_trial_end(self, trial: Trial) -> None:
+        self.searcher.on_trial_end(trial)

@@ -1,0 +1,5 @@
+"""Kept for imports of `tune.search.repeater`."""
+
+from overtone.searchers.repeater import TRIAL_INDEX, Repeater
+
+__all__ = ["TRIAL_INDEX", "Repeater"]

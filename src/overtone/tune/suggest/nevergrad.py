@@ -1,0 +1,5 @@
+"""Kept for imports of `tune.suggest.nevergrad`."""
+
+from overtone.searchers.nevergrad import NevergradSearch
+
+__all__ = ["NevergradSearch"]

@@ -1,0 +1,5 @@
+"""Kept for imports of `tune.suggest.smac`."""
+
+from overtone.searchers.smac import SMACSearch
+
+__all__ = ["SMACSearch"]

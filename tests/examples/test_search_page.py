@@ -1,0 +1,23 @@
+"""The listings of docs/search.md run, one after the other."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "search.md"
+
+
+def test_the_listings_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    scope: dict[str, Any] = {"__name__": "search_page"}
+    for listing in re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL):
+        exec(listing, scope)
+    assert scope["analysis"].best_config["layers"] >= 3
+    assert len(scope["both"].pareto_front()) >= 2
+    assert "'lr': 0." in capsys.readouterr().out

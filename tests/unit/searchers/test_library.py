@@ -1,0 +1,128 @@
+"""The facts that searchers around libraries keep."""
+
+import sys
+from math import inf
+from types import ModuleType
+
+import pytest
+
+from overtone import tune
+from overtone.core.goal import Goal
+from overtone.core.types import Result
+from overtone.errors import GoalError, MissingPackageError, SpaceError
+from overtone.searchers.ax import AxSearch
+from overtone.searchers.bayesopt import BayesOptSearch
+from overtone.searchers.hyperopt import HyperOptSearch
+from overtone.searchers.library import LibrarySearcher
+from overtone.searchers.nevergrad import NevergradSearch
+from overtone.searchers.optuna import OptunaSearch
+from overtone.searchers.smac import SMACSearch
+from overtone.testing.course import Course
+
+SPACE = {"x": tune.uniform(0, 1)}
+
+
+class Middle(LibrarySearcher):
+    """Suggests the middle of everything."""
+
+    def propose(self, index, seed):
+        return self.values(dict.fromkeys(self.nodes, 0.5))
+
+
+def course(given=SPACE, mode="max", **arguments):
+    searcher = Middle(**arguments)
+    searcher.goal = Goal("score", mode)
+    return Course(searcher, given)
+
+
+def test_what_waits_and_what_ended():
+    found = course()
+    first, second, third = (found.ask() for _ in range(3))
+    assert found.searcher.waiting == {i: {"x": 0.5} for i in range(3)}
+    found.end(second, "value", 2.0)
+    found.end(first, "raised", 0.0)
+    found.end(third, "silent", 0.0)
+    assert found.searcher.waiting == {}
+    told = found.searcher.told
+    assert [(one.index, one.flat, one.result and one.result.score) for one in told] == [
+        (1, {"x": 0.5}, 2.0), (0, {"x": 0.5}, None),
+    ]  # fmt: skip
+
+
+def test_losses_are_finite_and_failures_the_worst():
+    found = course()
+    for how, value in (("value", 3.0), ("nan", 0.0), ("value", -1.0), ("inf", 0.0), ("raised", 0.0)):
+        found.end(found.ask(), how, value)
+    assert found.searcher.losses() == [-3.0, 1.0, 1.0, -3.0, 1.0]
+
+
+def test_what_violates_a_constraint_counts_as_the_worst():
+    found = course()
+    found.end(found.ask(), "value", 1.0)
+    trial = found.ask()
+    found.searcher.on_result(trial, Result(1, 9.0, (9.0,), (0.5,)))
+    found.end(trial, "silent", 0.0)
+    assert found.searcher.losses() == [-1.0, -1.0]
+
+
+def test_nothing_known_is_no_better_than_anything():
+    found = course()
+    found.end(found.ask(), "raised", 0.0)
+    assert found.searcher.losses() == [0.0]
+
+
+@pytest.mark.parametrize(("mode", "scores"), [("max", [2.0, -inf]), ("min", [-2.0, inf])])
+def test_rewards_are_the_metrics_own_values(mode, scores):
+    found = course(mode=mode, points_to_evaluate=[{"x": 0.25}, {"x": 0.75}, {"x": 0.0}], evaluated_rewards=[2, -inf])
+    assert [one.result.score for one in found.searcher.told] == scores
+    assert found.ask().config == {"x": 0.0}
+
+
+def test_rewards_need_a_mode():
+    searcher = Middle(points_to_evaluate=[{"x": 0.25}], evaluated_rewards=[1.0])
+    with pytest.raises(GoalError, match="say mode"):
+        Course(searcher, SPACE)
+
+
+def test_a_space_of_its_own_is_searched_and_the_rest_added():
+    found = course({"rest": 1, "y": tune.uniform(0, 1)}, space=SPACE)
+    assert found.ask().config["x"] == 0.5
+    assert set(found.configs[0]) == {"rest", "x", "y"}
+
+
+@pytest.mark.parametrize("kind", [BayesOptSearch, AxSearch])
+def test_flat_libraries_refuse_branches_and_name_those_that_do_not(kind):
+    space = {"model": tune.choice([{"c": tune.uniform(0, 1)}, 3])}
+    with pytest.raises(SpaceError, match=rf"model: {kind.__name__} cannot search .* OptunaSearch"):
+        Course(kind(), space)
+
+
+@pytest.mark.parametrize(
+    ("kind", "module", "command"),
+    [
+        (OptunaSearch, "optuna", "overtone[optuna]"), (HyperOptSearch, "hyperopt.base", "overtone[hyperopt]"),
+        (BayesOptSearch, "bayes_opt", "overtone[bayesopt]"), (AxSearch, "ax", "overtone[ax]"),
+        (NevergradSearch, "nevergrad", "overtone[nevergrad]"), (SMACSearch, "smac", "overtone[smac]"),
+    ],
+)  # fmt: skip
+def test_a_missing_library_is_named_with_the_command(monkeypatch, kind, module, command):
+    monkeypatch.setitem(sys.modules, module, None)
+    if kind in (AxSearch, SMACSearch):
+        monkeypatch.setitem(sys.modules, {AxSearch: "ax.api.client", SMACSearch: "ConfigSpace"}[kind], None)
+    with pytest.raises(MissingPackageError) as caught:
+        Course(kind(), SPACE)
+    assert command in str(caught.value)
+
+
+def test_a_librarys_own_domain_is_no_constant():
+    optuna = pytest.importorskip("optuna")
+    with pytest.raises(SpaceError, match=r"x: .* written with overtone\.tune"):
+        course({"x": optuna.distributions.FloatDistribution(0, 1)})
+
+
+def test_bayesopt_takes_bounds(monkeypatch):
+    monkeypatch.setitem(sys.modules, "bayes_opt", ModuleType("bayes_opt"))  # not needed for the first suggestions
+    searcher = BayesOptSearch({"x": (10, 20), "kind": "a"}, random_state=1)
+    config = Course(searcher, {}).ask().config
+    assert config["kind"] == "a"
+    assert 10 <= config["x"] <= 20

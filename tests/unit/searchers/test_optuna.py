@@ -1,0 +1,152 @@
+"""What Optuna's studies are told, and which spaces and samplers are taken."""
+
+import pytest
+
+from overtone import tune
+from overtone.core.goal import Goal
+from overtone.core.types import Result
+from overtone.engines.simulated import Simulated
+from overtone.errors import SpaceError
+from overtone.searchers.optuna import OptunaSearch
+from overtone.space.constraint import space as space_of
+from overtone.testing.course import Course, resumed
+
+optuna = pytest.importorskip("optuna")
+SPACE = {"x": tune.uniform(0, 1)}
+
+
+def course(given=None, mode="max", **arguments):
+    searcher = OptunaSearch(**arguments)
+    searcher.goal = Goal("score", mode)
+    return Course(searcher, SPACE if given is None else given)
+
+
+def test_the_study_has_the_parameters_under_their_names_and_values():
+    space = {
+        "lr": tune.loguniform(1e-3, 1), "act": tune.choice(["relu", "tanh"]), "n": tune.randint(1, 9),
+        "in": {"q": tune.qrandint(8, 64, 8)},
+    }  # fmt: skip
+    found = course(space)
+    config = found.ask().config
+    params = found.searcher.study.trials[0].params
+    assert params == {"lr": config["lr"], "act": config["act"], "n": config["n"], "in/q": config["in"]["q"] // 8}
+
+
+def test_values_have_the_sign_of_the_metric():
+    found = course(mode="min")
+    found.end(found.ask(), "value", -0.5)  # the score, which is the loss with its sign turned
+    found.end(found.ask(), "raised", 0)
+    found.end(found.ask(), "silent", 0)
+    found.ask()
+    study = found.searcher.study
+    assert study.direction.name == "MINIMIZE"
+    assert [(one.state.name, one.value) for one in study.trials] == [
+        ("COMPLETE", 0.5), ("FAIL", None), ("FAIL", None), ("RUNNING", None),
+    ]  # fmt: skip
+
+
+def test_infinite_results_count_as_the_worst_that_was_found():
+    found = course()
+    found.end(found.ask(), "-inf", 1.0)  # after a report of 0.0
+    for value in (2.0, 3.0):
+        found.end(found.ask(), "value", value)
+    found.end(found.ask(), "nan", 5.0)
+    found.end(found.ask(), "inf", 5.0)
+    assert [one.value for one in found.searcher.study.trials] == [None, 2.0, 3.0, 2.0, 3.0]
+
+
+def test_constraints_reach_the_sampler():
+    found = course()
+    trial = found.ask()
+    found.searcher.on_result(trial, Result(1, 1.0, (1.0,), (0.25, -1.0)))
+    found.end(trial, "silent", 0)
+    assert dict(found.searcher.study.trials[0].constraints) == {"0": 0.25, "1": -1.0}
+
+
+def test_two_objectives_make_a_front():
+    searcher = OptunaSearch()
+    searcher.goal = Goal(["score", "latency"], ["max", "min"])
+    found = Course(searcher, SPACE, objectives=2)
+    found.end(found.ask(), "value", 2.0)
+    assert [one.values for one in searcher.study.best_trials] == [[2.0, 2.0]]
+
+
+def test_a_space_may_be_defined_by_running_it():
+    def define(trial):
+        if trial.suggest_categorical("kind", ["svm", "forest"]) == "svm":
+            trial.suggest_float("svm/c", 1e-3, 1e3, log=True)
+        else:
+            trial.suggest_int("depth", 1, 9)
+        return {"fixed": 3}
+
+    found = course({"rest": "here"}, space=define)
+    for i in range(12):
+        found.end(found.ask(), "value", float(i))
+    for config in found.configs:
+        assert set(config) == {"rest", "kind", "fixed", "svm" if config["kind"] == "svm" else "depth"}
+    for n in (0, 5, 12, 30):
+        fresh = course({"rest": "here"}, space=define)
+        for then, now in resumed(found.facts, n, fresh.searcher, at_most=2):
+            assert now == then
+
+
+def test_points_for_a_space_that_is_defined_by_running_it():
+    points = [{"x": 0.5}, {"x": 0.25}, {}]
+    define = {"x": optuna.distributions.FloatDistribution(0, 1), "y": optuna.distributions.IntDistribution(0, 3)}
+    points[0]["y"] = 1
+    found = course({}, space=define, points_to_evaluate=points, evaluated_rewards=[7.0])
+    assert found.ask().config["x"] == 0.25
+    assert found.searcher.study.trials[0].value == 7.0
+
+
+def test_its_own_space_is_searched_and_the_rest_added():
+    assert set(course({"rest": 1}, space=SPACE).ask().config) == {"rest", "x"}
+
+
+def test_a_storage_is_gone_on_with_and_a_resume_adds_nothing():
+    storage = optuna.storages.InMemoryStorage()
+    arguments = {"storage": storage, "study_name": "mine", "points_to_evaluate": [{"x": 0.5}]}
+    found = course(**arguments)
+    for i in range(3):
+        found.end(found.ask(), "value", float(i))
+    again = course(**arguments)
+    assert all(now == then for then, now in resumed(found.facts, len(found.facts), again.searcher, at_most=1))
+    assert [one.value for one in optuna.load_study(study_name="mine", storage=storage).trials] == [0, 1, 2]
+    other = course(**arguments, seed=99)
+    other.ask()
+    assert len(other.searcher.study.trials) == 4
+
+
+def test_a_constraint_of_the_space_is_kept():
+    space = space_of({"x": tune.uniform(0, 1)}, constraint=lambda config: config["x"] < 0.3)
+    found = course(space)
+    assert all(found.ask().config["x"] < 0.3 for _ in range(5))
+    never = course(space_of({"x": tune.uniform(0, 1)}, constraint=lambda config: False))
+    with pytest.raises(SpaceError, match="100 attempts"):
+        never.ask()
+
+
+def test_a_sampler_of_the_users():
+    found = course(sampler=optuna.samplers.RandomSampler(seed=3))
+    assert found.searcher.replay == "asked"
+    assert found.ask().config != found.ask().config
+
+
+def test_other_names_of_samplers_are_refused():
+    with pytest.raises(ValueError, match="did you mean 'cmaes'"):
+        OptunaSearch(sampler="cma-es")
+
+
+def test_grids_are_refused():
+    with pytest.raises(SpaceError, match=r"write choice\(\[1, 2\]\)"):
+        course({"x": tune.grid_search([1, 2])})
+
+
+def test_it_runs_behind_the_waist(tmp_path):
+    found = tune.run(
+        lambda config, t: {"loss": (config["x"] - 0.3) ** 2 + 1 / t} if t <= 3 else None,
+        config=SPACE, num_samples=20, search_alg="optuna", metric="loss", mode="min", engine=Simulated(4),
+        storage_path=str(tmp_path), verbose=0, seed=1, scheduler="asha",
+    )  # fmt: skip
+    assert len(found.trials) == 20
+    assert abs(found.best_config["x"] - 0.3) < 0.1
