@@ -1,7 +1,7 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: demo test slow chaos lint bench clean
+.PHONY: demo test slow cluster chaos lint bench clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -11,6 +11,9 @@ test: .venv/test.stamp  ## all tests
 
 slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
 	@$(RUN) -m pytest tests/slow
+
+cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
+	@.venv/ray/bin/python -m pytest tests/conformance/test_engine_ray.py tests/cluster
 
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
@@ -39,6 +42,11 @@ clean:
 
 .venv/lint.stamp: .venv/test.stamp pyproject.toml
 	@echo "installing the linters into .venv" && $(RUN) -m pip install -q --group lint
+	@touch $@
+
+.venv/ray.stamp: .venv/pip.stamp pyproject.toml
+	@echo "installing Ray into .venv/ray" && $(PYTHON) -m venv .venv/ray && .venv/ray/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/ray/bin/python -m pip install -q -e . --group ray
 	@touch $@
 
 .venv/bench.stamp: .venv/test.stamp

@@ -13,7 +13,6 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.simulated import Simulated
 from overtone.errors import TrainableError
-from overtone.testing import faulty
 from overtone.testing.curves import ending, exponential, irregular
 from overtone.testing.scripted import Script, go_on, halt, proceed
 from overtone.worker.bound import with_parameters
@@ -85,8 +84,8 @@ def test_running_ahead_changes_no_event() -> None:
 def test_a_busy_trial_halts_at_its_next_report() -> None:
     driver = opened(exponential)
     driver.start(until_t=m.NEVER)
-    driver.handle(driver.engine.poll(None))
-    driver.handle(driver.engine.poll(None))
+    driver.handle(driver.engine.poll(0))
+    driver.handle(driver.engine.poll(0))
     driver.engine.submit([m.Halt("t", 0, save=True)])
     driver.run()
     assert driver.story() == ["started", "reported 1", "saved 1", "ended halted"]
@@ -161,7 +160,7 @@ def test_a_poll_without_time_leaves_the_clock_alone() -> None:
 
 
 def test_what_is_no_curve() -> None:
-    for trainable in (faulty.reports, faulty.Steps, 7):
+    for trainable in (Path, 7):
         with pytest.raises(TrainableError, match=r"def curve\(config, t\)"):
             opened(trainable)
 

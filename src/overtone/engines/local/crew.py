@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 import signal
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -19,6 +20,11 @@ SPARES = 2
 
 MAX_RESTARTS = 3
 """In a row, of a server that had started well and whose processes never say a word."""
+
+MAX_TAKEN = 10
+"""The same, where it did not crash: the later ones come after a pause, for memory may be short."""
+
+LONGEST_PAUSE_S = 5.0
 
 _FDS_A_PROCESS = 4  # its line, its prints, and room for what is being handed over
 _FDS_OF_OTHERS = 100
@@ -142,12 +148,13 @@ class Crew:
         obituary = server.obituary()
         server.forget()
         self._restarts += 1
-        has_worked = server.is_ready or server.was_taken
-        if self.broken is None and (not has_worked or self._restarts > MAX_RESTARTS):
+        pause_s = pause_before(self._restarts, server.is_ready, server.was_taken)
+        if self.broken is None and pause_s is None:
             doing = "made trial processes" if server.is_ready else "imported the trainable's modules"
             self.broken = (f"the process that {doing} {obituary}", "")
         lost = list(self._processes.values())
         if self.broken is None:
+            time.sleep(pause_s or 0.0)  # nobody waits: all processes went with the server
             try:
                 self._server = WarmServer()
                 self._brief(self._server)
@@ -324,6 +331,21 @@ class Crew:
         self._waiting.clear()
         os.close(self._null)
         os.close(self._payload)
+
+
+def pause_before(restarts: int, was_ready: bool, was_taken: bool) -> float | None:
+    """How many seconds to wait before a server that ended is started again; None to give up.
+
+    Args:
+        restarts: How often in a row it has ended.
+        was_ready: Whether it had imported the trainable's modules.
+        was_taken: Whether somebody killed it, such as a system that is out of memory.
+    """
+    if not was_taken:
+        return 0.0 if was_ready and restarts <= MAX_RESTARTS else None
+    if restarts > MAX_TAKEN:
+        return None
+    return min(LONGEST_PAUSE_S, 0.25 * 2.0 ** (restarts - MAX_RESTARTS)) if restarts > MAX_RESTARTS else 0.0
 
 
 def _room() -> int:

@@ -28,14 +28,14 @@ from overtone.core.messages import (
     Want,
 )
 from overtone.core.protocols import Engine
+from overtone.engines.discards import Discards
 from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.crew import Crew
-from overtone.engines.local.discards import Discards
-from overtone.engines.local.loop import Loop
 from overtone.engines.local.patience import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
+from overtone.engines.loop import Loop
 from overtone.errors import OvertoneError
 from overtone.worker import gpus, requests
 from overtone.worker.trial_channel import cpu_threads
@@ -113,7 +113,7 @@ class Local(Engine):
         self._discards = Discards(job.store, self.wake)
         server = WarmServer()  # first, so that it gets ready while the Job is being pickled
         try:
-            payload = write_payload(job, self._capacity.gpu_ids, self._is_warm)
+            payload = self._payload(job)
         except BaseException:
             server.end(CLOSE_WITHIN_S)
             raise
@@ -132,6 +132,10 @@ class Local(Engine):
         grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
         self._patience = Patience(self._loop, grace_s, self._crew.signal)
         self._events.append(CapacityChanged(self.now(), {NODE: self._capacity.amounts()}))
+
+    def _payload(self, job: Job) -> int:
+        """A descriptor of what the server is handed."""
+        return write_payload(job, self._capacity.gpu_ids, self._is_warm)
 
     def now(self) -> float:
         return self._loop.now()
@@ -203,7 +207,7 @@ class Local(Engine):
             start = self._queue[0]
             if crew.broken is not None:
                 self._queue.popleft()
-                self._end(start, "raised", *crew.broken)
+                self._end(start, "raised", *crew.broken, is_hopeless=True)
                 continue
             shape: Shape = (gpus.visible_to(start.placement, self._capacity.gpu_ids), cpu_threads(start))
             try:
@@ -226,7 +230,7 @@ class Local(Engine):
         except Exception as error:
             self._crew.put_back(process)
             text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
-            self._end(start, "raised", text)
+            self._end(start, "raised", text, is_hopeless=True)
             return
         process.start = start
         process.shape = shape
@@ -299,7 +303,10 @@ class Local(Engine):
                 process.is_parked = True
                 assert self._crew is not None
                 self._crew.watch(process, False)
-            self._events.append(event(message, now, NODE))
+            self._events.append(self._event(message, now))
+
+    def _event(self, message: Message, now: float) -> Event:
+        return event(message, now, NODE)
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
         process.ended = message
@@ -352,7 +359,7 @@ class Local(Engine):
         if process.excess:
             self._end(start, "limit", process.excess)
         elif self._crew.broken is not None and not process.has_spoken:
-            self._end(start, "raised", *self._crew.broken)
+            self._end(start, "raised", *self._crew.broken, is_hopeless=True)
         elif process.was_waiting and not process.has_spoken and not process.halted:
             self._queue.appendleft(start)  # it died while it waited; the trial never ran
         elif process.is_terminated:
@@ -364,8 +371,11 @@ class Local(Engine):
                 text += "; out of memory?"
             self._end(start, "lost" if was_taken else "killed", text)
 
-    def _end(self, start: Start, cause: Cause, error: str = "", traceback: str = "") -> None:
-        self._events.append(Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback))
+    def _end(
+        self, start: Start, cause: Cause, error: str = "", traceback: str = "", is_hopeless: bool = False
+    ) -> None:
+        ended = Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback, is_hopeless)
+        self._events.append(ended)
 
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
         start = process.start

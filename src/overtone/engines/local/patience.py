@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from overtone.engines.local.loop import Loop
 from overtone.engines.local.process import TrialProcess
+from overtone.engines.loop import Loop
 from overtone.worker import requests
 
 LAST_GRACE_S = 2.0

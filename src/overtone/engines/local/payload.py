@@ -37,7 +37,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
         is_warm=is_warm,
         limits=job.limits,
     )
-    with _nameless_file() as file:
+    with nameless_file() as file:
         write_header(file, surroundings)
         with _by_value(_unimportable_module(job.trainable)):
             try:
@@ -48,7 +48,8 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
         return os.dup(file.fileno())
 
 
-def _nameless_file() -> IO[bytes]:
+def nameless_file() -> IO[bytes]:
+    """A file that goes when it is closed."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("overtone-job"), "w+b")
     import tempfile

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 import time
 from collections import deque
 from collections.abc import Sequence
 
-from overtone.errors import OvertoneError
-from overtone.worker import threads
-from overtone.worker.requests import BOOT_SERVER, REQUEST
-from overtone.worker.surroundings import new_python
+from overtone.engines import newborn
+from overtone.worker.requests import REQUEST
 from overtone.worker.wire import CHUNK_BYTES, FrameReader, Message
 
 _TAIL_BYTES = 8192
@@ -31,20 +28,12 @@ class WarmServer:
     """
 
     def __init__(self) -> None:
-        if not sys.executable or not hasattr(socket, "send_fds"):
-            raise OvertoneError(
-                'the local engine needs a Unix system and a Python that can start itself; use engine="inline"'
-            )
-        self.line, theirs = socket.socketpair()
-        self.prints, their_prints = os.pipe()
+        self.line, self.prints, self._pid = newborn.take()
         self.is_ready = False
         self.was_taken = False
         self._reader = FrameReader()
         self._requests: deque[tuple[bytes, Sequence[int]]] = deque()
         self._tail = b""
-        self._pid = _start(theirs.fileno(), their_prints)
-        theirs.close()
-        os.close(their_prints)
         self.line.setblocking(False)
         os.set_blocking(self.prints, False)
 
@@ -157,19 +146,6 @@ def end_text(status: int | None) -> str:
         return f"killed by signal {-code} ({signal.Signals(-code).name})"
     except ValueError:
         return f"killed by signal {-code}"
-
-
-def _start(line: int, prints: int) -> int:
-    environment = dict(os.environ)
-    environment.update(dict.fromkeys(threads.unset_variables(environment), "1"))
-    moves = [
-        (os.POSIX_SPAWN_DUP2, line, 0),
-        (os.POSIX_SPAWN_DUP2, prints, 1),
-        (os.POSIX_SPAWN_DUP2, prints, 2),
-    ]
-    command = new_python(BOOT_SERVER, "-1")
-    # a Ctrl-C that comes before the server ignores it must not end it
-    return os.posix_spawn(command[0], command, environment, file_actions=moves, setsigmask=[signal.SIGINT])
 
 
 def was_taken(status: int) -> bool:

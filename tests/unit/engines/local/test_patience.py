@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.engines.local.loop import Loop
 from overtone.engines.local.patience import LAST_GRACE_S, Patience
 from overtone.engines.local.process import TrialProcess
+from overtone.engines.loop import Loop
 from overtone.worker.requests import KILL, TERMINATE
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from overtone.core.protocols import Store
-from overtone.engines.local.discards import Discards
+from overtone.engines.discards import Discards
 
 
 class Memory(Store):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from overtone.engines.local.loop import Loop
+from overtone.engines.loop import Loop
 
 
 @pytest.fixture

@@ -1,0 +1,99 @@
+"""`Local` on a node of a cluster: the Job comes pickled, and another process keeps the books."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from selectors import EVENT_READ
+from socket import socket
+from typing import cast
+
+from overtone.core.job import Job
+from overtone.core.messages import Event, Reported
+from overtone.engines.local.engine import Local
+from overtone.engines.local.payload import nameless_file, write_payload
+from overtone.engines.local.process import TrialProcess
+from overtone.worker import requests
+from overtone.worker.surroundings import Surroundings, write_header
+from overtone.worker.wire import Message
+
+_LENGTH = struct.Struct("<Q")
+
+
+class LocalOnNodes:
+    """How an engine of many nodes has `Local` run the trials of each."""
+
+    def pack(self, job: Job) -> bytes:
+        """The Job, for any node.
+
+        Raises:
+            TrainableError: The Job cannot be pickled; it names the variable that is at fault.
+        """
+        descriptor = write_payload(job, (), is_warm=True)
+        try:
+            return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+        finally:
+            os.close(descriptor)
+
+    def open(self, packed: bytes, job: Job, gpu_ids: Sequence[str]) -> OnNode:
+        """An open engine of this node.
+
+        Args:
+            packed: What `pack` returned.
+            job: The same Job without the trainable, which is not loaded in this process.
+            gpu_ids: What CUDA_VISIBLE_DEVICES calls the GPUs, by their index in a Placement.
+        """
+        engine = OnNode(packed, gpu_ids)
+        engine.open(job)
+        return engine
+
+
+class OnNode(Local):
+    """Runs trials of a pickled Job; it has room for all that are submitted.
+
+    Attributes:
+        on_lines: Called with (trial_id, trial's name, pid, "stdout" or "stderr", lines) for what
+            a trial has printed.
+    """
+
+    def __init__(self, packed: bytes, gpu_ids: Sequence[str]) -> None:
+        super().__init__(cpus=1, gpus=0, memory=1)
+        self._capacity.gpu_ids = tuple(gpu_ids)
+        self._packed = packed
+        self.on_lines: Callable[[str, str, int, str, list[str]], None] = lambda *_: None
+
+    def watch(self, sock: socket, call: Callable[[int], None]) -> None:
+        """Call `call` in a `poll` whenever `sock` can be read."""
+        self._loop.selector.register(sock, EVENT_READ, call)
+
+    def kill(self, trial_id: str) -> None:
+        """Kill a trial's process with what it started."""
+        process = self._running.get(trial_id)
+        if process is not None and self._crew is not None:
+            self._crew.signal(process, requests.KILL)
+
+    def _payload(self, job: Job) -> int:
+        end = _LENGTH.size + _LENGTH.unpack_from(self._packed)[0]
+        found = cast(Surroundings, pickle.loads(self._packed[_LENGTH.size : end]))
+        with nameless_file() as file:
+            write_header(file, replace(found, gpu_ids=self._capacity.gpu_ids))
+            file.write(memoryview(self._packed)[end:])
+            file.flush()
+            self._packed = b""
+            return os.dup(file.fileno())
+
+    def _event(self, message: Message, now: float) -> Event:
+        if message[0] != "reported":
+            return super()._event(message, now)
+        _, trial_id, attempt, t, raw, checkpoint = message
+        return Reported(now, trial_id, attempt, t, {}, checkpoint, raw)  # nobody here reads metrics
+
+    def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
+        start = process.start
+        if start is not None:
+            name = start.name or f"{self._job.name}_{start.trial_id}"
+            self.on_lines(start.trial_id, name, process.pid, stream, lines)
+            self._loop.is_woken = True

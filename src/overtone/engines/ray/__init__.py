@@ -1,0 +1,5 @@
+"""The engine for a Ray cluster: trials run on all its nodes, each in a process of its own."""
+
+from overtone.engines.ray.engine import Ray
+
+__all__ = ["Ray"]

@@ -1,0 +1,136 @@
+"""The actors of this run: one on each node that relays, and one for each trial that uses Ray."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from overtone.core.messages import Start
+from overtone.engines.ray.leases import Lease, bundle_index, ray_amounts
+from overtone.engines.ray.relay import Errand, relay
+
+_agents: dict[tuple[str, str], Any] = {}
+"""By job and node: those that no run uses now, on the driver's node. One takes a second to start."""
+
+
+class NodeAgent:
+    """Works on a node for one run after the other."""
+
+    def work(self, errand: Errand) -> None:
+        """Work for a run until its driver hangs up."""
+        relay(errand, _fetch)
+
+
+class TrialActor:
+    """A trial that uses Ray: a fresh process that holds the first bundle of its lease."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+    def run(self, errand: Errand, start: Start) -> None:
+        """Run the trial to its end."""
+        from overtone.engines.ray.trial import run_trial
+
+        run_trial(errand, start, _fetch)
+
+
+def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
+    """(the actor that now works on the node, a reference that is ready when it does not any more)."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    key = (ray.get_runtime_context().get_job_id(), node)
+    actor = _agents.pop(key, None)
+    if actor is None:
+        actor = (
+            ray.remote(NodeAgent)
+            .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
+            .remote()
+        )
+    return actor, actor.work.remote(errand)
+
+
+def keep_agent(node: str, actor: Any) -> None:
+    """An agent whose work is done waits for the next run of this driver."""
+    import ray
+
+    _agents[ray.get_runtime_context().get_job_id(), node] = actor
+
+
+def send_trial(lease: Lease, errand: Errand, start: Start, name: str) -> tuple[Any, Any]:
+    """(the trial's actor, a reference that is ready when it has ended)."""
+    import ray
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    amounts = ray_amounts(lease.shape.bundles[0])
+    options: dict[str, Any] = {"num_cpus": amounts.pop("CPU", 0), "num_gpus": amounts.pop("GPU", 0)}
+    if "memory" in amounts:
+        options["memory"] = amounts.pop("memory")
+    if lease.group is not None:
+        options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
+            lease.group, bundle_index(lease.shape, 0), placement_group_capture_child_tasks=True
+        )
+    actor = ray.remote(TrialActor).options(**options, resources=amounts).remote(name)
+    return actor, actor.run.remote(errand, start)
+
+
+def end(actor: Any) -> None:
+    """Kill an actor's process, if it is still there."""
+    import ray
+
+    try:
+        ray.kill(actor)
+    except Exception:
+        pass  # it is gone, or the whole cluster is
+
+
+def is_done(reference: Any, within_s: float) -> bool:
+    """Whether a task is over in time, and went well."""
+    import ray
+
+    try:
+        ray.get(reference, timeout=within_s)
+    except Exception:
+        return False
+    return True
+
+
+def on_end(reference: Any, call: Callable[[str], None]) -> None:
+    """Call `call`, from another thread, with what went wrong ("" for nothing) once a task is over."""
+
+    def tell(future: Any) -> None:
+        error = future.exception()
+        call("" if error is None else _told(error))
+
+    reference.future().add_done_callback(tell)
+
+
+def means_loss(error: str) -> bool:
+    """Whether what went wrong is that the node is not there any more."""
+    return "node has died" in error or "ActorUnschedulableError" in error or "doesn't exist any more" in error
+
+
+def _told(error: BaseException) -> str:
+    cause = getattr(error, "cause", None) or error
+    lines = [line.strip() for line in str(cause).strip().splitlines() if line.strip()]
+    reason = next((f" ({line})" for line in lines[1:] if "node has died" in line), "")
+    return f"{type(cause).__name__}: {lines[0] if lines else 'it says no more'}{reason}"
+
+
+def _fetch(reference: Any) -> bytes:
+    import ray
+
+    found: bytes = ray.get(reference)
+    return found
+
+
+def driver_cwd() -> str:
+    """The driver's working directory."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"

@@ -1,0 +1,96 @@
+"""This process's connection to a Ray cluster."""
+
+from __future__ import annotations
+
+import os
+
+from overtone.errors import MissingPackageError, OvertoneError
+
+
+def is_connected() -> bool:
+    """Whether this process works with a cluster; Ray would start one when it is asked anything else."""
+    import ray
+
+    return bool(ray.is_initialized())
+
+
+def connect(address: str | None = None) -> None:
+    """Be a driver of a cluster: the one at hand, else that of RAY_ADDRESS, else a new one here.
+
+    Raises:
+        MissingPackageError: Ray is not installed.
+        OvertoneError: The cluster cannot be reached; the message says what to do.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingPackageError("ray", "ray", 'engine="ray"') from error
+    if not hasattr(ray, "init"):  # a folder of that name, found as a namespace package
+        raise MissingPackageError("ray", "ray", 'engine="ray"')
+    if ray.is_initialized():
+        return
+    try:
+        try:
+            ray.init(address=address)
+        except Exception as error:
+            if not (_wants_token(error) and _show_token()):
+                raise
+            ray.init(address=address)
+    except Exception as error:
+        raise OvertoneError(_advice(error, address or os.environ.get("RAY_ADDRESS"))) from error
+
+
+def _advice(error: Exception, address: str | None) -> str:
+    where = f"the Ray cluster at {address!r}" if address else "a Ray cluster"
+    text = f"{where} cannot be used: {type(error).__name__}: {error}"
+    if _wants_token(error):
+        return (
+            f"{text}\nThis cluster wants a token. Copy the head's ~/.ray/auth_token to this machine (only "
+            "its owner may read it), or set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, with RAY_AUTH_MODE=token."
+        )
+    if address:
+        return (
+            f'{text}\nStart the cluster (ray start --head), or unset RAY_ADDRESS, or use engine="local" '
+            "for this machine alone."
+        )
+    return text
+
+
+def _wants_token(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, is that a token is missing."""
+    while error is not None:
+        text = f"{type(error).__name__}: {error}"
+        if "AuthToken" in text or "AuthenticationError" in text:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _show_token() -> bool:
+    """Have Ray use the token that this user has; whether there is one that it did not use before.
+
+    Ray itself does so only for a cluster that it starts.
+    """
+    has_one = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
+    file = os.path.join(os.path.expanduser("~"), ".ray", "auth_token")
+    if os.environ.get("RAY_AUTH_MODE") or not (has_one or os.path.exists(file)):
+        return False
+    os.environ["RAY_AUTH_MODE"] = "token"
+    try:
+        from ray._raylet import Config
+
+        Config.initialize("")
+    except Exception:
+        return False  # another Ray, which reads it when it is imported
+    return True
+
+
+def driver_node() -> tuple[str, str]:
+    """(Ray's id of the node that this process is on, the node's address)."""
+    import ray
+
+    node = ray.get_runtime_context().get_node_id()
+    for one in ray.nodes():
+        if one["NodeID"] == node:
+            return node, one["NodeManagerAddress"]
+    return node, ray.util.get_node_ip_address()

@@ -1,0 +1,307 @@
+"""`Ray`: runs trials on all nodes of a Ray cluster, from one single-threaded loop.
+
+Ray holds what trials need, as placement groups (`leases`), and starts an agent on each node
+that is used (`agents`, `relay`). There an engine of the node runs the trials. What they say
+comes over one connection a node, in batches (`line`). A trial that uses Ray itself is an actor.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from overtone.core.job import Job
+from overtone.core.messages import (
+    Command,
+    Discard,
+    Discarded,
+    Event,
+    Halt,
+    Observe,
+    Proceed,
+    Start,
+    Suggest,
+    Tick,
+    Wake,
+    Want,
+)
+from overtone.core.protocols import Engine
+from overtone.core.resources import Resources, bundle
+from overtone.engines.discards import Discards
+from overtone.engines.loop import Loop
+from overtone.engines.ray import connecting
+from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray.leases import Leases
+from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
+from overtone.engines.ray.nodes import Nodes
+from overtone.engines.ray.output import Output
+from overtone.engines.ray.relay import Errand, OnNodes
+from overtone.engines.ray.sharing import Sharing
+from overtone.engines.ray.trials import Trials
+from overtone.engines.ray.watch import Watch, look
+from overtone.errors import OvertoneError
+
+CLOSE_WITHIN_S = 6.0
+EAGER_AGENTS = 4
+"""So many nodes get their agent before the first trial does."""
+
+
+class Ray(Engine):
+    """Runs trials on a Ray cluster; nodes may come and go.
+
+    Args:
+        on_nodes: Runs the trials of each node.
+        address: The cluster's; by default the one that this process works with, or that of
+            RAY_ADDRESS, or a new one on this machine.
+        max_resources: Of all that the cluster has, trials use no more than this at once.
+        labels: Nodes without these labels are not used.
+        idle_s: So long resources that no trial needs are kept for the next one.
+        carries: Whether checkpoints are carried to the driver also where a node sees its disk.
+
+    Attributes:
+        on_output: As of the local engine; each line begins with the trial, its pid and its node.
+    """
+
+    is_elastic = True
+
+    def __init__(
+        self,
+        on_nodes: OnNodes,
+        address: str | None = None,
+        max_resources: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        idle_s: float = 5.0,
+        carries: bool = False,
+    ) -> None:
+        self.on_output: Callable[[str, str, str], None] = _write
+        self._on_nodes = on_nodes
+        self._address = address
+        self._most = dict(bundle(max_resources or {}))
+        self._labels = dict(labels or {})
+        self._idle_s = idle_s
+        self._carries = carries
+        self._loop = Loop()
+        self._lines: dict[Line, Node | Trial | None] = {}  # None: it has not said who it is
+        self._calls: deque[Callable[[], None]] = deque()  # from other threads
+        self._said: set[Resources] = set()
+        self._is_open = False
+
+    # --- the Engine ------------------------------------------------------------------
+
+    def open(self, job: Job) -> None:
+        """Send agents to the nodes, which get ready while the driver goes on.
+
+        Raises:
+            MissingPackageError, OvertoneError: There is no Ray, or no cluster.
+            TrainableError: The Job cannot be sent to another process.
+        """
+        if self._is_open:
+            raise OvertoneError("this Ray engine has run an experiment already: make another")
+        self._job = job
+        connecting.connect(self._address)
+        home, ip = connecting.driver_node()
+        token = secrets.token_bytes(TOKEN_BYTES)
+        self._sharing = Sharing(job, ip, token, self._on_nodes, self._carries)
+        self._loop.restart_clock(job.elapsed_s)
+        self._is_open = True
+        self._port = Port(self._loop, ip, token, self._on_call)
+        self._output = Output(job, lambda *said: self.on_output(*said))
+        uses_ray = self._sharing.uses_ray
+        self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
+        self._trials = Trials(
+            job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for
+        )
+        self._nodes = self._trials.nodes = Nodes(
+            self._trials, self._leases, home, self._labels, self._most, self._idle_s, self._errand,
+            self._wake_for,
+        )  # fmt: skip
+        self._discards = Discards(job.store, self.wake)
+        self._watch = Watch(self._wake_for(self._on_look), look)
+        self._nodes.look(self._watch.start())
+        nodes = self._nodes.named().values()
+        if not nodes:
+            raise OvertoneError(f"no node of the cluster has the labels {self._labels}")
+        if not uses_ray:
+            for node in list(nodes)[:EAGER_AGENTS]:
+                self._nodes.send_agent(node)
+
+    def now(self) -> float:
+        return self._loop.now()
+
+    def describe(self) -> str:
+        capacity = self._nodes.capacity()
+        total: dict[str, float] = {}
+        for one in capacity.values():
+            for name, amount in one.items():
+                total[name] = total.get(name, 0.0) + amount
+        shown = [f"{len(capacity)} node{'s' * (len(capacity) != 1)}", f"{total.get('cpu', 0):g} CPUs"]
+        shown += [f"{total['gpu']:g} GPUs"] if total.get("gpu") else []
+        return f"Ray engine: {', '.join(shown)}, {total.get('memory', 0) / 2**30:.1f} GiB memory"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each node is called in events, by Ray's id."""
+        nodes = self._nodes.named() if self._is_open else {}
+        return {node.id: name for name, node in nodes.items()}
+
+    def submit(self, commands: Sequence[Command]) -> None:
+        try:
+            for command in commands:
+                if self._loop.is_closed:
+                    return
+                self._carry_out(command)
+            self._flush()
+        except (OSError, ValueError, KeyError):
+            if not self._loop.is_closed:  # else it was closed from a signal, under our feet
+                raise
+
+    def _carry_out(self, command: Command) -> None:
+        if isinstance(command, Start):
+            self._trials.start(command)
+        elif isinstance(command, (Proceed, Halt)):
+            self._trials.pass_on(command)
+        elif isinstance(command, Discard):
+            self._discards.put(command.uri)
+        elif isinstance(command, Wake):
+            self._loop.at(command.time, lambda: self._trials.events.append(Tick(self.now())))
+        elif isinstance(command, Want):
+            self._leases.want(command.shape, command.count)
+            self._say_what_waits(command)
+        elif not isinstance(command, (Suggest, Observe)):
+            raise TypeError(f"{command!r} is no command")
+
+    def _say_what_waits(self, want: Want) -> None:
+        """Say once of each shape that no node can hold, even if it were empty, that it waits."""
+        fits = all(
+            any(
+                all(one.facts.total.get(name, 0.0) >= amount for name, amount in bundle)
+                for one in self._nodes.named().values()
+            )
+            for bundle in want.shape.bundles
+        )
+        if fits or not want.count:
+            self._said.discard(want.shape)
+        elif want.shape not in self._said:
+            self._said.add(want.shape)
+            self._output.say(f"trials wait for {want.shape}: no node has that now")
+
+    def poll(self, timeout_s: float | None) -> Sequence[Event]:
+        loop = self._loop
+        until = None if timeout_s is None else loop.now() + timeout_s
+        loop.is_woken = False
+        while True:
+            loop.wait(0.0 if self._is_open and self._trials.events else until)
+            if self._is_open and not loop.is_closed:
+                while self._calls:
+                    self._calls.popleft()()
+                self._trials.events += [Discarded(loop.now(), uri) for uri in self._discards.done()]
+                self._flush()
+            if loop.is_woken or loop.is_closed or (self._is_open and self._trials.events):
+                break
+            if until is not None and loop.now() >= until:
+                break
+        if not self._is_open:
+            return []
+        events, self._trials.events = self._trials.events, []
+        return events
+
+    def _flush(self) -> None:
+        for line in list(self._lines):
+            line.flush()
+            if not line.is_open:
+                del self._lines[line]
+
+    def wake(self) -> None:
+        self._loop.wake()
+
+    def _wake_for(self, call: Callable[[], None]) -> Callable[[], None]:
+        """What another thread calls to have `call` called in a `poll`."""
+
+        def wake() -> None:
+            self._calls.append(call)
+            self._loop.wake()
+
+        return wake
+
+    def close(self) -> None:
+        if self._loop.is_closed:
+            return
+        self._loop.is_closed = True
+        try:
+            if self._is_open:
+                self._close(time.monotonic() + CLOSE_WITHIN_S)
+        finally:
+            self._loop.close()
+
+    def _close(self, give_up_at: float) -> None:
+        self._watch.stop()
+        self._trials.close()
+        for line in list(self._lines):
+            line.close()
+        self._port.close()
+        self._leases.close(1.0)
+        self._nodes.close(give_up_at)
+        self._discards.close(max(0.5, give_up_at - time.monotonic()))
+        self._sharing.close()
+        self._output.close()
+
+    # --- nodes -----------------------------------------------------------------------
+
+    def _on_look(self) -> None:
+        found = self._watch.newest()
+        if found is not None:
+            self._nodes.look(found)
+
+    def _on_granted(self) -> None:
+        self._trials.take_granted()
+
+    def _errand(self, name: str) -> Errand:
+        return self._sharing.errand(self._port.address, name)
+
+    # --- calls -----------------------------------------------------------------------
+
+    def _on_call(self, sock: Any) -> None:
+        self._lines[Line(self._loop, sock, self._on_hello, self._on_line_end)] = None
+
+    def _on_hello(self, line: Line, messages: list[Any]) -> None:
+        """The first words of who has called, and what follows."""
+        owner = self._lines.get(line)
+        if owner is None:
+            first, messages = self._greet(line, messages)
+            owner = first
+            if owner is None:
+                self._lines.pop(line, None)
+                line.close()
+                return
+            self._lines[line] = owner
+        if isinstance(owner, Node):
+            for batch in messages:
+                self._trials.hear(owner, batch)
+        else:
+            self._trials.hear(None, messages)
+
+    def _greet(self, line: Line, messages: list[Any]) -> tuple[Node | Trial | None, list[Any]]:
+        first = messages[0]
+        if isinstance(first, list):  # a node's batch
+            _, name, _ = first.pop(0)
+            return self._nodes.greet(line, name), messages
+        _, trial_id, attempt, _ = first
+        return self._trials.greet(line, trial_id, attempt), messages[1:]
+
+    def _on_line_end(self, line: Line) -> None:
+        owner = self._lines.pop(line, None)
+        if isinstance(owner, Node):
+            self._nodes.hung_up(owner)
+
+
+def _write(trial_id: str, stream: str, text: str) -> None:
+    target = sys.stderr if stream == "stderr" else sys.stdout
+    try:
+        target.write(text)
+        target.flush()
+    except (AttributeError, OSError, ValueError):
+        pass  # there is none, or its reader has gone

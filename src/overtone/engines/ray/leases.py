@@ -1,0 +1,362 @@
+"""Resources of a Ray cluster that this run holds: placement groups, kept warm for the next trial.
+
+A thread talks to Ray, which may take its time; the engine's thread asks and is told.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from overtone.core.resources import Bundle, Resources
+from overtone.engines.ray import connecting
+
+LOOK_EVERY_S = 0.01
+LOOK_AT = 8
+"""So many that wait are looked at in each round, the oldest ones."""
+
+LOOSE_AFTER_S = 5.0
+"""A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
+
+MOST_WANTED = 64
+"""So many leases are asked for at once to show the autoscaler what is wanted."""
+
+_NAMES = {"cpu": "CPU", "gpu": "GPU"}
+
+
+@dataclass(eq=False)
+class Lease:
+    """A placement group.
+
+    Attributes:
+        shape: What it holds.
+        nodes: The node (Ray's id) of each bundle; "" for an empty bundle.
+        group: Ray's handle; None where there is nothing to hold.
+        gpus: The ids of the GPUs of each bundle.
+        idle_since: When it was given back, on the monotonic clock.
+    """
+
+    shape: Resources
+    nodes: tuple[str, ...]
+    group: Any = None
+    gpus: tuple[tuple[str, ...], ...] = ()
+    idle_since: float = 0.0
+
+
+@dataclass(eq=False)
+class _Wait:
+    """One that Ray has not given yet; without an owner it is there to be seen by the autoscaler."""
+
+    owner: Any
+    shape: Resources
+    nodes: tuple[str, ...]
+    group: Any
+    since: float
+    probes: list[Any] = field(default_factory=list)
+    is_loose: bool = False
+    is_dropped: bool = False
+
+
+class Leases:
+    """The leases of one run.
+
+    Args:
+        wake: Called, from the thread, when `granted` has something.
+        finds_gpus: Whether it must be known which GPUs a lease holds.
+        labels: What the labels of a node must be, by name, for a lease that may lie anywhere.
+    """
+
+    def __init__(
+        self, wake: Callable[[], None], finds_gpus: bool = True, labels: Mapping[str, str] | None = None
+    ) -> None:
+        self._wake = wake
+        self._finds_gpus = finds_gpus
+        self._labels = dict(labels or {})
+        self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._granted: deque[tuple[Any, Lease]] = deque()
+        self._idle: list[Lease] = []
+        self.held: list[Lease] = []
+        self._waits: list[_Wait] = []  # the thread's
+        self._wanted: dict[Resources, list[_Wait]] = {}  # the thread's
+        self._shown_at = 0.0
+        self._is_closed = False
+        self._thread: threading.Thread | None = None
+
+    # --- the engine's side ----------------------------------------------------------------
+
+    def take(self, shape: Resources, nodes: tuple[str, ...]) -> Lease | None:
+        """One that is idle, of this shape on these nodes."""
+        for at in range(len(self._idle) - 1, -1, -1):
+            lease = self._idle[at]
+            if lease.shape == shape and _same_nodes(lease, nodes):
+                del self._idle[at]
+                return lease
+        return None
+
+    def ask(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
+        """Ask Ray for one; `granted` tells when it is there."""
+        self._do(lambda: self._create(owner, shape, nodes))
+
+    def forget(self, owner: Any) -> None:
+        """The owner does not wait any more."""
+        self._do(lambda: self._cancel(owner))
+
+    def want(self, shape: Resources, count: int) -> None:
+        """Let the autoscaler see that so many more of this shape are wanted."""
+        self._do(lambda: self._show(shape, min(count, MOST_WANTED)))
+
+    def granted(self) -> list[tuple[Any, Lease]]:
+        """(owner, lease) of those that are there since the last call; the owner is None for a wanted one."""
+        found = []
+        while self._granted:
+            owner, lease = self._granted.popleft()
+            self.held.append(lease)
+            if owner is None:
+                self.put_back(lease)
+            else:
+                found.append((owner, lease))
+        return found
+
+    def put_back(self, lease: Lease) -> None:
+        """Keep it for the next trial."""
+        lease.idle_since = time.monotonic()
+        self._idle.append(lease)
+
+    def drop(self, lease: Lease) -> None:
+        """Return it to Ray."""
+        if lease in self._idle:
+            self._idle.remove(lease)
+        if lease in self.held:
+            self.held.remove(lease)
+            if lease.group is not None:
+                self._do(lambda: _remove(lease.group))
+
+    def drop_idle(self, before: float) -> bool:
+        """Return those that were given back before this time; whether there were any."""
+        old = [one for one in self._idle if one.idle_since < before]
+        for lease in old:
+            self.drop(lease)
+        return bool(old)
+
+    def idle_on(self, nodes: Sequence[str]) -> list[Lease]:
+        """The idle ones with a bundle on one of these nodes, oldest first."""
+        return [one for one in self._idle if not set(one.nodes).isdisjoint(nodes)]
+
+    def make_room(
+        self, node: str, total: Mapping[str, float], shape: Resources, nodes: Sequence[str]
+    ) -> None:
+        """Return idle ones that are in the way of this shape on these nodes, of which `node` has `total`."""
+        needs = _sums(bundle for bundle, where in zip(shape.bundles, nodes, strict=True) if where == node)
+        for lease in self.idle_on([node]):
+            held = self.amounts_on(node)
+            if all(held.get(name, 0.0) + amount <= total.get(name, 0.0) for name, amount in needs.items()):
+                return
+            self.drop(lease)
+
+    def amounts_on(self, node: str) -> dict[str, float]:
+        """What this run holds of a node."""
+        return _sums(
+            bundle
+            for lease in self.held
+            for bundle, where in zip(lease.shape.bundles, lease.nodes, strict=True)
+            if where == node
+        )
+
+    def close(self, patience_s: float) -> None:
+        """Return all to Ray."""
+        self._is_closed = True
+        if self._thread is not None:
+            self._requests.put(None)
+            self._thread.join(patience_s)
+        groups = [one.group for one in self.held] + [one.group for one in self._waits]
+        groups += [lease.group for _, lease in self._granted]
+        groups += [one.group for waits in self._wanted.values() for one in waits]
+        for group in groups:
+            if group is not None:
+                _remove(group)
+        self.held, self._idle = [], []
+
+    # --- the thread's side ------------------------------------------------------------------
+
+    def _do(self, request: Callable[[], None]) -> None:
+        if self._is_closed:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="overtone-leases", daemon=True)
+            self._thread.start()
+        self._requests.put(request)
+
+    def _serve(self) -> None:
+        while not self._is_closed:
+            timeout = LOOK_EVERY_S if self._waits else 0.5 if self._wanted else None
+            try:
+                request = self._requests.get(timeout=timeout)
+                while request is not None:
+                    request()
+                    request = self._requests.get_nowait()
+            except Empty:
+                pass
+            if not self._is_closed and connecting.is_connected():
+                self._look()
+
+    def _create(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
+        group = _group(shape, [{"ray.io/node-id": node} for node in nodes])
+        self._waits.append(_Wait(owner, shape, nodes, group, time.monotonic()))
+        self._look()
+
+    def _cancel(self, owner: Any) -> None:
+        for wait in [one for one in self._waits if one.owner is owner]:
+            self._waits.remove(wait)
+            if wait.group is not None:
+                _remove(wait.group)
+
+    def _show(self, shape: Resources, count: int) -> None:
+        waits = self._wanted.setdefault(shape, [])
+        while len(waits) > count:
+            _remove(waits.pop().group)
+        labels = [self._labels] * len(shape.bundles)
+        while len(waits) < count:
+            group = _group(shape, labels)
+            if group is None:
+                break
+            waits.append(_Wait(None, shape, (), group, time.monotonic()))
+        if not waits:
+            del self._wanted[shape]
+
+    def _look(self) -> None:
+        has_new = False
+        for wait in self._waits[:LOOK_AT]:
+            if self._is_there(wait):
+                self._waits.remove(wait)
+                self._grant(wait)
+                has_new = True
+            elif not wait.is_loose and time.monotonic() - wait.since > LOOSE_AFTER_S:
+                wait.is_loose = True
+                _remove(wait.group)
+                wait.group = _group(wait.shape, [self._labels] * len(wait.shape.bundles))
+                self._waits.remove(wait)
+                self._waits.append(wait)  # others get their turn to be looked at
+        if self._wanted and time.monotonic() - self._shown_at > 0.5:
+            self._shown_at = time.monotonic()
+            for shape, waits in list(self._wanted.items()):
+                for wait in [one for one in waits if self._is_there(one)]:
+                    waits.remove(wait)
+                    self._grant(wait)
+                    has_new = True
+                if not waits:
+                    del self._wanted[shape]
+        if has_new:
+            self._wake()
+        elif len(self._waits) > LOOK_AT:
+            self._waits.append(self._waits.pop(0))
+
+    def _is_there(self, wait: _Wait) -> bool:
+        """Whether Ray has given it, and said which GPUs it holds."""
+        import ray
+
+        if wait.group is not None and not wait.group.wait(0):
+            return False
+        if self._finds_gpus and not wait.probes:
+            wait.probes = _gpu_probes(wait.shape, wait.group)
+        return not wait.probes or len(ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]) == 0
+
+    def _grant(self, wait: _Wait) -> None:
+        import ray
+
+        nodes = wait.nodes
+        if wait.is_loose or not nodes:
+            nodes = _nodes_of(wait.shape, wait.group)
+        found = iter(ray.get(wait.probes) if wait.probes else [])
+        gpus = tuple(tuple(next(found)) if _gpus(one) and wait.probes else () for one in wait.shape.bundles)
+        self._granted.append((wait.owner, Lease(wait.shape, nodes, wait.group, gpus)))
+
+
+def bundles_of(shape: Resources) -> list[dict[str, float]]:
+    """The bundles that are not empty, by Ray's names."""
+    return [ray_amounts(one) for one in shape.bundles if one]
+
+
+def ray_amounts(bundle: Bundle) -> dict[str, float]:
+    """The amounts of one bundle by Ray's names; memory in whole bytes."""
+    return {_NAMES.get(name, name): int(n) if name == "memory" else n for name, n in bundle}
+
+
+def bundle_index(shape: Resources, at: int) -> int:
+    """The index in the placement group of the bundle `at` of a shape; -1 where it is empty."""
+    return sum(1 for one in shape.bundles[:at] if one) if shape.bundles[at] else -1
+
+
+def _group(shape: Resources, labels: Sequence[Mapping[str, str]]) -> Any:
+    from ray.util.placement_group import placement_group
+
+    bundles = bundles_of(shape)
+    if not bundles:
+        return None
+    chosen = [dict(label) for one, label in zip(shape.bundles, labels, strict=True) if one]
+    strategy = shape.strategy if len(bundles) > 1 else "PACK"
+    return placement_group(bundles, strategy, bundle_label_selector=chosen if any(chosen) else None)
+
+
+def _remove(group: Any) -> None:
+    from ray.util.placement_group import remove_placement_group
+
+    try:
+        remove_placement_group(group)
+    except Exception:
+        pass  # the cluster is gone, and the group with it
+
+
+def _nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:
+    from ray.util.placement_group import placement_group_table
+
+    by_index = placement_group_table(group)["bundles_to_node_id"] if group is not None else {}
+    found = iter([by_index[index] for index in sorted(by_index)])
+    return tuple(next(found, "") if one else "" for one in shape.bundles)
+
+
+def _sums(bundles: Iterable[Bundle]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for bundle in bundles:
+        for name, amount in bundle:
+            sums[name] = sums.get(name, 0.0) + amount
+    return sums
+
+
+def _same_nodes(lease: Lease, nodes: tuple[str, ...]) -> bool:
+    return all(
+        mine == theirs or not bundle
+        for bundle, mine, theirs in zip(lease.shape.bundles, lease.nodes, nodes, strict=True)
+    )
+
+
+def _gpus(bundle: Bundle) -> float:
+    return dict(bundle).get("gpu", 0.0)
+
+
+def _gpu_probes(shape: Resources, group: Any) -> list[Any]:
+    """References to the ids of the GPUs of each bundle that has any."""
+    import ray
+    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+    return [
+        ray.remote(_gpu_ids)
+        .options(
+            num_cpus=0,
+            num_gpus=_gpus(one),
+            scheduling_strategy=PlacementGroupSchedulingStrategy(group, bundle_index(shape, at)),
+        )
+        .remote()
+        for at, one in enumerate(shape.bundles)
+        if _gpus(one)
+    ]
+
+
+def _gpu_ids() -> list[str]:
+    import ray
+
+    return [str(one) for one in ray.get_gpu_ids()]

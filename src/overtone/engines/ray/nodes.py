@@ -1,0 +1,208 @@
+"""The nodes of a cluster as a run uses them: who is there, with an agent or without."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Protocol
+
+from overtone.engines.ray import agents
+from overtone.engines.ray.crowd import Node, name_of
+from overtone.engines.ray.leases import Leases
+from overtone.engines.ray.line import Line
+from overtone.engines.ray.relay import Errand
+from overtone.engines.ray.watch import NodeFacts, Others, capped
+
+
+class Follower(Protocol):
+    """Who is told what becomes of nodes."""
+
+    def on_capacity(self, capacity: Mapping[str, Mapping[str, float]]) -> None:
+        """What trials may use of each node has changed."""
+
+    def on_agent(self, node: Node) -> None:
+        """The agent of a node has called: it takes orders."""
+
+    def on_silence(self, node: Node, error: str) -> None:
+        """The agent of a node is gone, with what it ran; another may come."""
+
+    def on_broken(self, node: Node, error: str, has_others: bool) -> None:
+        """No agent stays on a node: it cannot be used; whether others can."""
+
+    def on_loss(self, node: Node, error: str) -> None:
+        """A node is gone for good."""
+
+    def is_needed(self, node: Node) -> bool:
+        """Whether a node has trials, or some that wait for its agent."""
+
+    def is_awaited(self, node: Node) -> bool:
+        """Whether trials wait for its agent."""
+
+
+class Nodes:
+    """Keeps up with the nodes, and with their agents.
+
+    Args:
+        follower: Is told.
+        leases: What this run holds.
+        home: The driver's node (Ray's id), which keeps its agent.
+        labels: Nodes without these are left alone.
+        most: Of all nodes, no more than this is used.
+        idle_s: After so long without work an agent is called back: a node where one is does
+            not count as idle.
+        errand: What to tell the agent of the node of this name.
+        wake_for: Makes a call that any thread may make from one for the engine's thread.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        leases: Leases,
+        home: str,
+        labels: Mapping[str, str],
+        most: Mapping[str, float],
+        idle_s: float,
+        errand: Callable[[str], Errand],
+        wake_for: Callable[[Callable[[], None]], Callable[[], None]],
+    ) -> None:
+        self._follower, self._leases, self._home = follower, leases, home
+        self._labels, self._most, self._idle_s = labels, most, idle_s
+        self._errand, self._wake_for = errand, wake_for
+        self._by_id: dict[str, Node] = {}
+        self._others = Others()
+        self._told: Mapping[str, Mapping[str, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def get(self, id: str) -> Node | None:
+        """The node of this id of Ray's."""
+        return self._by_id.get(id)
+
+    def named(self) -> dict[str, Node]:
+        """All nodes, by name."""
+        return {node.name: node for node in self._by_id.values()}
+
+    # --- who is there -------------------------------------------------------------------
+
+    def look(self, found: Sequence[NodeFacts]) -> None:
+        """Take note of the nodes that are alive now."""
+        usable = {one.id: one for one in found if self._labels.items() <= dict(one.labels).items()}
+        for facts in usable.values():
+            node = self._by_id.get(facts.id)
+            if node is None:
+                name = name_of(facts.ip, (one.name for one in self._by_id.values()))
+                self._by_id[facts.id] = Node(name, facts)
+            else:
+                node.facts = facts
+        gone = [node for node in self._by_id.values() if node.id not in usable]
+        for node in gone:
+            node.is_lost = True
+        now = time.monotonic()
+        self._leases.drop_idle(now - self._idle_s)
+        self._tell()  # before its trials look for another place
+        for node in gone:
+            self._lose(node)
+        for node in self._by_id.values():
+            self._dismiss_idle(node, now)
+
+    def capacity(self) -> dict[str, dict[str, float]]:
+        """What trials may use of each node, by name."""
+        left = {
+            node.name: self._others.left(node.facts, self._leases.amounts_on(node.id))
+            for node in self._by_id.values()
+            if node.is_usable
+        }
+        return capped(left, self._most) if self._most else left
+
+    def _tell(self) -> None:
+        capacity = self.capacity()
+        if capacity != self._told:
+            self._told = capacity
+            self._follower.on_capacity(capacity)
+
+    def _lose(self, node: Node) -> None:
+        _hang_up(node)
+        node.agent = None
+        self._follower.on_loss(node, f"node {node.name} was lost")
+        for lease in self._leases.idle_on([node.id]):
+            self._leases.drop(lease)
+        del self._by_id[node.id]
+
+    # --- agents -------------------------------------------------------------------------
+
+    def send_agent(self, node: Node) -> None:
+        """Have an agent on a node, soon."""
+        if node.agent is not None:
+            return
+        node.idle_since = 0.0
+        actor, reference = agents.send_agent(node.id, self._errand(node.name))
+        node.agent = (actor, reference)
+        agents.on_end(
+            reference, lambda error: self._wake_for(partial(self._on_agent_end, node, actor, error))()
+        )
+
+    def greet(self, line: Line, name: str) -> Node | None:
+        """The node whose agent has called; None where nobody waits for one."""
+        node = self.named().get(name)
+        if node is None or node.agent is None:
+            return None
+        node.line, node.failures, node.is_doubtful = line, 0, False
+        self._follower.on_agent(node)
+        return node
+
+    def hung_up(self, node: Node) -> None:
+        """An agent's line has ended: whether it or the whole node is gone, Ray says soon."""
+        node.line = None
+        node.is_doubtful = True
+        self._tell()
+        self._follower.on_silence(node, f"node {node.name} does not answer any more")
+
+    def _on_agent_end(self, node: Node, actor: object, error: str) -> None:
+        if node.agent is None or node.agent[0] is not actor:
+            return  # it was dismissed
+        has_called = node.line is not None or node.is_doubtful
+        node.agent, node.is_doubtful = None, False
+        _hang_up(node)
+        agents.end(actor)
+        if node.is_lost:
+            return
+        if agents.means_loss(error):
+            node.is_doubtful = True  # the next look will not find it
+        else:
+            node.failures = 1 if has_called else node.failures + 1
+        self._tell()
+        self._follower.on_silence(node, f"the agent of node {node.name} ended: {error}")
+        if not node.is_usable:
+            self._follower.on_broken(node, error, any(one.is_usable for one in self._by_id.values()))
+        elif self._follower.is_awaited(node):
+            self.send_agent(node)
+
+    def _dismiss_idle(self, node: Node, now: float) -> None:
+        if node.id == self._home or node.line is None or self._follower.is_needed(node):
+            node.idle_since = 0.0
+        elif not node.idle_since:
+            node.idle_since = now
+        elif now - node.idle_since > self._idle_s and not self._leases.idle_on([node.id]):
+            (actor, _), node.agent = node.agent, None
+            _hang_up(node)
+            agents.end(actor)
+
+    def close(self, give_up_at: float) -> None:
+        """Let the agents, which were hung up on, end their work; only that of the driver's node stays."""
+        for node in self._by_id.values():
+            if node.agent is None or node.is_lost:
+                continue
+            actor, reference = node.agent
+            has_ended = agents.is_done(reference, max(0.0, give_up_at - time.monotonic()))
+            if has_ended and node.id == self._home:
+                agents.keep_agent(node.id, actor)
+            else:
+                agents.end(actor)
+
+
+def _hang_up(node: Node) -> None:
+    if node.line is not None:
+        node.line.close()
+        node.line = None

@@ -1,0 +1,224 @@
+"""What runs on each node: it passes orders to the engine of the node, and on what happens there."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from socket import socket
+from typing import Any, Protocol
+
+from overtone.core import messages as m
+from overtone.core.job import Job
+from overtone.engines.ray.line import call
+from overtone.worker.wire import FrameReader, Message, frame
+
+READ_BYTES = 1 << 18
+LINES_AT_ONCE, LINES_A_SECOND = 2_000, 200
+"""What a trial may print to the driver's console."""
+
+
+class NodeEngine(Protocol):
+    """The engine of one node."""
+
+    on_lines: Callable[[str, str, int, str, list[str]], None]
+    on_output: Callable[[str, str, str], None]
+
+    def watch(self, sock: socket, call: Callable[[int], None]) -> None:
+        """Call `call` in a `poll` whenever `sock` can be read."""
+
+    def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
+        """The next events."""
+
+    def submit(self, commands: Sequence[m.Command]) -> None:
+        """Carry out."""
+
+    def kill(self, trial_id: str) -> None:
+        """Kill a trial's process."""
+
+    def wake(self) -> None:
+        """Let `poll` return."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class OnNodes(Protocol):
+    """How the engine of a node is made."""
+
+    def pack(self, job: Job) -> bytes:
+        """The Job, for any node."""
+
+    def open(self, packed: bytes, job: Job, gpu_ids: Sequence[str]) -> NodeEngine:
+        """An open engine of this node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a node is told when it begins to work for a run.
+
+    Attributes:
+        address: The driver's port.
+        token: To be shown there.
+        node: The node's name.
+        on_nodes: Makes its engine.
+        job: Without the trainable.
+        apart: The same, where the node does not see the driver's disk.
+        packed: References to the packed Job, with it and without.
+        probe: A file that is there if the node sees the driver's disk; "" for nobody does.
+        cwd: The driver's working directory.
+        objects: Files of large parameters, by path, as references to their bytes.
+    """
+
+    address: tuple[str, int]
+    token: bytes
+    node: str
+    on_nodes: OnNodes
+    job: Job
+    apart: Job
+    packed: tuple[Any, Any]
+    probe: str
+    cwd: str
+    objects: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def shares_disk(self) -> bool:
+        """Whether this process sees the driver's disk."""
+        return bool(self.probe) and os.path.exists(self.probe)
+
+
+def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
+    """Work for a run until its driver hangs up.
+
+    Args:
+        fetch: Gives what a reference stands for.
+    """
+    sock = call(errand.address, errand.token)
+    try:
+        shares = errand.shares_disk
+        if shares:
+            _go_to(errand.cwd)
+        job = errand.job if shares else errand.apart
+        job.folder.mkdir(parents=True, exist_ok=True)
+        _adopt(errand.objects, fetch)
+        engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job, _GPU_IDS)
+        try:
+            Relay(sock, engine, errand.node).run()
+        finally:
+            engine.close()
+            if not shares:
+                import shutil
+
+                shutil.rmtree(job.folder.parent, ignore_errors=True)
+    finally:
+        sock.close()
+
+
+_GPU_IDS = tuple(str(index) for index in range(64))  # Ray gives each lease its own, by these ids
+
+
+class Relay:
+    """One run's work on one node.
+
+    Args:
+        sock: The line to the driver.
+        engine: Runs the trials.
+        node: This node's name.
+    """
+
+    def __init__(self, sock: socket, engine: NodeEngine, node: str) -> None:
+        self._sock, self._engine = sock, engine
+        self._reader = FrameReader()
+        self._out: list[Message] = [("hello", node, os.getpid())]
+        self._room: dict[str, tuple[float, float, int]] = {}
+        self._is_over = False
+        engine.on_lines = self._on_lines
+        engine.on_output = self._on_output
+        engine.watch(sock, self._on_orders)
+
+    def run(self) -> None:
+        """Go on until the driver hangs up."""
+        while not self._is_over:
+            self._flush()
+            for event in self._engine.poll(5.0):
+                message = told(event)
+                if message is not None:
+                    self._out.append(message)
+                    if message[0] == "ended":
+                        self._room.pop(message[1], None)
+
+    def _flush(self) -> None:
+        if not self._out:
+            return
+        try:
+            # blocks while the driver is behind: trials then wait too, instead of filling memory
+            self._sock.sendall(frame(self._out))  # type: ignore[arg-type]
+        except OSError:
+            self._is_over = True
+        self._out = []
+
+    def _on_orders(self, mask: int) -> None:
+        try:
+            data = self._sock.recv(READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            self._is_over = True
+            self._engine.wake()
+            return
+        for order in self._reader.feed(data):
+            if isinstance(order, tuple):
+                self._engine.kill(order[1])
+            else:
+                self._engine.submit([order])
+
+    def _on_output(self, trial_id: str, stream: str, text: str) -> None:
+        self._out.append(("output", trial_id, "", 0, stream, text.splitlines()))
+
+    def _on_lines(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
+        now = time.monotonic()
+        room, since, dropped = self._room.get(trial_id, (float(LINES_AT_ONCE), now, 0))
+        room = min(LINES_AT_ONCE, room + (now - since) * LINES_A_SECOND)
+        if room >= 1 and dropped:
+            lines = [f"[{dropped} lines are not shown: it prints too much]", *lines]
+            dropped = 0
+        shown = lines[: max(0, int(room))]
+        self._room[trial_id] = (room - len(shown), now, dropped + len(lines) - len(shown))
+        if shown:
+            self._out.append(("output", trial_id, name, pid, stream, shown))
+
+
+def told(event: m.Event) -> Message | None:
+    """An event of a trial as it travels; None for what is not a trial's."""
+    if isinstance(event, m.Reported):
+        return ("reported", event.trial_id, event.attempt, event.t, event.raw, event.checkpoint)
+    if isinstance(event, m.Started):
+        return ("started", event.trial_id, event.attempt, event.pid, event.hostname, event.restored)
+    if isinstance(event, m.Saved):
+        return ("saved", event.trial_id, event.attempt, event.checkpoint)
+    if isinstance(event, m.SaveFailed):
+        return ("save_failed", event.trial_id, event.attempt, event.error)
+    if isinstance(event, m.Ended):
+        about = (event.cause, event.error, event.traceback, event.is_hopeless)
+        return ("ended", event.trial_id, event.attempt, *about)
+    if isinstance(event, m.Noticed):
+        return ("noticed", event.trial_id, event.attempt, event.grace_s)
+    return None
+
+
+def _go_to(folder: str) -> None:
+    try:
+        os.chdir(folder)
+    except OSError:
+        pass  # trials then run where Ray has put its workers
+
+
+def _adopt(found: Sequence[tuple[str, Any]], fetch: Callable[[Any], bytes]) -> None:
+    """Bring the files of large parameters to this node, once for all its trials."""
+    from overtone.worker import objects
+
+    for path, reference in found:
+        if not Path(path).exists():
+            objects.adopt(objects.ObjectRef(path), fetch(reference))

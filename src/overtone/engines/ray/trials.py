@@ -1,0 +1,295 @@
+"""The trials of a run on a cluster: each gets a lease, a process and its orders, and ends once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from overtone.core.job import Job
+from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Noticed, Proceed, Start
+from overtone.core.resources import Placement
+from overtone.engines.loop import Loop
+from overtone.engines.ray import agents
+from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray.leases import Lease, Leases
+from overtone.engines.ray.line import Line
+from overtone.engines.ray.nodes import Nodes
+from overtone.engines.ray.output import Output
+from overtone.engines.ray.relay import Errand
+from overtone.worker.wire import Message, event
+
+
+class Trials:
+    """Every trial from its Start to its end.
+
+    Args:
+        job: What they run.
+        uses_ray: Whether each is an actor of its own.
+        loop: Its clock and timers.
+        leases: Where resources come from.
+        output: Shows what they print.
+        errand: What to tell the actor of a trial on the node of this name.
+        wake_for: Makes a call that any thread may make from one for the engine's thread.
+
+    Attributes:
+        events: What has happened and was not polled yet.
+        nodes: Where they run; set before the first starts.
+    """
+
+    nodes: Nodes
+
+    def __init__(
+        self,
+        job: Job,
+        uses_ray: bool,
+        loop: Loop,
+        leases: Leases,
+        output: Output,
+        errand: Callable[[str], Errand],
+        wake_for: Callable[[Callable[[], None]], Callable[[], None]],
+    ) -> None:
+        self.events: list[Event] = []
+        self._job, self._uses_ray, self._loop = job, uses_ray, loop
+        self._leases, self._output = leases, output
+        self._errand, self._wake_for = errand, wake_for
+        self._trials: dict[str, Trial] = {}
+        self._waiting: dict[Node, list[Trial]] = {}
+
+    def greet(self, line: Line, trial_id: str, attempt: int) -> Trial | None:
+        """The trial whose actor has called; None where nobody waits for it."""
+        trial = self._trials.get(trial_id)
+        if trial is None or trial.start.attempt != attempt:
+            return None
+        trial.line = line
+        for order in trial.unsent:
+            line.put(order)
+        trial.unsent.clear()
+        return trial
+
+    def close(self) -> None:
+        """End the actors; what runs beside agents ends with them."""
+        for trial in self._trials.values():
+            if trial.actor is not None:
+                agents.end(trial.actor)
+
+    # --- nodes -----------------------------------------------------------------------
+
+    def on_capacity(self, capacity: Mapping[str, Mapping[str, float]]) -> None:
+        self.events.append(CapacityChanged(self._loop.now(), capacity))
+
+    def on_agent(self, node: Node) -> None:
+        for trial in self._waiting.pop(node, []):
+            self._send(trial)
+
+    def on_silence(self, node: Node, error: str) -> None:
+        for trial in self._on(node):
+            if trial.is_sent and trial.node is node and trial.actor is None:
+                self._end(trial, "lost", error)
+
+    def on_broken(self, node: Node, error: str, has_others: bool) -> None:
+        is_loss = node.is_doubtful
+        if not is_loss:
+            self._output.say(f"node {node.name} is not used any more: {error}")
+        for trial in self._waiting.pop(node, []):
+            cause: Cause = "lost" if has_others or is_loss else "raised"
+            self._end(trial, cause, f"node {node.name} cannot run it: {error}")
+
+    def on_loss(self, node: Node, error: str) -> None:
+        for trial in self._on(node):
+            self._end(trial, "lost", error)
+        self._waiting.pop(node, None)
+
+    def is_needed(self, node: Node) -> bool:
+        return self.is_awaited(node) or bool(self._on(node))
+
+    def is_awaited(self, node: Node) -> bool:
+        return bool(self._waiting.get(node))
+
+    def _on(self, node: Node) -> list[Trial]:
+        """The trials that have a bundle on a node."""
+        return [
+            trial
+            for trial in self._trials.values()
+            if trial.node is node or (trial.lease is not None and node.id in trial.lease.nodes)
+        ]
+
+    # --- starting --------------------------------------------------------------------
+
+    def start(self, start: Start) -> None:
+        """Run a trial as soon as Ray gives it what it needs."""
+        name = start.name or f"{self._job.name}_{start.trial_id}"
+        trial = self._trials[start.trial_id] = Trial(start, name)
+        by_name = self.nodes.named()
+        nodes = [by_name.get(one) for one in start.placement.nodes]
+        if any(one is None or not one.is_usable for one in nodes):
+            self._end(trial, "lost", f"node {', '.join(start.placement.nodes)} is not there any more")
+            return
+        ids = tuple([node.id for node in nodes if node is not None])
+        idle = None if self._uses_ray else self._leases.take(start.resources, ids)
+        if idle is not None:
+            self._give(trial, idle)
+            return
+        trial.node = nodes[0]
+        for node in {one for one in nodes if one is not None}:
+            self._leases.make_room(node.id, node.facts.total, start.resources, ids)
+        self._leases.ask(trial, start.resources, ids)
+
+    def take_granted(self) -> None:
+        """Use the leases that Ray has given meanwhile."""
+        for owner, lease in self._leases.granted():
+            trial = self._trials.get(owner.start.trial_id)
+            if trial is not None and trial is owner:
+                self._give(trial, lease)
+            else:
+                self._leases.put_back(lease)
+
+    def _give(self, trial: Trial, lease: Lease) -> None:
+        trial.lease = lease
+        found = [self.nodes.get(one) for one in lease.nodes if one]
+        node = found[0] if found else trial.node
+        if node is None or None in found:
+            self._end(trial, "lost", "its node was lost")
+            return
+        trial.node = node
+        if self._uses_ray:
+            self._send_actor(trial, lease)
+        elif node.line is not None:
+            self._send(trial)
+        else:
+            self._waiting.setdefault(node, []).append(trial)
+            self.nodes.send_agent(node)
+
+    def _send(self, trial: Trial) -> None:
+        """Have the agent of its node start a trial."""
+        assert trial.node is not None
+        assert trial.node.line is not None
+        trial.line, trial.is_sent = trial.node.line, True
+        self._put(trial, _placed(trial))
+
+    def _send_actor(self, trial: Trial, lease: Lease) -> None:
+        assert trial.node is not None
+        trial.is_sent = True
+        trial.actor, reference = agents.send_trial(
+            lease, self._errand(trial.node.name), trial.start, trial.name
+        )
+        agents.on_end(reference, lambda error: self._wake_for(partial(self._on_actor_end, trial, error))())
+
+    def _on_actor_end(self, trial: Trial, error: str) -> None:
+        if trial.line is not None and trial.line.is_open:
+            # what it said last may still be on its way
+            self._loop.at(self._loop.now() + 0.2, partial(self._on_actor_gone, trial, error))
+        else:
+            self._on_actor_gone(trial, error)
+
+    def _on_actor_gone(self, trial: Trial, error: str) -> None:
+        if self._trials.get(trial.start.trial_id) is trial:
+            cause: Cause = "lost" if agents.means_loss(error) else "killed"
+            self._end(trial, cause, trial.was_killed or error or "its process ended")
+
+    # --- orders ----------------------------------------------------------------------
+
+    def pass_on(self, order: Proceed | Halt) -> None:
+        """Pass an order on to a trial."""
+        trial = self._trials.get(order.trial_id)
+        if trial is None or trial.start.attempt != order.attempt:
+            return  # it ended meanwhile
+        if isinstance(order, Halt) and not trial.is_sent:
+            self._end(trial, "halted")
+            return
+        self._put(trial, order)
+        if isinstance(order, Halt) and trial.actor is not None:
+            grace_s = self._job.grace_s
+            trial.was_killed = f"did not halt within {grace_s:g} s"
+            self._loop.at(self._loop.now() + grace_s, partial(self._end_actor, trial))
+        elif trial.actor is not None:
+            trial.was_killed = ""
+
+    def _end_actor(self, trial: Trial) -> None:
+        if trial.was_killed and self._trials.get(trial.start.trial_id) is trial:
+            agents.end(trial.actor)
+
+    def _put(self, trial: Trial, order: Start | Proceed | Halt) -> None:
+        if trial.line is None:
+            trial.unsent.append(order)
+            return
+        try:
+            trial.line.put(order)
+        except Exception as error:
+            text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
+            self._kill(trial)
+            self._end(trial, "raised", text)
+
+    def _kill(self, trial: Trial) -> None:
+        if trial.actor is not None:
+            agents.end(trial.actor)
+        elif trial.line is not None:
+            trial.line.put(("kill", trial.start.trial_id))
+
+    # --- what is said ----------------------------------------------------------------
+
+    def hear(self, node: Node | None, messages: Sequence[Message]) -> None:
+        """Take in what was said on a node, or by a trial of its own accord (None)."""
+        now = self._loop.now()
+        for message in messages:
+            kind, trial_id = message[0], message[1]
+            if kind == "output":
+                self._output.show(message, node.name if node is not None else "")
+                continue
+            trial = self._trials.get(trial_id)
+            if trial is None or trial.start.attempt != message[2] or (node and trial.node is not node):
+                continue  # after its end
+            if kind == "noticed":
+                self.events.append(Noticed(now, trial_id, message[2], message[3]))
+                continue
+            found = event(message[:6], now, trial.node.name if trial.node is not None else "")
+            if isinstance(found, Ended):
+                found = replace(found, is_hopeless=True) if message[6:] == (True,) else found
+                self._on_ended(trial)
+            elif kind == "save_failed":
+                trial.was_killed = ""  # it waits to be told, parked
+            self.events.append(found)
+
+    def _on_ended(self, trial: Trial) -> None:
+        del self._trials[trial.start.trial_id]
+        if trial.lease is None:
+            return
+        if trial.actor is None:
+            self._leases.put_back(trial.lease)
+        else:
+            agents.end(trial.actor)
+            self._leases.drop(trial.lease)  # with whatever else it has started there
+
+    def _end(self, trial: Trial, cause: Cause, error: str = "") -> None:
+        start = trial.start
+        if self._trials.get(start.trial_id) is not trial:
+            return
+        del self._trials[start.trial_id]
+        for waiting in self._waiting.values():
+            if trial in waiting:
+                waiting.remove(trial)
+        if trial.is_sent and trial.line is not None and trial.line.is_open:
+            self._kill(trial)
+        elif trial.actor is not None:
+            agents.end(trial.actor)
+        if trial.lease is None:
+            self._leases.forget(trial)
+        elif cause == "lost" or trial.actor is not None:
+            self._leases.drop(trial.lease)
+        else:
+            self._leases.put_back(trial.lease)
+        self.events.append(Ended(self._loop.now(), start.trial_id, start.attempt, cause, error))
+
+
+def _placed(trial: Trial) -> Start:
+    """The Start with the GPUs that Ray has given to its lease."""
+    start, lease = trial.start, trial.lease
+    if lease is None or not any(lease.gpus):
+        return start
+    try:
+        gpus = tuple(tuple((int(one), 1.0) for one in ids) for ids in lease.gpus)
+    except ValueError:
+        return start
+    nodes = tuple(one or "" for one in lease.nodes)
+    mine = tuple(ids if node == nodes[0] else () for ids, node in zip(gpus, nodes, strict=True))
+    return replace(start, placement=Placement(start.placement.nodes, mine))

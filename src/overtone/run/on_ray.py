@@ -1,0 +1,31 @@
+"""The engine for a Ray cluster, joined to what runs the trials of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from overtone.core.protocols import Engine
+
+
+def ray_cluster(
+    address: str | None = None,
+    *,
+    max_resources: Mapping[str, Any] | None = None,
+    labels: Mapping[str, str] | None = None,
+    idle_s: float = 5.0,
+) -> Engine:
+    """An engine for one run on a Ray cluster: `engine=tune.ray_cluster(max_resources={"gpu": 8})`.
+
+    Args:
+        address: The cluster's; by default the one that this process works with, or that of
+            RAY_ADDRESS, or a new one on this machine.
+        max_resources: Of all that the cluster has, trials use no more than this at once.
+        labels: Nodes without these labels are not used.
+        idle_s: So long resources that no trial needs are kept for the next one.
+    """
+    from overtone.engines.local.on_node import LocalOnNodes
+    from overtone.engines.ray import Ray
+
+    return Ray(LocalOnNodes(), address, max_resources, labels, idle_s)

@@ -1,0 +1,150 @@
+"""Scripts on a cluster: trials that use Ray, large parameters, the same results as on one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overtone import tune
+from overtone.core import messages as m
+from overtone.testing.engine_disasters import is_gone
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def data_parallel(config: dict[str, Any]) -> None:
+    """SGD on a line, its gradients from four actors in the trial's own reservation."""
+    import numpy as np
+    import ray
+
+    @ray.remote(num_cpus=0.25)
+    class Shard:
+        def __init__(self, rank: int) -> None:
+            self.x = np.random.default_rng(rank).normal(size=200)
+
+        def gradient(self, weight: float, dies: bool) -> float:
+            if dies:
+                os._exit(1)
+            return float(np.mean(2 * (weight - 3.0) * self.x**2))
+
+    group = ray.util.get_current_placement_group()
+    shards = [Shard.remote(rank) for rank in range(4)]
+    weight = 0.0
+    for t in range(10):
+        dies = [config["dies"] and t == 4 and rank == 2 for rank in range(4)]
+        found = ray.get([one.gradient.remote(weight, die) for one, die in zip(shards, dies, strict=True)])
+        weight -= 0.3 * sum(found) / 4
+        tune.report({"loss": abs(weight - 3.0), "bundles": group.bundle_count})
+
+
+def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    from overtone.engines.ray.watch import look
+
+    nodes.add(num_cpus=3)
+    nodes.wait()
+    gang = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 1}])
+    analysis = tune.run(
+        tune.with_resources(data_parallel, gang, ray=True), config={"dies": tune.grid_search([False, True])},
+        engine=engine(), callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min", verbose=0,
+        raise_on_failed_trial=False,
+    )  # fmt: skip
+    good, bad = analysis.trials
+    assert (good.status, bad.status) == ("TERMINATED", "ERROR")
+    results = [event for event in seen.of(m.Reported) if event.trial_id == good.trial_id]
+    assert len(results) == 10
+    assert results[-1].metrics["loss"] < 0.1
+    assert results[-1].metrics["bundles"] == 2
+    (end,) = [event for event in seen.of(m.Ended) if event.trial_id == bad.trial_id]
+    assert "ActorDiedError" in end.error
+    deadline = time.monotonic() + 20
+    while any(one.free.get("cpu", 0) != one.total["cpu"] for one in look()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert all(one.free.get("cpu") == one.total["cpu"] for one in look())
+
+
+def test_one_script_finds_the_same_on_one_machine_and_on_three_nodes(
+    nodes: Any, engine: Any, tmp_path: Path
+) -> None:
+    import numpy as np
+
+    def score(config: dict[str, Any], data: Any) -> None:
+        for t in range(5):
+            tune.report({"loss": float(data[t]) * config["x"]})
+
+    def search(where: str, on: Any) -> list[Any]:
+        analysis = tune.run(
+            tune.with_parameters(score, data=np.arange(100_000.0)), config={"x": tune.uniform(0, 1)},
+            num_samples=6, seed=7, engine=on, storage_path=str(tmp_path), name=where, verbose=0,
+            metric="loss", mode="min",
+        )  # fmt: skip
+        found = []
+        for trial in analysis.trials:
+            file = Path(analysis.experiment_path, trial.trial_id, "result.json")
+            losses = [json.loads(line)["loss"] for line in file.read_text().splitlines()]
+            found.append((trial.trial_id, trial.config, losses))
+        return sorted(found, key=lambda one: one[0])
+
+    alone = search("alone", "local")
+    assert search("one", engine()) == alone
+    for _ in range(2):
+        nodes.add(num_cpus=1)
+    nodes.wait()
+    assert search("three", engine()) == alone
+
+
+SCRIPT = """
+import os, sys, time
+from overtone import tune
+
+class Steps(tune.Trainable):
+    def setup(self, config):
+        self.n = 0
+    def step(self):
+        time.sleep(0.05)
+        self.n += 1
+        return {"n": self.n, "loss": -self.n, "pid": os.getpid(), "done": self.n >= 60}
+    def save_checkpoint(self, folder):
+        open(folder + "/n", "w").write(str(self.n))
+    def load_checkpoint(self, folder):
+        self.n = int(open(folder + "/n").read())
+
+tune.run(Steps, num_samples=2, checkpoint_freq=5, metric="loss", mode="min", name="killed",
+         storage_path=sys.argv[1], verbose=0, resume="AUTO", resources_per_trial={"cpu": 0.5})
+"""
+
+
+def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    environment = {**os.environ, "RAY_ADDRESS": cluster.address}
+    command = [sys.executable, str(script), str(tmp_path)]
+    journal = tmp_path / "killed" / "journal.jsonl"
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as driver:
+        deadline = time.monotonic() + 60
+        while sum(file.read_bytes().count(b"\n") > 8 for file in journal.parent.glob("*/result.json")) < 2:
+            assert time.monotonic() < deadline
+            assert driver.poll() is None
+            time.sleep(0.05)
+        driver.send_signal(signal.SIGKILL)
+    pids = {
+        json.loads(line)["pid"]
+        for file in journal.parent.glob("*/result.json")
+        for line in file.read_text().splitlines()
+    }
+    assert len(pids) == 2
+    assert all(is_gone(pid, within_s=20) for pid in pids)
+    subprocess.run(command, env=environment, check=True, timeout=100, stdout=subprocess.DEVNULL)
+    files = list(journal.parent.glob("*/result.json"))
+    assert len(files) == 2
+    for file in files:
+        assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == list(range(1, 61))
