@@ -225,7 +225,7 @@ class Life(RuleBasedStateMachine):
             for saved in self.controller._roster._retention.of(trial)
         }
         assert self.world.kept == needed, "a checkpoint stays that nobody needs"
-        replay_is_equal(self.fresh(), records, self.controller)
+        replay_is_equal(self.fresh(), records, self.controller, in_parts=len(records) % 2 == 1)
 
 
 WAITING = (Status.PENDING, Status.PAUSED, Status.PARKED)
@@ -310,9 +310,16 @@ def failures_are_counted(records, controller, allowed):
         assert trial.failures == failures[trial.id]
 
 
-def replay_is_equal(fresh, records, controller):
+def replay_is_equal(fresh, records, controller, in_parts):
+    """Events again, or as a resume does it: with reports that led to nothing in a shorter way."""
     for record in records:
-        outcome = fresh.handle(record.event)
+        event = record.event
+        if in_parts and type(event) is m.Reported and not record.choices and event.checkpoint is None:
+            differs = fresh.retake(event.trial_id, event.attempt, event.t, event.metrics)
+            assert differs in (None, [])
+            if differs is not None:
+                continue
+        outcome = fresh.replay(record)[0] if in_parts else fresh.handle(event)
         assert repr(outcome.choices) == repr(record.choices)  # by repr: a NaN equals no other
         assert not outcome.is_stale
     assert fresh.is_done

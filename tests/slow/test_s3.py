@@ -36,7 +36,7 @@ from overtone import tune
 def train(config):
     first = int(Path(tune.checkpoint, "t").read_text()) if tune.checkpoint else 0
     for t in range(first + 1, config["n"] + 1):
-        time.sleep(config["pause_s"])
+        time.sleep(config["pause_s"] if first == 0 else 0.0)  # what goes on has nothing to wait for
         if config["saves"]:
             with tune.checkpoint_dir(step=t) as folder:
                 Path(folder, "t").write_text(str(t))
@@ -120,7 +120,7 @@ def wait_for(condition, process=None):
     while not condition():
         assert process is None or process.poll() is None, process.stderr.read()
         assert time.monotonic() < give_up_at
-        time.sleep(0.05)
+        time.sleep(0.2)  # asking costs the server as much as the driver
 
 
 def n_mirrored(url):
@@ -188,9 +188,9 @@ def test_a_second_driver_is_refused_100_of_100(url):
 
 
 def test_a_second_driver_is_refused_while_the_first_one_runs(url, tmp_path):
-    first = driver(url, tmp_path, pause_s=0.2)
+    first = driver(url, tmp_path, pause_s=0.2, saves=False)
     wait_for(lambda: RemoteFiles(f"{url}/exp").sizes("lease"), first)
-    for resume in (False, "AUTO", False):
+    for resume in (False, "AUTO"):
         with pytest.raises(StorageError, match=rf"is being written by process {first.pid} on "):
             run(url, resume=resume)
     assert first.wait(WITHIN_S) == 0, first.stderr.read()
@@ -202,12 +202,12 @@ def test_a_server_that_goes_away_and_comes_back_stops_nothing(url, server, capfd
     def outage():
         wait_for(lambda: n_mirrored(url) >= 2)
         server.stop()
-        time.sleep(4)
+        time.sleep(2)
         server.start()
 
     thread = threading.Thread(target=outage)
     thread.start()
-    found = run(url, pause_s=0.3, n=12)
+    found = run(url, pause_s=0.2, n=12)
     thread.join()
     assert [trial.last_result["score"] for trial in found.trials] == [12, 12]
     assert sorted(t for _, t in reported(found.experiment_path)) == sorted([*range(1, 13)] * 2)
@@ -226,7 +226,7 @@ def test_a_server_that_stays_away_ends_the_run_and_all_local_state_is_kept(url, 
         with pytest.raises(
             StorageError, match=r"Could not connect.*tried again for \d+ s.*resume=\"AUTO\""
         ) as caught:
-            run(url, pause_s=0.2, n=200, saves=False, storage_patience_s=3)
+            run(url, pause_s=0.2, n=200, saves=False, storage_patience_s=2)
     finally:
         thread.join()
         server.start()
@@ -234,7 +234,7 @@ def test_a_server_that_stays_away_ends_the_run_and_all_local_state_is_kept(url, 
     n = len(reported(found.experiment_path))
     assert n > n_mirrored(url)
     assert Path(found.trials[0].local_path, "result.json").exists()
-    run(url, resume="AUTO", time_budget_s=1)
+    run(url, resume="AUTO", saves=False, time_budget_s=0.1)
     assert n_mirrored(url) >= n
 
 

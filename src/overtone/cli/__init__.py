@@ -1,4 +1,4 @@
-"""The command line: `overtone ls`, `show`, `best`, `why`, `tail`, `export`, `resume`, `completion`.
+"""The command line: `overtone ls`, `show`, `best`, `why`, `tail`, `export`, `resume`, `whatif`, `completion`.
 
 A command is one file here with `add_arguments(parser)` and `run(args) -> exit code`; the file
 is loaded when its command is called.

@@ -16,6 +16,7 @@ COMMANDS = {
     "tail": "follow a running experiment",
     "export": "write all results as CSV, JSON or Parquet",
     "resume": "run the recorded command again, and go on where it ended",
+    "whatif": "tell what a finished experiment would have been under another scheduler",
     "completion": "print the completion script of a shell",
 }
 """The commands and what each does; each is the module of that name."""

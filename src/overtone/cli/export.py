@@ -190,6 +190,8 @@ def _opened(output: str | None, is_binary: bool) -> Iterator[IO[Any]]:
     assert output is not None
     if os.path.isdir(output):
         raise OvertoneError(f"{output} is a folder: name a file in it")
+    if not os.path.isdir(os.path.dirname(output) or "."):
+        raise OvertoneError(f"there is no folder {os.path.dirname(output)} for {os.path.basename(output)}")
     draft = f"{output}.{os.getpid()}.tmp"
     try:
         how: dict[str, Any] = {"mode": "wb"}

@@ -11,6 +11,7 @@ from typing import Any
 
 from overtone.cli.exits import NotFoundError
 from overtone.errors import StorageError
+from overtone.journal.header import header
 from overtone.journal.reader import Lines
 from overtone.journal.text import loads
 
@@ -43,7 +44,7 @@ def newest_driver(journal: Path) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     for body in Lines(journal):
         if b'"e":"driver"' in body[:40] or not facts:
-            facts = {**facts, **loads(body.decode() + "}")}
+            facts = {**(facts or header(journal)), **loads(body.decode() + "}")}
     if not facts:
         raise StorageError(f"{journal} holds no complete header: nothing was recorded; start anew")
     return facts

@@ -22,10 +22,11 @@ from overtone.core.retention import Retention
 from overtone.core.roster import Roster
 from overtone.core.rulings import Rulings
 from overtone.core.supply import Supply
-from overtone.core.template import Template
+from overtone.core.template import Template, equal
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Config, Result, Why
+from overtone.core.types import Config, Metrics, Result, Why
 from overtone.core.view import View
+from overtone.core.wants import Wants
 
 
 class Outcome(NamedTuple):
@@ -87,11 +88,12 @@ class Controller:
         self._ledger, self._queue = self._roster.ledger, self._roster.queue
         self._fairness = Fairness(self._queue, self._ledger)
         self._supply = Supply(self._limits.total, self._limits.lookahead)
+        self._wants = Wants(self._queue, self._supply, self._ledger)
         self._endings = Endings(
             self._roster, scheduler, goal, self._limits, self._supply, observes, self._template.resources
         )
         self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
-        self._has_wake = False
+        self._has_wake = self._has_started = False
         self._nothing = Past(())
         self._time = 0.0
         self.view = View(
@@ -165,6 +167,11 @@ class Controller:
         past.finish()
         return Outcome(tuple(self._roster.choices), self._roster.commands, is_stale), past.differs
 
+    @property
+    def retake(self) -> Callable[[str, int, int, Metrics], list[tuple[str, str]] | None]:
+        """As `replay`, for a report that led to nothing: see `Rulings.retake`."""
+        return self._rulings.retake
+
     # --- events: each returns False for one that came too late -------------------------
 
     def _on_capacity_changed(self, event: m.CapacityChanged) -> None:
@@ -176,7 +183,8 @@ class Controller:
 
     def _on_suggested(self, event: m.Suggested) -> None:
         self._supply.on_answer(event.index, event.config is not None)
-        if event.config is not None and self._endings.closing is None and self._create(event.config, None):
+        config = event.config if self._endings.closing is None else None
+        if config is not None and self._create(config, None, event.index):
             self._review()
         self._advance()
 
@@ -277,6 +285,7 @@ class Controller:
     def _on_resumed(self, event: m.Resumed) -> None:
         """A new driver goes on: what had a process has none, and waits to be run again."""
         self._limits = event.limits
+        self._wants.forget()
         self._has_wake = False
         self.is_done = False
         asked = self._supply.reopen(event.limits.total, event.limits.lookahead)
@@ -312,11 +321,12 @@ class Controller:
             ):
                 self._rulings.rule(trial, decision, trial.ruled_t)
 
-    def _create(self, config: Config, add: Add | None) -> bool:
+    def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:
         """Make a trial wait for its turn; whether it failed at once instead."""
         origin = (add.source, add.why) if add else None
         past = self._rulings.past
         trial = self._roster.create(config, self._template, origin, past.added() if past else None)
+        trial.suggestion = suggestion
         if add is not None and add.source is not None:
             self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
             trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0
@@ -332,6 +342,7 @@ class Controller:
             self._fill()
             indices = self._supply.ask(self._queue.n_pending, self._roster.room(self._limits.max_concurrent))
             self._roster.commands.extend(map(m.Suggest, indices))
+        self._roster.commands += self._wants.look(self._limits, self._endings.closing is not None)
         if self._roster.n_active or self._supply.outstanding:
             return
         if self._endings.closing is None and not self.view.search_is_over and self._supply.is_over:
@@ -360,9 +371,17 @@ class Controller:
         return past.started(now, self.trials)
 
     def _fill(self) -> None:
+        if self._template.priority is not equal and self._supply.outstanding and not self._has_started:
+            return  # the first to be suggested is not the first to start: the others may matter more
         cap = self._limits.max_concurrent or m.NEVER
         while len(self._queue) and len(self._ledger) < cap:
             trial = self._choose()
+            if trial is not None and not isinstance(trial, Trial):
+                who = type(self._scheduler).__name__
+                raise TypeError(
+                    f"{who}.choose_trial_to_run returned {trial!r:.100}: "
+                    "return one of trials.runnable(), or None"
+                )
             if trial is not None and (trial.status.is_placed or trial.status.is_final):
                 who, status = type(self._scheduler).__name__, trial.status.shown
                 raise ValueError(
@@ -374,3 +393,4 @@ class Controller:
                 break
             self._roster.start(trial, placement, self._time, self._rulings.next_decision(trial))
             self._fairness.on_start(self._time)
+            self._has_started = True

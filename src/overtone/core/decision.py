@@ -63,7 +63,7 @@ CONTINUE = Continue()
 SAVE = Save()
 
 
-def as_decision(value: object, rule: str) -> Decision:
+def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
     """A decision from what a scheduler returned: one of ours, or today's string flags.
 
     Raises:
@@ -73,11 +73,13 @@ def as_decision(value: object, rule: str) -> Decision:
         return value
     if value in ("CONTINUE", "NOOP"):
         return CONTINUE
+    if value == "SAVE":
+        return SAVE
     if value == "PAUSE":
         return Pause(Why(rule))
     if value == "STOP":
         return Stop(Why(rule))
     raise TypeError(
-        f"{rule}.on_result returned {value!r}: return Continue(), Save(), Pause(why), Stop(why), "
-        'Restart(config, source, why), or one of "CONTINUE", "PAUSE", "STOP"'
+        f"{rule}.{hook} returned {value!r}: return Continue(), Save(), Pause(why), Stop(why), "
+        'Restart(config, source, why), or one of "CONTINUE", "SAVE", "PAUSE", "STOP"'
     )

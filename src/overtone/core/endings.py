@@ -103,7 +103,7 @@ class Endings:
             self._lose(trial, event.error)
         else:
             trial.failures += 1
-            may_retry = event.cause != "limit"  # it would use as much again
+            may_retry = event.cause != "limit" and not event.is_hopeless  # it would use as much again
             self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry)
 
     def _lose(self, trial: Trial, error: str) -> None:
@@ -136,7 +136,7 @@ class Endings:
     def refuse(self, trial: Trial) -> bool:
         """Fail a trial whose demand is above what there is; whether it was."""
         ledger = self._roster.ledger
-        if ledger.is_feasible(trial.resources):
+        if self._limits.is_elastic or ledger.is_feasible(trial.resources):
             return False
         error = infeasible(trial.resources, ledger.total())
         self._fail(trial, Why("infeasible", note=error), error, may_retry=False)

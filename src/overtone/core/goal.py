@@ -22,6 +22,10 @@ _UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE
 _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
 
 
+WORST_VIOLATION = float("inf")
+"""How much a constraint is broken whose metric is NaN."""
+
+
 class Goal:
     """Turns reports into `Result`s; the only place that knows metric and mode.
 
@@ -29,7 +33,7 @@ class Goal:
         metrics: The objectives' names; empty until they are named or inferred.
         modes: "max" or "min" of each.
         time_attr: The metric that serves as the schedulers' clock.
-        constraints: Metrics that must be <= 0.
+        constraints: Metrics that must be <= 0, or <= the bound that each is given.
         is_needed: Whether an algorithm rules by it.
         is_binding: Whether a trial that never reports it has failed: not where it was
             only inferred and nobody needs it.
@@ -40,7 +44,7 @@ class Goal:
         metric: str | Sequence[str] | None = None,
         mode: str | Sequence[str] | None = None,
         time_attr: str = "training_iteration",
-        constraints: Sequence[str] = (),
+        constraints: Sequence[str] | Mapping[str, float] = (),
         is_needed: bool = False,
     ) -> None:
         self.metrics = _names(metric)
@@ -55,10 +59,12 @@ class Goal:
             given = given * len(self.metrics)
         self.modes = given or tuple(_direction(name) or "max" for name in self.metrics)
         self.time_attr = time_attr
-        self.constraints = tuple(constraints)
+        self.constraints = _names(constraints) if isinstance(constraints, str) else tuple(constraints)
+        self.bounds = _bounds(constraints)
         self.is_needed = is_needed
         self.is_binding = is_needed or bool(self.metrics)
         self._signs = tuple(1.0 if one == "max" else -1.0 for one in self.modes)
+        self._name = self._only_name()
 
     @classmethod
     def collect(
@@ -66,6 +72,7 @@ class Goal:
         sources: Iterable[tuple[str, Any, Any]],
         time_attr: str = "training_iteration",
         is_needed: bool = False,
+        constraints: Sequence[str] | Mapping[str, float] = (),
     ) -> Goal:
         """The one goal of several (who, metric, mode) that may name it.
 
@@ -83,7 +90,7 @@ class Goal:
                     )
             metric = metric or ((who, its_metric) if its_metric else None)
             mode = mode or ((who, its_mode) if its_mode else None)
-        return cls(metric and metric[1], mode and mode[1], time_attr, is_needed=is_needed)
+        return cls(metric and metric[1], mode and mode[1], time_attr, constraints, is_needed)
 
     @property
     def metric(self) -> str | None:
@@ -120,6 +127,7 @@ class Goal:
             )
         self.metrics, self.modes = (name,), (mode,)
         self._signs = (1.0 if mode == "max" else -1.0,)
+        self._name = self._only_name()
         return f'metric and mode were not named: taking metric={name!r}, mode="{mode}"'
 
     def doubts(self, metrics: Metrics, needed: Iterable[str] = ()) -> list[str]:
@@ -141,10 +149,22 @@ class Goal:
             for name in lacking
         ]
 
-    def result(self, metrics: Metrics) -> Result:
-        """The normalised form of one report."""
-        t = lookup(metrics, self.time_attr)
-        clock = t if type(t) is int or _is_number(t) else metrics.get("training_iteration", 0)
+    def result(self, metrics: Metrics, iteration: int | None = None) -> Result:
+        """The normalised form of one report.
+
+        Args:
+            iteration: Its training_iteration, where that is known already.
+        """
+        if iteration is not None and self.time_attr == "training_iteration":
+            clock: Any = iteration
+        else:
+            t = lookup(metrics, self.time_attr)
+            clock = t if type(t) is int or _is_number(t) else metrics.get("training_iteration", 0)
+        if self._name is not None:  # most have one metric, not nested, and no constraint
+            value = metrics.get(self._name)
+            if type(value) is float:
+                score = self._signs[0] * value if value == value else WORST
+                return Result(clock, score, (score,), (), metrics)
         scores: list[float] = []
         for name, sign in zip(self.metrics, self._signs):  # noqa: B905 - as long, and this is hot
             value = lookup(metrics, name)
@@ -154,8 +174,24 @@ class Goal:
             scores.append(sign * value if value == value else WORST)
         if not scores:
             return Result(clock, WORST, (), (), metrics)
-        violations = tuple([float(metrics.get(name, 0.0)) for name in self.constraints])
-        return Result(clock, scores[0], tuple(scores), violations, metrics)
+        return Result(
+            clock, scores[0], tuple(scores), self.violations(metrics) if self.constraints else (), metrics
+        )
+
+    def violations(self, metrics: Metrics) -> tuple[float, ...]:
+        """By how much each constraint is broken; 0 or less where it is kept, inf for NaN and no number.
+
+        One that a report lacks counts as kept: it may come with a later one.
+        """
+        found = []
+        for name, bound in zip(self.constraints, self.bounds, strict=True):
+            value = lookup(metrics, name)
+            value = bound if value is None else value if _is_number(value) else WORST_VIOLATION
+            found.append(float(value) - bound if value == value else WORST_VIOLATION)
+        return tuple(found)
+
+    def _only_name(self) -> str | None:
+        return self.metrics[0] if len(self.metrics) == 1 and not self.constraints else None
 
     def value(self, score: float) -> float:
         """A score as the user's metric: the sign put back."""
@@ -167,6 +203,9 @@ class Goal:
         absent = [name for name in self.metrics if name not in names]
         lacking = absent[0] if absent else self.metric or "?"
         hint = _nearest(lacking, names)
+        if not absent and isinstance(metrics, Mapping):
+            was = f"{metrics[lacking]!r:.100}"
+            return f"the trial ended without reporting a number as {lacking!r}: it was {was}"
         return (
             f"the trial ended without reporting a number as {lacking!r}: it reported {_listed(names)}{hint}"
         )
@@ -190,6 +229,22 @@ def _listed(names: Sequence[str]) -> str:
 def _nearest(name: str, names: Iterable[str]) -> str:
     near = get_close_matches(name, list(names), 1)
     return f"; did you mean {near[0]!r}?" if near and near[0] != name else ""
+
+
+def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ...]:
+    """What each constraint metric may be at most.
+
+    Raises:
+        GoalError: It is no number.
+    """
+    if not isinstance(constraints, Mapping):
+        return (0.0,) * (1 if isinstance(constraints, str) else len(constraints))
+    for name, bound in constraints.items():
+        if not _is_number(bound) or bound != bound:
+            raise GoalError(
+                f"constraints={{{name!r}: {bound!r}}}: give a number that {name!r} may be at most"
+            )
+    return tuple(map(float, constraints.values()))
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ class Job:
         store: Where checkpoints go.
         elapsed_s: How long the experiment has run already, under earlier drivers.
         limits: What a trial may use.
+        seed: The experiment's; an engine that simulates draws by it.
+        uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
     """
 
     trainable: Any
@@ -48,3 +50,5 @@ class Job:
     store: Store | None = None
     elapsed_s: float = 0.0
     limits: TrialLimits | None = None
+    seed: int = 0
+    uses_ray: bool = False

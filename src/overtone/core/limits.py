@@ -17,6 +17,7 @@ class Limits:
         fail_fast: Whether the first failed trial ends the search.
         time_budget_s: When the search ends.
         max_parked: How many paused processes may wait in report().
+        is_elastic: Whether a trial waits for capacity that is not there now, instead of failing.
     """
 
     total: int | None = None
@@ -26,3 +27,4 @@ class Limits:
     fail_fast: bool = False
     time_budget_s: float | None = None
     max_parked: int = 16
+    is_elastic: bool = False

@@ -127,6 +127,7 @@ class Ended:
             `limit`, `lost` with its node, or `halted` as it was told.
         error: One line for people, where something went wrong.
         traceback: The user's own traceback, complete.
+        is_hopeless: It would be the same again, however often it is tried.
     """
 
     time: float
@@ -135,6 +136,7 @@ class Ended:
     cause: Cause
     error: str = ""
     traceback: str = ""
+    is_hopeless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,11 @@ class Past:
         found, self.differs = self.differs, []
         return found
 
+    def differing(self, now: Decision) -> list[tuple[str, str]]:
+        """What differs where today's decision is `now`, and nothing came of it then."""
+        self._compare(now, CONTINUE)
+        return self.take_differs()
+
     def finish(self) -> None:
         """The event is handled: what is left over was not chosen today."""
         for one in (*self._ruled, *self._started, *self._added):

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from overtone.core.decision import CONTINUE, Decision
-from overtone.core.messages import Command, Event, Record
+from overtone.core.messages import Command, Event, Record, Reported
 from overtone.core.trial import Trial
-from overtone.core.types import Config, Result
+from overtone.core.types import Config, Metrics, Result
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from overtone.core.goal import Goal
     from overtone.core.job import Job
     from overtone.core.view import View
 
@@ -39,6 +40,8 @@ class Searcher(Part):
         lookahead: How many suggestions may be drawn before there is a free slot for
             them. Model-based searchers keep 0; those that do not learn allow more.
         metric, mode: The goal, where the user named it here.
+        goal: What is optimised, known before `on_start`; None where nobody runs the searcher.
+        takes_constraint: Whether it keeps to the constraint that a space may have.
         replay: "keyed" (depends on told trials and (seed, index) alone) or "asked".
     """
 
@@ -46,7 +49,9 @@ class Searcher(Part):
     lookahead: int = 0
     metric: str | None = None
     mode: str | None = None
+    goal: Goal | None = None
     replay: str = "keyed"
+    takes_constraint: bool = False
 
     def __init__(self, metric: str | None = None, mode: str | None = None) -> None:
         self.metric, self.mode = metric, mode
@@ -61,8 +66,14 @@ class Searcher(Part):
     def on_start(self, space: Any, seed: int) -> None:
         """Called once, before anything else: the user's space and the experiment's seed."""
 
+    def on_suggested(self, index: int, config: Config) -> None:
+        """`config` is what was suggested for `index`: it waits, or runs, until its trial ends.
+
+        Called after each suggestion; for what an earlier driver's log holds, instead of it.
+        """
+
     def on_result(self, trial: Trial, result: Result) -> None:
-        """A trial reported."""
+        """A trial reported; `trial.suggestion` is the index that it was suggested for."""
 
     def on_trial_end(self, trial: Trial) -> None:
         """A trial ended: `trial.status` and `trial.best` tell how."""
@@ -144,6 +155,9 @@ class Engine(ABC):
     happened.
     """
 
+    is_elastic: bool = False
+    """Whether capacity may come that is not there now, so that what does not fit waits."""
+
     repeats: bool = False
     """Whether the same commands lead to the same events again, so that a resume can go through them."""
 
@@ -176,7 +190,13 @@ class Engine(ABC):
 
 
 class Observer(ABC):
-    """Follows an experiment: sees each record after it is in the journal."""
+    """Follows an experiment: sees each record after it is in the journal.
+
+    Attributes:
+        follows_results: Whether it wants to hear, in a past, of reports that led to nothing.
+    """
+
+    follows_results: bool = True
 
     @abstractmethod
     def on_record(self, record: Record) -> None:
@@ -184,6 +204,12 @@ class Observer(ABC):
 
     def on_past(self, record: Record) -> None:
         """A record of an earlier driver, before the first of this one: take note, and do nothing."""
+
+    def on_past_report(
+        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
+    ) -> None:
+        """Such a record that is a report which led to nothing, the bulk of them, by its parts."""
+        self.on_past(Record(n, Reported(time, trial_id, attempt, t, metrics)))
 
     def flush(self) -> None:
         """A batch of records has ended."""

@@ -66,6 +66,15 @@ class Queue:
         firsts = [keys[0] for keys in self._waiting.values() if keys[0][0] == 0]
         return self._trials[min(firsts)[3]] if firsts else None
 
+    def short_of(self) -> dict[Resources, int]:
+        """How many pending trials of each shape do not fit now, in the order of the first of each."""
+        found = {
+            shape: (keys[0], bisect_left(keys, (1,)))
+            for shape, keys in self._waiting.items()
+            if keys[0][0] == 0 and not self._ledger.fits(shape)
+        }
+        return {shape: found[shape][1] for shape in sorted(found, key=lambda shape: found[shape][0])}
+
     def paused(self) -> list[Trial]:
         """The paused trials, oldest first."""
         found = [key for keys in self._waiting.values() for key in keys[bisect_left(keys, (1,)) :]]

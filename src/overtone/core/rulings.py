@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
@@ -11,7 +12,7 @@ from overtone.core.past import Past
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.roster import Roster
 from overtone.core.trial import Status, Trial
-from overtone.core.types import WORST, Checkpoint, Config, Result, Why
+from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
 from overtone.core.view import View
 
 
@@ -36,6 +37,7 @@ class Rulings:
         worth: Callable[[Result], float] | None,
     ) -> None:
         self.past: Past | None = None
+        self._nothing = Past(())
         self._roster = roster
         self._scheduler = scheduler
         self._stoppers = tuple(stoppers)
@@ -44,12 +46,15 @@ class Rulings:
         self._worth = worth or (lambda result: float(result.t))
         self._merit = worth or (lambda result: result.score)
         self._has_result = False
+        ends_search = any(hasattr(one, "stop_all") for one in self._stoppers)
+        self._may_retake = scheduler.replayable and not observes and not ends_search
+        self._hears_decisions = type(scheduler).on_decision is not TrialScheduler.on_decision
 
     def on_reported(self, trial: Trial, event: m.Reported) -> None:
         """A trial's report, which is not a duplicate."""
         is_new = event.t > trial.ruled_t
         if is_new:
-            self._take(trial, event)
+            self._take(trial, event.t, event.metrics)
         if event.checkpoint is not None:
             self.keep(trial, event.checkpoint)
         if not is_new:
@@ -59,7 +64,7 @@ class Rulings:
         if not is_new or trial.last is None:
             self._proceed(trial, event.t)
             return
-        decision = self._judge(trial, trial.last, event.metrics.get("done") is True)
+        decision = self._judge(trial, trial.last)
         if self.past is not None:
             decision = self.past.decision(trial, event.t, decision)
         self.rule(trial, decision, event.t)
@@ -123,10 +128,25 @@ class Rulings:
         """What the scheduler rules on trials that did not just report."""
         found: list[tuple[str, Decision]] = []
         if self.past is None or self._scheduler.replayable:
-            found = list(self._scheduler.review(view))
+            found = self._pairs(self._scheduler.review(view))
         if self.past is not None:
             found = self.past.rulings(found, self._roster.trials)
         return self.checked(found)
+
+    def _pairs(self, ruled: Any) -> list[tuple[str, Decision]]:
+        """What review() gave, in pairs.
+
+        Raises:
+            TypeError: It gave something else.
+        """
+        who = type(self._scheduler).__name__
+        pairs = list(ruled) if isinstance(ruled, Iterable) and not isinstance(ruled, str) else [ruled]
+        for pair in pairs:
+            if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+                raise TypeError(
+                    f"{who}.review gave {pair!r:.100}: yield (trial.id, decision), or return () for no ruling"
+                )
+        return [(trial_id, as_decision(decision, who, "review")) for trial_id, decision in pairs]
 
     def checked(self, found: Iterable[tuple[str, Decision]]) -> Iterator[Add | tuple[Trial, Decision]]:
         """Rulings with their trials; an Add has none yet.
@@ -152,37 +172,66 @@ class Rulings:
         if self._goal.is_needed and not self._goal.metrics:
             return 0.0
         until = self._scheduler.next_decision(trial)
+        if not isinstance(until, (int, float)):
+            raise TypeError(
+                f"{type(self._scheduler).__name__}.next_decision returned {until!r:.100}: "
+                "return the smallest t at which it may rule, such as trial.ruled_t + 1"
+            )
         for stopper in self._stoppers:
             ask = getattr(stopper, "next_decision", None)
             until = min(until, ask(trial) if ask else 0.0)
         return until if until == m.NEVER or self._goal.time_attr == "training_iteration" else 0.0
 
-    def _take(self, trial: Trial, event: m.Reported) -> None:
-        """Enter a new result in the books."""
-        note = self._goal.infer(event.metrics)
+    def retake(self, trial_id: str, attempt: int, t: int, metrics: Metrics) -> list[tuple[str, str]] | None:
+        """Enter a result again that led to nothing: where today's code decides otherwise.
+
+        None where more may follow than a decision; nothing was entered then.
+        """
+        trial, live = self._roster.trials.get(trial_id), self._roster.live.get(trial_id)
+        if trial is None or live is None or trial.attempt != attempt or t <= live.t or t <= trial.ruled_t:
+            return None
+        if trial.status is not Status.RUNNING or not (self._may_retake and self._has_result):
+            return None
+        if not self._goal.metrics:
+            return None
+        live.t = t
+        result = self._goal.result(metrics, t)
+        self._enter(trial, t, result)
+        decision = self._judge(trial, result)
+        if self._hears_decisions:
+            self._scheduler.on_decision(trial, CONTINUE)
+        return [] if decision is CONTINUE else self._nothing.differing(decision)
+
+    def _take(self, trial: Trial, t: int, metrics: Metrics) -> None:
+        """Take note of a new result."""
+        note = self._goal.infer(metrics)
         if note:
             self._roster.choices.append(m.Noted(note))
         if not self._has_result:
             self._has_result = True
             waited = [name for stopper in self._stoppers for name in getattr(stopper, "bounds", ())]
-            self._roster.choices.extend(map(m.Noted, self._goal.doubts(event.metrics, waited)))
-        result = self._goal.result(event.metrics)
-        trial.ruled_t = event.t
-        trial.n_results += 1
-        trial.last = result
-        if result.is_ruled and (trial.best is None or result.score > trial.best.score):
-            trial.best = result
+            self._roster.choices.extend(map(m.Noted, self._goal.doubts(metrics, waited)))
+        result = self._goal.result(metrics)
+        self._enter(trial, t, result)
         if self._observes:
             self._roster.commands.append(m.Observe(trial, result))
 
-    def _judge(self, trial: Trial, result: Result, is_done: bool) -> Decision:
+    def _enter(self, trial: Trial, t: int, result: Result) -> None:
+        """Enter a new result in the books."""
+        trial.ruled_t = t
+        trial.n_results += 1
+        trial.last = result
+        if result.scores and (trial.best is None or result.score > trial.best.score):
+            trial.best = result
+
+    def _judge(self, trial: Trial, result: Result) -> Decision:
         """What scheduler and stoppers make of a new result."""
         decision: Decision = CONTINUE
-        is_shown = result.is_ruled or not self._scheduler.needs_metric
+        is_shown = result.scores or not self._scheduler.needs_metric
         if is_shown and (self.past is None or self._scheduler.replayable):
             ruled = self._scheduler.on_result(trial, result)
             decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
-        if is_done and not isinstance(decision, Stop):
+        if decision is not CONTINUE and not isinstance(decision, Stop) and result.get("done") is True:
             decision = CONTINUE  # it ends by itself, and there is nothing to come back to
         for stopper in self._stoppers:
             reason = stopper(trial, result)

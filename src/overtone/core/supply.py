@@ -31,6 +31,11 @@ class Supply:
         spent = self._total is not None and self._asked >= self._total
         return not self.outstanding and (spent or self._is_dry)
 
+    @property
+    def remaining(self) -> int:
+        """How many suggestions there will be, as far as is known."""
+        return 0 if self._total is None or self._is_dry else max(0, self._total - self._asked)
+
     def on_answer(self, index: int, has_config: bool) -> None:
         """The searcher answered the question for `index`."""
         self.outstanding -= 1

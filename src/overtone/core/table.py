@@ -16,6 +16,7 @@ from overtone.core.messages import (
     Noted,
     Record,
     Reported,
+    Resumed,
     Ruled,
     Saved,
     Started,
@@ -239,9 +240,9 @@ class TrialTable:
         if _IS_PLACED[before] is not _IS_PLACED[after]:
             self._hold(row.resources, 1 if _IS_PLACED[after] else -1)
         if not _IS_PLACED[after] and row.next_config is not None:
-            # a restart happens only where the trial halted for it: one that was killed, or
-            # that was stopped meanwhile, keeps the config that it had
-            if after == "PENDING" and type(event) is Ended and event.cause == "halted":
+            # as in `Endings`: one that raised on its way out, or that was stopped meanwhile, keeps
+            # the config that it had
+            if after == "PENDING" and _lets_restart(event):
                 row.config = row.next_config
                 row.resources = row.next_resources or row.resources
             row.next_config = row.next_resources = None
@@ -268,6 +269,13 @@ class TrialTable:
                 self.used[name] = left
             else:
                 self.used.pop(name, None)
+
+
+def _lets_restart(event: Event) -> bool:
+    """Whether a trial that was to restart does so now; a new driver counts it as lost."""
+    if type(event) is Ended:
+        return event.cause in ("halted", "killed", "lost")
+    return type(event) is Resumed
 
 
 def constant_facts(row: Row) -> dict[str, Any]:

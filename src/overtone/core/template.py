@@ -10,6 +10,11 @@ from overtone.core.trial import Trial
 from overtone.core.types import Config
 
 
+def equal(_: Config) -> float:
+    """The priority of all configs, where nobody named one."""
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """How a config becomes a trial.
@@ -23,5 +28,5 @@ class Template:
 
     resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})
     tag: Callable[[int, Config], str] = lambda index, _: str(index)
-    priority: Callable[[Config], float] = lambda _: 0.0
+    priority: Callable[[Config], float] = equal
     name: Callable[[Trial], str] | None = None

@@ -95,6 +95,8 @@ class Trial:
         error: One line on what went wrong, if something did.
         ruled_t: The training_iteration up to which its reports were taken; one that
             comes again after a restore is redone work and is shown to nobody.
+        suggestion: The index that the searcher was asked for; None for a trial that a
+            scheduler added.
     """
 
     id: str
@@ -114,6 +116,7 @@ class Trial:
     name: str = ""
     error: str = field(default="", repr=False)
     ruled_t: int = 0
+    suggestion: int | None = field(default=None, repr=False)
 
     @property
     def trial_id(self) -> str:

@@ -16,6 +16,7 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 from zlib import crc32
 
@@ -49,13 +50,25 @@ _CHOICES: dict[str, type] = {"added": m.Added, "ruled": m.Ruled, "moved": m.Move
 _NOT_EVENTS = ("header", "driver", "end")
 _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
+
+
+def _getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """From a message to its fields of these names."""
+    return attrgetter(*names) if len(names) > 1 else lambda message: (getattr(message, names[0]),)
+
+
 _NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
 _FIELDS: dict[type, tuple[tuple[str, str, Any], ...]] = {
     kind: tuple(
         (one.name, f',"{one.name}":', one.default) for one in fields(kind) if one.name not in _LEFT_OUT
     )
-    for kind in _NAMES
+    for kind in (*_NAMES, Why)
 }
+_VALUES: dict[type, tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str, Any], ...]]] = {
+    kind: (_getter([name for name, *_ in found]), tuple([(start, default) for _, start, default in found]))
+    for kind, found in _FIELDS.items()
+}
+_CONFIG = ',"config":'
 PLAIN_REPORT = re.compile(
     rb'\{"n":(\d+),"e":"reported","time":([-+.e\d]+),"trial_id":"([^"\\]*)","attempt":(\d+),"t":(\d+),"metrics":'
 )
@@ -67,14 +80,13 @@ _STATUSES = frozenset(one.value for one in Status)
 _quoted = lru_cache(4096)(encode_basestring_ascii)
 _float = float.__repr__
 _NUMBERS = frozenset({int, float})
-_cached = lru_cache(4096)(dumps)  # of demands, placements and reasons few differ
+_cached = lru_cache(4096)(dumps)  # of demands and placements few differ
 _TEXT: dict[type, Callable[[Any], str]] = {
     str: _quoted,
     int: int.__repr__,
     float: lambda value: _float(value) if isfinite(value) else dumps(value),
     Resources: _cached,
     Placement: _cached,
-    Why: _cached,
 }
 
 
@@ -105,6 +117,7 @@ class Codec:
         self._encode_config = encode_config
         self._decode_config = decode_config
         self._last: tuple[Config | None, str] = (None, "null")
+        self._read: tuple[Any, Config | None] = (None, None)
 
     # --- writing -----------------------------------------------------------------------
 
@@ -151,12 +164,19 @@ class Codec:
     def _fields(self, message: Any) -> str:
         """The fields of a message, each with a comma before it."""
         text = ""
-        for name, start, default in _FIELDS[type(message)]:
-            value = getattr(message, name)
-            if value is default or (default is not MISSING and value == default):
+        values, written = _VALUES[type(message)]
+        for value, (start, default) in zip(values(message), written):  # noqa: B905 - as long, and this is hot
+            if value is default:
                 continue
-            encoded = self._config(value) if name == "config" else _TEXT.get(type(value), dumps)(value)
-            text += start + encoded
+            kind = type(value)
+            if kind is str:
+                text += start + _quoted(value) if value != default else ""
+            elif kind is int:
+                text += f"{start}{value}" if value != default else ""
+            elif kind is Why:
+                text += f"{start}{{{self._fields(value)[1:]}}}"
+            elif default is MISSING or value != default:
+                text += start + (self._config(value) if start == _CONFIG else _TEXT.get(kind, dumps)(value))
         return text
 
     def _config(self, config: Config | None) -> str:
@@ -195,10 +215,12 @@ class Codec:
 
     def _decode(self, body: bytes, lazy: bool) -> m.Record | None:
         """As `decode`, for all that is no plain report."""
+        self._read = (None, None)  # one record may name a config twice
         tail = b""
         if b'"e":"reported"' in body[:40]:
-            body, tail = _split_metrics(body)
-        document = loads(body.decode() + "}")
+            document, tail = _split_metrics(body)
+        else:
+            document = loads(body.decode() + "}")
         kind = document.pop("e")
         if kind in _NOT_EVENTS:
             return None
@@ -219,7 +241,10 @@ class Codec:
             if value is not None:
                 document[name] = _PARTS[name](value)
         if self._decode_config is not None and document.get("config") is not None:
-            document["config"] = self._decode_config(document["config"])
+            data = document["config"]
+            if data != self._read[0]:
+                self._read = (data, self._decode_config(data))
+            document["config"] = self._read[1]
         if kind is m.Added and not _FOLDER.fullmatch(document["trial_id"]):
             raise ValueError(f"trial_id {document['trial_id']!r:.100} is no name of a folder")
         if kind is m.Moved and document["status"] not in _STATUSES:
@@ -239,17 +264,17 @@ def _metrics(text: bytes, lazy: bool) -> tuple[Metrics, str]:
     return metrics, raw
 
 
-def _split_metrics(body: bytes) -> tuple[bytes, bytes]:
-    """What comes before the metrics of a report, and they."""
+def _split_metrics(body: bytes) -> tuple[dict[str, Any], bytes]:
+    """What a report says before its metrics, and they."""
     at = body.find(_METRICS)
     while at >= 0:
         # a config may have a key of that name: the right place is the one where all is closed before
         try:
-            loads(body[:at].decode() + "}")
+            document = loads(body[:at].decode() + "}")
         except ValueError:
             at = body.find(_METRICS, at + 1)
         else:
-            return body[:at], body[at + len(_METRICS) :]
+            return document, body[at + len(_METRICS) :]
     raise StorageError(f"a report without metrics: {body[:100]!r}")
 
 

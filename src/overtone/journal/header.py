@@ -14,6 +14,9 @@ from overtone.errors import StorageError
 from overtone.journal.codec import FORMAT, unsealed
 from overtone.journal.text import loads
 
+DRIVER = "driver.json"
+"""Beside a journal that is the same on every machine: what is not, of the header's."""
+
 _DEEPEST = 10
 _DATA = (str, bool, int, float, type(None))
 
@@ -75,8 +78,13 @@ def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int 
 def _arguments(part: Any) -> dict[str, Any]:
     import inspect
 
+    made_with = getattr(part, "arguments", None)
     try:
-        names = list(inspect.signature(type(part)).parameters)
+        signature = inspect.signature(type(part))
+        names = list(signature.parameters)
+        if isinstance(made_with, tuple) and any(made_with):
+            args, kwargs = made_with
+            return dict(signature.bind(*args, **kwargs).arguments)
     except (TypeError, ValueError):
         return {}
     found: dict[str, Any] = {}
@@ -86,6 +94,37 @@ def _arguments(part: Any) -> dict[str, Any]:
                 found[name] = getattr(part, attribute)
                 break
     return found
+
+
+def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """What of `header` is the same wherever and whenever it is made; the rest goes to `DRIVER` in `folder`.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    import json
+
+    facts = driver_facts()
+    apart = {name: header[name] for name in (*facts, "nth") if name in header and name != "overtone"}
+    parts = {**header["parts"]}
+    apart["main"] = parts.pop("main", "")
+    try:
+        (folder / DRIVER).write_text(json.dumps(apart) + "\n", "utf-8")
+    except OSError as error:
+        raise StorageError(f"{folder / DRIVER} cannot be written: {error.strerror}") from error
+    return {**{name: one for name, one in header.items() if name not in apart}, "parts": parts}
+
+
+def _put_together(header: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """A header with what `set_apart` took from it, where that is there."""
+    if "wall" in header:
+        return header
+    try:
+        apart = loads((folder / DRIVER).read_text("utf-8"))
+        main = apart.pop("main")
+        return {**apart, **header, "parts": {"main": main, **header["parts"]}}
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):  # a copy of the journal alone
+        return header
 
 
 def checked_header(path: Path, body: bytes) -> dict[str, Any]:
@@ -109,7 +148,7 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What the first record of the journal at `path` says.
 
     Raises:
-        StorageError: There is no journal, or nothing in it.
+        StorageError: There is no journal, or nothing in it, or it is damaged.
     """
     path = Path(path)
     try:
@@ -119,5 +158,9 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from error
     body = unsealed(line[:-1]) if line.endswith(b"\n") else None
     if body is None:
+        from overtone.journal.reader import Lines
+
+        for _ in Lines(path):  # raises where records follow: a crash tears the end alone
+            pass
         raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
-    return checked_header(path, body)
+    return _put_together(checked_header(path, body), path.parent)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from overtone.core.messages import Record
+from overtone.core.messages import Record, Reported
 from overtone.errors import StorageError
-from overtone.journal.codec import Codec, unsealed
+from overtone.journal.codec import PLAIN_REPORT, Codec, unsealed
 from overtone.journal.header import checked_header
-from overtone.journal.text import loads
+from overtone.journal.text import LazyMetrics, loads
 
 _CHUNK_BYTES = 1 << 20
 _BEGINNING = b'{"n":'
@@ -102,6 +102,10 @@ def _holds_a_record(text: bytes) -> bool:
     return False
 
 
+Plain = tuple[int, float, str, int, int, LazyMetrics]
+"""A report that led to nothing, the bulk of every journal: n, time, trial_id, attempt, t, metrics."""
+
+
 class Reader:
     """Iterates over the records of a journal.
 
@@ -128,6 +132,31 @@ class Reader:
             record = decode(body, lazy)
             if record is not None:
                 yield record
+
+    def entries(self) -> Iterator[Record | Plain]:
+        """The records, metrics undecoded; those that are plain reports as their parts alone."""
+        match, decode = PLAIN_REPORT.match, self._codec.decode
+        names: dict[bytes, str] = {}
+        for body in self.lines:
+            found = match(body)
+            if found is None:
+                record = decode(body, True)
+                if record is not None:
+                    yield record
+                continue
+            n, time, key, attempt, t = found.groups()
+            name = names.get(key)
+            if name is None:
+                name = names[key] = key.decode()
+            yield int(n), float(time), name, int(attempt), int(t), LazyMetrics(body[found.end() :])
+
+
+def as_record(entry: Record | Plain) -> Record:
+    """The record of an entry."""
+    if not isinstance(entry, tuple):
+        return entry
+    n, time, trial_id, attempt, t, metrics = entry
+    return Record(n, Reported(time, trial_id, attempt, t, metrics))
 
 
 def read(

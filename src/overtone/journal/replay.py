@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from overtone.core.messages import Command, Record
 from overtone.core.table import Row, TrialTable
 from overtone.journal.codec import PLAIN_REPORT, Codec
-from overtone.journal.reader import Lines
+from overtone.journal.reader import Lines, Plain, as_record
 from overtone.journal.text import LazyMetrics
 
 if TYPE_CHECKING:
@@ -82,22 +82,35 @@ class Divergence:
 
 def replay_into(
     controller: Controller,
-    records: Iterable[Record],
+    entries: Iterable[Record | Plain],
     on_command: Callable[[Command], None] | None = None,
     on_record: Callable[[Record], None] | None = None,
     codec: Codec | None = None,
+    on_plain: Callable[[Plain], None] | None = None,
 ) -> list[Divergence]:
     """Let a fresh controller handle every event of a journal again; where it would choose otherwise today.
 
     Args:
-        records: Such as `read(path)`.
+        entries: Such as `read(path)`, or `read(path).entries()`, which is faster.
         on_command: Called with each command that followed.
         on_record: Called with each record, once it is handled.
         codec: Needed where configs hold what is not data.
+        on_plain: Called instead of `on_record` for those that come as parts, where it is given.
     """
     divergences: list[Divergence] = []
     codec = codec or Codec()
-    for record in records:
+    again = controller.retake
+    for entry in entries:
+        if type(entry) is tuple:
+            found = again(*entry[2:])
+            if found is not None:
+                divergences.extend(Divergence(as_record(entry), now, then) for now, then in found)
+                if on_plain is not None:
+                    on_plain(entry)
+                elif on_record is not None:
+                    on_record(as_record(entry))
+                continue
+        record = as_record(entry)
         outcome, differs = controller.replay(record)
         if on_command is not None:
             for command in outcome.commands:

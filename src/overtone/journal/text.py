@@ -94,22 +94,23 @@ def _mark(key: str) -> bytes:
     return f"{encode_basestring_ascii(key)}:".encode()
 
 
-def _is_float(number: bytes) -> bool:
-    return b"." in number or b"e" in number or b"E" in number
-
-
-_SCALAR = re.compile(rb"(?:(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null))(?=[,}])")
+_SCALAR = re.compile(
+    rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d+)|(?:true|false|null))(?=[,}])"
+)
+_FLOAT, _INT = 1, 2
 _CONSTANTS = {b"true": True, b"false": False, b"null": None}
 
 
 class LazyMetrics(Mapping[str, Any]):
     """Metrics that are decoded when somebody looks at them."""
 
-    __slots__ = ("_data", "_text")
+    __slots__ = ("_data", "_key", "_text", "_value")
 
     def __init__(self, text: bytes) -> None:
         self._text = text
         self._data: dict[str, Any] | None = None
+        self._key: str | None = None  # what was asked for last, and found without decoding
+        self._value: Any = None
 
     def _decoded(self) -> dict[str, Any]:
         if self._data is None:
@@ -126,6 +127,8 @@ class LazyMetrics(Mapping[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value at `key`: a number or a constant of a flat text is read without decoding the rest."""
+        if key == self._key:
+            return self._value
         text = self._text
         if self._data is None and text.find(b"{", 1) < 0:
             mark = _mark(key)
@@ -134,12 +137,12 @@ class LazyMetrics(Mapping[str, Any]):
                 return default
             found = _SCALAR.match(text, at + len(mark))
             if found is not None:
-                number, constant = found.groups()
-                if number is None:
-                    return _CONSTANTS[constant]
-                return (
-                    int(number) if number.isdigit() else float(number) if _is_float(number) else int(number)
+                kind, value = found.lastindex, found[0]
+                self._value = (
+                    float(value) if kind == _FLOAT else int(value) if kind == _INT else _CONSTANTS[value]
                 )
+                self._key = key
+                return self._value
         return self._decoded().get(key, default)
 
     def __iter__(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from overtone.core.messages import Ended, Moved, Record, Reported, Ruled, Saved, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, full_result
-from overtone.core.types import Checkpoint
+from overtone.core.types import Checkpoint, Metrics
 from overtone.observers.callbacks import HOOKS, Callback
 from overtone.observers.seen_trial import Experiment, SeenTrial
 
@@ -77,6 +77,13 @@ class CallbackObserver(Observer):
     def on_past(self, record: Record) -> None:
         """Hooks were called then."""
         self._table.apply(record)
+
+    def on_past_report(
+        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
+    ) -> None:
+        """As `on_past`."""
+        if n > self._table.n:
+            self._table.show(n, time, trial_id, t, metrics)
 
     def flush(self) -> None:
         """The step has ended."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TextIO
 from overtone.core.messages import Record
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
+from overtone.core.types import Metrics
 from overtone.observers.facts import ConsoleFacts
 from overtone.observers.lines import Lines
 from overtone.observers.live import LiveTable
@@ -91,6 +92,16 @@ class Console(Observer):
         assert self._progress is not None
         self._progress.apply(record)
         self._progress.forget_news()
+
+    def on_past_report(
+        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
+    ) -> None:
+        """As `on_past`."""
+        if self._progress is None:
+            self.open()
+            assert self._progress is not None
+        if n > self.table.n:
+            self._progress.show(self.table.show(n, time, trial_id, t, metrics), t, metrics)
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:
         """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""

@@ -32,6 +32,10 @@ class _Column(NamedTuple):
     right: bool
 
 
+_TIME = 3
+"""The place of the column with the time that a trial took, just before the goal."""
+
+
 class Frame:
     """Draws frames of one run; columns stay once they were shown, and only grow.
 
@@ -69,6 +73,9 @@ class Frame:
         texts = [[_text(column.cell(row)) for row in shown] for column in columns]
         cells = [self._widen(column, texts[i]) for i, column in enumerate(columns)]
         fitting = _how_many_fit([width(column[0]) for column in cells], room)
+        if fitting in (_TIME, _TIME + 1) and len(cells) > _TIME + 1:  # in a narrow one the goal says more
+            del cells[_TIME]
+            fitting = _how_many_fit([width(column[0]) for column in cells], room)
         lines: list[Line] = [[(_GAP.join(column[0] for column in cells[:fitting]), "bold")]]
         for i, row in enumerate(shown):
             lines.append(

@@ -11,6 +11,7 @@ from overtone.core.table import TrialTable
 from overtone.core.types import Config
 from overtone.journal.text import as_data
 from overtone.observers.later import Later
+from overtone.observers.trial_files import write_file
 
 PARAMS_JSON = "params.json"
 
@@ -23,7 +24,7 @@ class Params(Observer):
     Args:
         folder: The experiment's.
         table: Shared with other observers, or its own.
-        later: Writes the files; shared with other observers, or its own.
+        later: Writes the files; at once where not given.
     """
 
     def __init__(
@@ -32,7 +33,7 @@ class Params(Observer):
         table: TrialTable | None = None,
         later: Later | None = None,
     ) -> None:
-        self._later = later if later is not None else Later()
+        self._later = later
         self._folder = os.fspath(folder)
         self._table = table if table is not None else TrialTable("live")
 
@@ -42,10 +43,12 @@ class Params(Observer):
         if type(event) is Started:
             row = self._table.rows[event.trial_id]
             path = f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}"
-            self._later.write(path, params_text(row.config))
+            write = self._later.write if self._later is not None else write_file
+            write(path, params_text(row.config))
 
     def close(self) -> None:
-        self._later.wait()
+        if self._later is not None:
+            self._later.wait()
 
 
 def params_text(config: Config) -> str:

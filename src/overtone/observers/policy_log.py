@@ -19,6 +19,8 @@ from overtone.journal.text import dumps
 class PolicyLog(Observer):
     """Writes the files into `folder`."""
 
+    follows_results = False
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lineage = Lineage()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import insort
 from collections import deque
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 from overtone.core.goal import lookup
 from overtone.core.messages import Moved, Noted, Record, Reported
 from overtone.core.table import Row, TrialTable
 from overtone.core.trial import Status
-from overtone.core.types import Config, Why
+from overtone.core.types import Config, Metrics, Why
 from overtone.observers.columns import inferred_metrics
 from overtone.observers.facts import ConsoleFacts
 
@@ -91,15 +92,7 @@ class Progress:
         if row is not None:
             event = record.event
             assert type(event) is Reported
-            self.n_results += 1
-            if self._metric is None:
-                self._ask_goal()
-            if self._metric is not None:
-                value = event.metrics.get(self._metric)
-                if value is None and "/" in self._metric:
-                    value = lookup(event.metrics, self._metric)
-                if value is not None:
-                    self._compare(row, value, event.t)
+            self.show(row, event.t, event.metrics)
             if self._keeps_results and len(self.results) < _MAX_NEWS:
                 self.results.append((row, event))
         for choice in record.choices:
@@ -107,6 +100,18 @@ class Progress:
                 self._move(choice)
             elif type(choice) is Noted:
                 self.notes.append(choice.text)
+
+    def show(self, row: Row, t: int, metrics: Metrics) -> None:
+        """Take note of a result, which its row has already."""
+        self.n_results += 1
+        if self._metric is None:
+            self._ask_goal()
+        if self._metric is not None:
+            value = metrics.get(self._metric)
+            if value is None and "/" in self._metric:
+                value = lookup(metrics, self._metric)
+            if value is not None:
+                self._compare(row, value, t)
 
     @property
     def metric(self) -> str | None:
@@ -133,6 +138,20 @@ class Progress:
     def value(self, metrics: Mapping[str, Any]) -> Any:
         """The goal's metric among `metrics`, or None."""
         return lookup(metrics, self._metric) if self._metric is not None else None
+
+    def best_at_end(self) -> Best | None:
+        """The trial whose last result is the best, the oldest of equals: as `analysis.best_trial` has it.
+
+        Goes through all trials: for the end of a run.
+        """
+        best: Best | None = None
+        for row in self.table.rows.values():
+            value = self.value(row.metrics)
+            if not isinstance(value, (int, float)) or not isfinite(value):
+                continue
+            if best is None or value * self._sign > best.value * self._sign:
+                best = Best(value, row.id, row.t, row.config)
+        return best
 
     def as_metric(self, score: float) -> float:
         """A score, where higher is better, as the user's metric."""

@@ -10,7 +10,7 @@ from overtone.core.table import Row
 from overtone.core.types import Why
 from overtone.observers.columns import chosen, inferred_metrics
 from overtone.observers.plain_text import clean, cut, duration, number, show
-from overtone.observers.progress import Ending, Progress
+from overtone.observers.progress import Best, Ending, Progress
 
 _MAX_ERROR = 300  # columns of an error's line
 _MAX_VALUE = 40
@@ -135,12 +135,12 @@ def summary(progress: Progress, seconds: float) -> list[str]:
     trials = f"{n} trial{'' if n == 1 else 's'}"
     results = "1 result" if progress.n_results == 1 else f"{progress.n_results} results"
     lines = [f"{trials}, {results} in {duration(seconds)}: {counts(progress)}"]
-    found = progress.best
+    found, earlier = progress.best_at_end() or progress.best, progress.best
     if found is not None and progress.metric is not None:
-        lines.append(
-            f"best: {clean(progress.metric)}={number(found.value)} by {clean(found.trial_id)} "
-            f"at iteration {found.t}: {parameters(progress, found.config, 20)}"
-        )
+        chosen = parameters(progress, found.config, 20)
+        lines.append(f"best: {_reached(progress, found)}" + (f": {chosen}" if chosen else ""))
+        if earlier is not None and earlier.value != found.value:
+            lines.append(f"best on the way: {_reached(progress, earlier)}")
     elif progress.metric is not None and progress.n_results:
         lines.append(f"best: none, no trial reported a number as {clean(progress.metric)}")
     if progress.failed:
@@ -149,9 +149,14 @@ def summary(progress: Progress, seconds: float) -> list[str]:
             f"failed: {progress.counts['ERROR']}, tracebacks in {clean(facts.folder)}/{newest.id}/error.txt"
         )
     lines.append(f"results: {clean(facts.folder)}")
-    if facts.has_tensorboard:
+    if facts.has_tensorboard and progress.n_results:
         lines.append(f"look at them: tensorboard --logdir {_quoted(facts.folder)}")
     return lines
+
+
+def _reached(progress: Progress, best: Best) -> str:
+    metric = clean(progress.metric or "")
+    return f"{metric}={number(best.value)} by {clean(best.trial_id)} at iteration {best.t}"
 
 
 def _quoted(path: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import asdict, dataclass
@@ -17,13 +19,13 @@ from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
-from overtone.core.template import Template
+from overtone.core.template import Template, equal
 from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.run.earlier import warm
 from overtone.run.folder import bring, prepare, reopen, root_of
 from overtone.run.found import Errored, count_in_process, find, header_of, main_script, wish
-from overtone.run.loop import warn
 from overtone.run.place import Place
 from overtone.run.resuming import limits_of
 from overtone.worker.bound import as_bound, trainable_name
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
     from overtone.observers.console import Console
 
-ENGINES = ("local", "inline", "simulated")
+ENGINES = ("local", "ray", "inline", "simulated")
 DEFAULT_DEMAND = Resources.of({"cpu": 1})
 
 
@@ -59,6 +61,8 @@ class Parts:
     nth: int
     place: Place
     past: Past | None = None
+    earlier: Sequence[Mapping[str, Any]] = ()
+    earlier_line: str = ""
 
 
 @dataclass(slots=True)
@@ -102,6 +106,7 @@ def compose(experiment: Experiment) -> Parts:
         ],
         time_attr=scheduler.time_attr,
         is_needed=scheduler.needs_metric,
+        constraints=experiment.constraints,
     )
     from overtone.observers.tensorboard import is_available
     from overtone.space import parse
@@ -109,7 +114,16 @@ def compose(experiment: Experiment) -> Parts:
 
     stoppers = stop(experiment.stop, goal.metric, goal.mode)
     space = parse(space)  # once, for all who read configs by it
+    searcher.goal = goal
+    if space.constraint is not None and not searcher.takes_constraint:
+        raise OvertoneError(
+            f"{type(searcher).__name__} cannot keep to the constraint of the space: use random search, "
+            'search_alg="sobol" or search_alg="auto", or leave the constraint out'
+        )
     searcher.on_start(space, seed)
+    earlier, earlier_line = warm(
+        experiment.warm_start, searcher, space, goal, header.get("earlier", () if header else None), learns
+    )
     total = _total(searcher, experiment)
     demand, resources = resources_for(
         experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
@@ -124,15 +138,14 @@ def compose(experiment: Experiment) -> Parts:
         max_failures=experiment.max_failures,
         fail_fast=bool(experiment.fail_fast),
         time_budget_s=budget,
+        is_elastic=engine.is_elastic,
     )
     controller = Controller(
         scheduler,
         goal,
         stoppers=stoppers,
         limits=limits_of(header) or limits,
-        template=Template(
-            resources, _tagger(space), experiment.priority or (lambda _: 0.0), experiment.trial_name
-        ),
+        template=Template(resources, _tagger(space), experiment.priority or equal, experiment.trial_name),
         retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
         checkpoint_worth=_worth(experiment.checkpoints),
         seed=seed,
@@ -170,6 +183,8 @@ def compose(experiment: Experiment) -> Parts:
         nth,
         place,
         past,
+        earlier,
+        earlier_line,
     )
 
 
@@ -181,7 +196,12 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
         raise OvertoneError(
             f"engine={asked!r}: choose one of {', '.join(map(repr, ENGINES))}, or give an Engine"
         )
-    why = f"engine={asked!r}" if asked else "nothing else was asked for"
+    why = f"engine={asked!r}" if asked else _why_ray()
+    if asked == "ray" or (asked is None and why):
+        from overtone.run.on_ray import ray_cluster
+
+        return ray_cluster(), why
+    why = why or "nothing else was asked for"
     if asked == "inline":
         from overtone.engines.inline import Inline
 
@@ -197,6 +217,15 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
     cpus, gpus = amounts.pop("cpu", None), amounts.pop("gpu", None)
     memory = amounts.pop("memory", None)
     return Local(cpus, None if gpus is None else int(gpus), memory, amounts or None), why
+
+
+def _why_ray() -> str:
+    """Why an experiment that names no engine runs on Ray; "" where it does not."""
+    ray: Any = sys.modules.get("ray")
+    if getattr(ray, "__name__", "") == "ray" and getattr(ray, "is_initialized", lambda: False)():
+        return "Ray is initialised in this process"
+    address = os.environ.get("RAY_ADDRESS")
+    return f"RAY_ADDRESS={address}" if address else ""
 
 
 def scheduler_for(asked: Any) -> TrialScheduler:
@@ -225,11 +254,17 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     has `complete(space, earlier)` has a say in the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
+    from overtone.space import Space
 
     space, searcher = experiment.space, experiment.searcher
+    own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
+    if own is not None and isinstance(space, Mapping) and not space:
+        space = own()  # a table knows what may be drawn from it
     complete = getattr(scheduler, "complete", None)
     if complete is not None and not is_listing(space) and isinstance(space or {}, Mapping):
+        constraint = getattr(space, "constraint", None)
         space = complete(space or {}, _earlier)
+        space = Space(space, constraint) if constraint else space
     if isinstance(scheduler, Searcher) and (searcher is None or type(searcher) is type(scheduler)):
         searcher = scheduler
     if is_listing(space):
@@ -238,7 +273,9 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
                 "config is a list of configurations, so there is nothing for search_alg to choose"
             )
         return Listed(space, num_samples=experiment.num_samples), {}
-    if searcher is not None and experiment.points_to_evaluate:
+    if isinstance(searcher, Searcher) and getattr(searcher, "points_to_evaluate", None) == []:
+        searcher = _with_points(searcher, experiment.points_to_evaluate)
+    elif searcher is not None and experiment.points_to_evaluate:
         raise OvertoneError(
             "points_to_evaluate is for random and grid search; give it to the searcher instead: "
             f"search_alg={getattr(type(searcher), '__name__', searcher)}(points_to_evaluate=[...])"
@@ -256,10 +293,21 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
             f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "
             "or subclass overtone.tune.search.Searcher"
         )
-    if isinstance(searcher, (BasicVariantGenerator, Listed)) and searcher.num_samples is None:
+    if getattr(searcher, "num_samples", 0) is None:
         searcher = copy(searcher)  # it may serve another run, of another size
-        searcher.num_samples = experiment.num_samples
+        searcher.num_samples = experiment.num_samples  # type: ignore[attr-defined]
     return searcher, space
+
+
+def _with_points(searcher: Any, points: Sequence[Mapping[str, Any]]) -> Any:
+    """The searcher with what the call says should be tried first."""
+    if not points:
+        return searcher
+    searcher = copy(searcher)  # it may serve another run
+    searcher.points_to_evaluate = list(points)
+    args, kwargs = searcher.arguments
+    searcher.arguments = args, {**kwargs, "points_to_evaluate": searcher.points_to_evaluate}
+    return searcher
 
 
 def resources_for(asked: Any, trainable: Any) -> tuple[Resources | None, Callable[[Config], Resources]]:
@@ -286,37 +334,29 @@ def learns(searcher: Searcher) -> bool:
     return hears and not isinstance(searcher, TrialScheduler)
 
 
-def observers_for(experiment: Experiment, parts: Parts, console: Console) -> list[Observer]:
-    """Who follows the experiment, in the order in which each record reaches them."""
+def observers_for(
+    experiment: Experiment, parts: Parts, console: Console, followers: Sequence[Observer] = ()
+) -> list[Observer]:
+    """Who follows the experiment, in the order in which each record reaches them.
+
+    Args:
+        followers: See `followers_for`.
+    """
     from overtone.observers import file_observers, reconcile
 
-    if parts.past is not None:
+    has_files = not parts.engine.repeats if experiment.files is None else experiment.files
+    found: list[Observer] = []
+    folder, tensorboard, at_once = parts.folder, parts.has_tensorboard, bool(followers)
+    if not has_files:
+        pass
+    elif parts.past is not None:
         codec = codec_for(parts.space)
-        found = reconcile(parts.folder, parts.has_tensorboard, codec, table=console.table)
+        found = reconcile(folder, tensorboard, codec, table=console.table, at_once=at_once)
     else:
-        found = file_observers(parts.folder, parts.has_tensorboard, table=console.table)
-    if experiment.trial_folder is not None:
-        from overtone.observers.links import Links
-
-        found.append(Links(parts.folder, parts.controller.trials, experiment.trial_folder))
-    callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
-    if callbacks:
-        from overtone.observers.callback_observer import CallbackObserver
-        from overtone.observers.seen_trial import Experiment as Seen
-        from overtone.worker.checkpoint import Checkpoint
-
-        seen = Seen(parts.name, str(parts.folder), open_checkpoint=lambda one: Checkpoint(one.uri))
-        found.append(
-            CallbackObserver(
-                callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
-                total_num_samples=parts.searcher.total, warn=warn,
-            )
-        )  # fmt: skip
-    if getattr(parts.scheduler, "log_config", False):
-        from overtone.observers.policy_log import PolicyLog
-
-        found.append(PolicyLog(parts.folder))
-    found += [one for one in experiment.callbacks if isinstance(one, Observer)]
+        found = file_observers(folder, tensorboard, table=console.table, at_once=at_once)
+    found += followers
+    if parts.engine.repeats and not has_files and experiment.verbose == 0 and experiment.reporter is None:
+        return found  # nobody looks, and there is no table to keep
     return [*found, console]
 
 
@@ -354,6 +394,7 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "space": space_to_data(parts.space),
         "metric": list(parts.goal.metrics),
         "mode": list(parts.goal.modes),
+        "constraints": dict(zip(parts.goal.constraints, parts.goal.bounds, strict=True)),
         "scheduler": part_data(parts.scheduler),
         "searcher": part_data(parts.searcher),
         "stop": described(experiment.stop),
@@ -420,10 +461,14 @@ def codec_for(space: Any) -> Codec:
 
 def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
     """The experiment's journal, with its header written."""
-    from overtone.journal.header import new_header
+    from overtone.journal.header import new_header, set_apart
     from overtone.journal.writer import JournalWriter
 
     header = {**new_header(parts.seed, header_parts(experiment, parts)), "nth": parts.nth}
+    if parts.earlier:
+        header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
+    if parts.engine.repeats:
+        header = set_apart(header, parts.folder)
     durability: Any = experiment.durability
     return JournalWriter(parts.folder / "journal.jsonl", header, durability, codec_for(parts.space))
 

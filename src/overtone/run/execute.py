@@ -16,11 +16,16 @@ from overtone.core.trial import Status
 from overtone.errors import TrialError, TuneError
 from overtone.experiment import Experiment
 from overtone.run.compose import Parts, Past, codec_for, compose, learns, observers_for, open_journal
+from overtone.run.followers import followers_for
 from overtone.run.host import Host, InlineHost, ThreadHost
 from overtone.run.loop import Loop, warn
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
+
+
+ISOLATING = ("Local", "Ray")
+"""The engines whose trials are processes of their own."""
 
 
 def execute(experiment: Experiment) -> ExperimentAnalysis:
@@ -35,7 +40,10 @@ def execute(experiment: Experiment) -> ExperimentAnalysis:
     """
     run = Run(experiment)
     with _ctrl_c(run.interrupt):
-        run.carry_out()
+        try:
+            run.carry_out()
+        except KeyboardInterrupt:  # where in the loop it fell is nobody's concern
+            raise KeyboardInterrupt(f"ended at once; to go on: overtone resume {run.folder}") from None
     return run.outcome()
 
 
@@ -165,6 +173,8 @@ class Run:
         bound = as_bound(experiment.trainable)
         if parts.moved:
             warn(parts.moved)
+        if parts.earlier_line:
+            warn(parts.earlier_line)
         policy, past = experiment.checkpoints, parts.past
         job = Job(
             trainable=bound.trainable,
@@ -183,9 +193,11 @@ class Run:
                 policy.most_bytes,
                 parts.folder,
                 # in one process nothing is deleted while a trial waits for room
-                patience_s=10.0 if type(engine).__name__ == "Local" else 0.0,
+                patience_s=10.0 if type(engine).__name__ in ISOLATING else 0.0,
             ),
             elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
+            seed=parts.seed,
+            uses_ray=bound.uses_ray,
         )
         with ExitStack() as open_parts:
             open_parts.enter_context(parts.place)
@@ -194,7 +206,8 @@ class Run:
             open_parts.callback(engine.close)
             engine.open(job)
             first = engine.poll(0)
-            _check_demand(parts, first)
+            if not engine.is_elastic:
+                _check_demand(parts, first)
             console = self._console()
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
@@ -203,12 +216,13 @@ class Run:
                 answers: dict[int, Any] = {}
                 host = (
                     ThreadHost(parts.searcher, engine.now, engine.wake, answers)
-                    if learns(parts.searcher) and type(engine).__name__ == "Local"
+                    if learns(parts.searcher) and type(engine).__name__ in ISOLATING
                     else InlineHost(parts.searcher, engine.now, answers)
                 )
+                followers = followers_for(experiment, parts)
                 if past is not None:
-                    first = self._resume(past, console, host, answers, first)
-                observers = [self._watch(), *observers_for(experiment, parts, console)]
+                    first = self._resume(past, [*followers, console], host, answers, first)
+                observers = [self._watch(), *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1
                 )
@@ -220,7 +234,8 @@ class Run:
                     self._loop.pump(first)
                     self._loop.run()
                     if parts.controller.is_finished:
-                        journal.note("end", {})
+                        account = getattr(engine, "account", None)
+                        journal.note("end", {"account": account.as_data()} if account is not None else {})
                     elif not parts.controller.is_running:
                         warn(f"to go on with it: overtone resume {self.folder}")
                 finally:
@@ -230,9 +245,9 @@ class Run:
                     self._mend([*self._loop.disconnected, *unfinished])
 
     def _resume(
-        self, past: Past, console: Any, host: Host, answers: dict[int, Any], first: Sequence[Event]
+        self, past: Past, others: list[Observer], host: Host, answers: dict[int, Any], first: Sequence[Event]
     ) -> list[Event]:
-        """Bring controller, searcher and displays to where the last driver left; the events to go on with."""
+        """Bring all parts to where the last driver left; the events to go on with."""
         from overtone.journal.header import driver_facts
         from overtone.run.resuming import Resuming, space_changes, told, told_divergences
 
@@ -241,7 +256,7 @@ class Run:
 
         for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
             warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
-        resuming = Resuming(past.journal, controller, parts.searcher, [self._watch(), console])
+        resuming = Resuming(past.journal, controller, parts.searcher, [self._watch(), *others])
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
@@ -344,6 +359,8 @@ _FINAL = frozenset(status.value for status in Status if status.is_final)
 
 class _Watch(Observer):
     """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
+
+    follows_results = False
 
     def __init__(self, run: Run) -> None:
         self._run = run

@@ -153,6 +153,13 @@ def _has_journal(folder: Path) -> bool:
         raise StorageError(f"{folder} cannot be read: {error.strerror or error}") from error
 
 
+def _is_begun(folder: Path) -> bool:
+    try:
+        return _has_journal(folder)
+    except StorageError:
+        return True  # it cannot be read, but is there
+
+
 def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path | None:
     """The experiment that this one was when the command of `target` ran the last time."""
     if name is not None and (root / name).absolute() != target.absolute():
@@ -165,7 +172,7 @@ def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path 
             one = header_of(folder)
         except StorageError:
             continue
-        if (one.get("nth", 0), one["pid"], one["hostname"]) == (nth, last["pid"], last["hostname"]):
+        if one.get("nth", 0) == nth and all(one.get(name) == last.get(name) for name in ("pid", "hostname")):
             return folder
     return None
 
@@ -198,5 +205,5 @@ def _experiments(root: Path, prefix: str = "") -> list[Path]:
 
 
 def _listed(root: Path) -> str:
-    names = sorted(folder.name for folder in _experiments(root))
+    names = sorted(folder.name for folder in _experiments(root) if _is_begun(folder))
     return ", ".join(names[-5:]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "none"

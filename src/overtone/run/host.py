@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Thread
 
 from overtone.core.messages import Observe, Suggest, Suggested
@@ -95,9 +95,16 @@ def answer(
 ) -> Suggested | None:
     """Carry one question out; one that was answered before a driver ended has its answer in `known`."""
     if isinstance(question, Suggest):
-        if question.index in known:
-            return Suggested(now(), question.index, known.pop(question.index))
-        return Suggested(now(), question.index, searcher.suggest(question.index))
+        index = question.index
+        config = known.pop(index) if index in known else searcher.suggest(index)
+        if config is not None and not isinstance(config, Mapping):
+            raise TypeError(
+                f"{type(searcher).__name__}.suggest returned {config!r:.100}: return a config, such as "
+                '{"lr": 0.01}, or None where there is none now'
+            )
+        if config is not None:
+            searcher.on_suggested(index, config)
+        return Suggested(now(), index, config)
     if question.result is not None:
         searcher.on_result(question.trial, question.result)
     else:

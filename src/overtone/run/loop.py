@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 
 from overtone.core.controller import Controller
 from overtone.core.messages import (
@@ -30,6 +32,9 @@ IDLE_S = 0.25
 
 JOURNAL_PATIENCE_S = 60.0
 """How long a journal that cannot be written (a full disk) is tried again."""
+
+GATHERED = 1024
+"""So many records of a world that can be gone through again are written at once."""
 
 DELETIONS_PATIENCE_S = 10.0
 """How long a finished run waits for checkpoints to be deleted."""
@@ -68,6 +73,9 @@ class Loop:
         self._n = n
         self._is_left = False
         self._n_deletions = 0  # asked for, and not confirmed yet
+        self._gathers = engine.repeats
+        self._gathered: list[Record] = []
+        self._gathered_at = time.monotonic()
         self._asked: deque[str] = deque()
         attach = getattr(engine, "attach", None)
         if attach is not None:
@@ -81,12 +89,16 @@ class Loop:
                 asked to save before.
         """
         try:
-            while not self._controller.is_done and not self._is_left:
-                self._step()
+            with _seldom_collecting() if self._gathers else nullcontext():
+                while not self._controller.is_done and not self._is_left:
+                    self._step()
             self._await_deletions()
         except Exception:
+            self._put_down()
             self._abandon()
             raise
+        finally:
+            self._put_down()
 
     def interrupt(self) -> None:
         """End the search in order; callable from any thread and from a signal."""
@@ -114,8 +126,7 @@ class Loop:
                 # what was handled, and what it broke on, is on record before anyone hears of it
                 self._n += 1
                 records.append(Record(self._n, event))
-                self._write(records)
-                self._show(records)
+                self._put_down(records)
                 raise
             if is_stale:
                 continue
@@ -132,11 +143,23 @@ class Loop:
                     commands.append(order)
                     if type(order) is Discard:
                         self._n_deletions += 1
-        if records:
+        if self._gathers:
+            self._gathered += records
+            if len(self._gathered) >= GATHERED or time.monotonic() - self._gathered_at > IDLE_S:
+                self._put_down()
+        elif records:
             self._write(records)
             self._show(records)
         if commands:
             self._engine.submit(commands)
+
+    def _put_down(self, more: Sequence[Record] = ()) -> None:
+        """Write and show what was gathered."""
+        records, self._gathered = [*self._gathered, *more], []
+        self._gathered_at = time.monotonic()
+        if records:
+            self._write(records)
+            self._show(records)
 
     def _step(self) -> None:
         events = self._engine.poll(IDLE_S)
@@ -215,6 +238,17 @@ class Loop:
                 waiting -= {event.trial_id for event in events if isinstance(event, Ended)}
         except Exception as error:
             self._warn(f"the trials could not be asked to save: {error}")
+
+
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Let the collector of garbage look seldom: nearly all that a simulated run makes stays."""
+    before = gc.get_threshold()
+    gc.set_threshold(max(before[0], 50_000), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def warn(text: str) -> None:

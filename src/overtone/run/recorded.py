@@ -36,6 +36,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     parts = header_of(folder)["parts"]
     fields: dict[str, Any] = {name: parts["options"].get(name) for name in _OPTIONS}
     fields["metric"], fields["mode"] = parts["metric"] or None, parts["mode"] or None
+    fields["constraints"] = parts.get("constraints") or ()
     fields["scheduler"], fields["stop"] = parts["scheduler"], parts["stop"]
     fields["checkpoints"] = None
     fields["searcher"], fields["space"] = parts["searcher"], parts["space"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -14,13 +15,16 @@ from overtone.core.protocols import Engine, Observer, Searcher
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
+from overtone.journal.reader import Plain
 from overtone.journal.replay import Divergence, replay_into
 from overtone.journal.writer import JournalWriter
+from overtone.run.loop import warn
 
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,
 )  # fmt: skip
 _MISSING = object()
+Entry = m.Record | Plain
 
 
 class Resuming:
@@ -51,6 +55,7 @@ class Resuming:
         self._searcher = searcher
         self._asks_again = searcher.replay == "asked"
         self._observers = [one for one in observers if type(one).on_past is not Observer.on_past]
+        self._followers = [one for one in self._observers if one.follows_results]
         self._asked: set[int] = set()
         self._discards: dict[str, None] = {}
         self._to_engine: Callable[[m.Command], None] | None = None
@@ -61,8 +66,17 @@ class Resuming:
         Raises:
             StorageError: The journal cannot be read.
         """
-        records, codec = self._writer.past(), self._writer.codec
-        return replay_into(self._controller, records, self._on_command, self._on_record, codec)
+        entries: Iterable[Entry] = self._writer.entries()
+        if type(self._searcher).on_suggested is not Searcher.on_suggested:
+            entries = map(self._heard, entries)
+        on_command, on_record, on_plain = self._on_command, self._on_record, self._on_plain
+        collects = gc.isenabled()
+        gc.disable()  # what is made here stays, and there is much of it
+        try:
+            return replay_into(self._controller, entries, on_command, on_record, self._writer.codec, on_plain)
+        finally:
+            if collects:
+                gc.enable()
 
     def replay_in(self, engine: Engine, first: Sequence[m.Event]) -> list[m.Event]:
         """Replay while a world that is simulated goes through it again; what happens next there.
@@ -77,6 +91,7 @@ class Resuming:
         due, is_told = deque(first), False
         self._to_engine = commands.append
         for record in self._writer.past():
+            self._heard(record)
             event = record.event
             if type(event) is m.Resumed:
                 is_told = True  # by the driver, and not by the engine: the capacity that follows
@@ -108,6 +123,13 @@ class Resuming:
         """The checkpoints that were to be deleted, and may be there still."""
         return [m.Discard(uri) for uri in self._discards]
 
+    def _heard(self, entry: Entry) -> Entry:
+        """`entry`, of whose suggestion the searcher knows before anything follows from it."""
+        event = entry.event if type(entry) is m.Record else None
+        if type(event) is m.Suggested and event.config is not None:
+            self._searcher.on_suggested(event.index, event.config)
+        return entry
+
     def _on_command(self, command: m.Command) -> None:
         if isinstance(command, m.Observe):
             if command.result is not None:
@@ -134,7 +156,24 @@ class Resuming:
         elif type(event) is m.Discarded:
             self._discards.pop(event.uri, None)
         for observer in self._observers:
-            observer.on_past(record)
+            try:
+                observer.on_past(record)
+            except Exception as error:  # the user's own: it cannot hurt
+                self._disconnect(observer, error)
+
+    def _on_plain(self, entry: Plain) -> None:
+        """What `_on_record` does with a report that led to nothing."""
+        for observer in self._followers:
+            try:
+                observer.on_past_report(*entry)
+            except Exception as error:
+                self._disconnect(observer, error)
+
+    def _disconnect(self, observer: Observer, error: Exception) -> None:
+        self._observers = [one for one in self._observers if one is not observer]
+        self._followers = [one for one in self._followers if one is not observer]
+        who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
+        warn(f"{who} raised {what} at what happened before, and hears no more of that")
 
     def outstanding(self) -> list[int]:
         """Which questions to the searcher have no answer in the journal."""
@@ -207,7 +246,12 @@ def _is_mark(data: Mapping[str, Any]) -> bool:
 
 
 def _shown(data: Any) -> str:
-    return "not there" if data is _MISSING else repr(data)[:200]
+    if data is _MISSING:
+        return "not there"
+    if isinstance(data, Mapping) and "__domain__" in data:  # as it was written
+        given = ", ".join(f"{key}={value!r}" for key, value in data.items() if key != "__domain__")
+        return f"{data['__domain__']}({given})"[:200]
+    return repr(data)[:200]
 
 
 def _is_same(again: m.Event | None, event: m.Event) -> bool:

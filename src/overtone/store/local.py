@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 MANIFEST = ".manifest.json"
-CHECKED_BYTES = 1 << 30
-"""Above this sum of sizes `get` compares sizes only, and reads nothing."""
 
 _UNFINISHED = ".put-"
 _DELETED = ".deleted-"
@@ -96,7 +94,6 @@ class LocalStore(Store):
             raise DamagedError(f"{uri} is not there: it was deleted, or its folder was moved") from error
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise _damaged(uri, f"its {MANIFEST} cannot be read ({error})") from error
-        is_checked = sum(size for size, _ in files.values()) <= CHECKED_BYTES
         for name, (size, checksum) in files.items():
             try:
                 has = os.stat(path / name).st_size
@@ -105,7 +102,7 @@ class LocalStore(Store):
             if has != size:
                 raise _damaged(uri, f"{name} has {has} bytes, not {size}")
             try:
-                is_whole = not is_checked or _digest(path / name, None, sync=False)[1] == checksum
+                is_whole = _digest(path / name, None, sync=False)[1] == checksum
             except OSError as error:
                 raise _damaged(uri, f"{name} cannot be read ({error})") from error
             if not is_whole:

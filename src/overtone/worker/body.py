@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -22,13 +23,18 @@ LONGEST_ERROR = 500
 
 
 def run_trial(
-    channel: Channel, job: Job, start: Start, passing: tuple[type[BaseException], ...] = ()
+    channel: Channel,
+    job: Job,
+    start: Start,
+    passing: tuple[type[BaseException], ...] = (),
+    virtual: Callable[[], float] | None = None,
 ) -> bool:
     """Run the trial of `start` from beginning to end.
 
     Args:
         passing: Exceptions that are not the trial's to end with, such as Ctrl-C in an engine
             that runs trials in its own process; they are raised, and no end is sent.
+        virtual: The clock, in virtual seconds, where time is simulated.
 
     Returns:
         Whether user code unwound as it should, so that the process may be used again.
@@ -38,7 +44,7 @@ def run_trial(
     cause: Cause = "returned"
     error = traceback = ""
     try:
-        session = Session(channel, job, start)
+        session = Session(channel, job, start, *((virtual, True) if virtual else ()))
         channel.send(("started", *name, os.getpid(), os.uname().nodename, session.origin))
         with activated(session):
             _call(job, session)

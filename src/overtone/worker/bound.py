@@ -20,11 +20,13 @@ class Bound:
         trainable: A function, class or callable; never a Bound itself.
         parameters: Further arguments by name; large ones as an ObjectRef.
         resources: What a trial needs, as the user wrote it; None where nothing was said.
+        uses_ray: Whether trials use Ray themselves, so that on a cluster each is an actor.
     """
 
     trainable: Any
     parameters: Mapping[str, Any] = field(default_factory=dict)
     resources: Any = None
+    uses_ray: bool = False
 
     @property
     def __name__(self) -> str:
@@ -45,13 +47,18 @@ def with_parameters(trainable: Any, /, **parameters: Any) -> Bound:
     """
     shared = {name: _shared(value) for name, value in parameters.items()}
     inner = as_bound(trainable)
-    return Bound(inner.trainable, {**inner.parameters, **shared}, inner.resources)
+    return Bound(inner.trainable, {**inner.parameters, **shared}, inner.resources, inner.uses_ray)
 
 
-def with_resources(trainable: Any, resources: Any) -> Bound:
-    """`trainable`, each trial of which needs `resources`, such as {"cpu": 2, "gpu": 0.5}."""
+def with_resources(trainable: Any, resources: Any, *, ray: bool = False) -> Bound:
+    """`trainable`, each trial of which needs `resources`, such as {"cpu": 2, "gpu": 0.5}.
+
+    Args:
+        ray: Trials use Ray themselves: on a cluster each is an actor that holds the first bundle,
+            and what it starts finds room in the others.
+    """
     inner = as_bound(trainable)
-    return Bound(inner.trainable, inner.parameters, resources)
+    return Bound(inner.trainable, inner.parameters, resources, ray)
 
 
 def as_bound(trainable: Any) -> Bound:

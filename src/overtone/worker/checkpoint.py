@@ -99,8 +99,8 @@ class Checkpoint:
 
     @property
     def value(self) -> str:
-        """The directory, under the name that it has in scripts for Ray Tune 1.x."""
-        return self.path
+        """The path that was saved, the directory or the file in it, as scripts for Ray Tune 1.x read it."""
+        return saving.opened(Path(self.path)).path
 
     dir_or_data = value
 

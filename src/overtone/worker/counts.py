@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from time import localtime, strftime, time
+from time import gmtime, localtime, strftime, time
 from typing import Any
 
 
@@ -13,19 +13,22 @@ class Counts:
     Args:
         state: What `.overtone.json` of the restored checkpoint says, or nothing.
         clock: Seconds, from any origin.
+        is_virtual: The clock's origin is 1970 (UTC), and there is no other time.
 
     Attributes:
         n_here: How many results were filled in.
         time_before_s: How long the trial had trained before it was restored.
     """
 
-    def __init__(self, state: Mapping[str, Any], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, state: Mapping[str, Any], clock: Callable[[], float], is_virtual: bool = False
+    ) -> None:
         self.time_before_s: float = state.get("time_total_s", 0.0)
         self._timesteps: float | None = state.get("timesteps_total")
         self._time_here_s = 0.0
         self.n_here = 0
         self._second, self._date = -1, ""
-        self._clock = clock
+        self._clock, self._is_virtual = clock, is_virtual
         self._mark = clock()
 
     def go_on(self) -> None:
@@ -37,10 +40,10 @@ class Counts:
 
         Times are in seconds, to the microsecond: shorter texts, and faster made.
         """
-        wall = time()
-        second = int(wall)
+        second = int(now if self._is_virtual else time())
         if second != self._second:
-            self._second, self._date = second, strftime("%Y-%m-%d_%H-%M-%S", localtime(wall))
+            parts = gmtime(second) if self._is_virtual else localtime(second)
+            self._second, self._date = second, strftime("%Y-%m-%d_%H-%M-%S", parts)
         spent_s = now - self._mark
         self._time_here_s += spent_s
         self.n_here += 1

@@ -25,6 +25,13 @@ def current() -> Session:
     return _current
 
 
+def swap(session: Session | None) -> Session | None:
+    """The current session, in whose place `session` is the current one from now on."""
+    global _current
+    before, _current = _current, session
+    return before
+
+
 def is_inside() -> bool:
     """Whether a trial runs in this process."""
     return _current is not None

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.resources import Resources
+from overtone.worker.wire import Channel
 
 
 class Facts:
     """The facts of one trial, which do not change while it runs."""
+
+    _channel: Channel
 
     def __init__(self, job: Job, start: Start) -> None:
         self._job, self._start = job, start
@@ -34,6 +39,17 @@ class Facts:
     def get_experiment_name(self) -> str:
         """The name of the experiment's folder."""
         return self._job.folder.name
+
+    def simulate_time(self, seconds: float) -> None:
+        """Let `seconds` of training pass: virtual ones in the simulated engine; elsewhere it sleeps.
+
+        Raises:
+            ValueError: It is no time.
+        """
+        if not 0 <= seconds < float("inf"):
+            raise ValueError(f"simulate_time({seconds!r}): give 0 or more seconds, and finite")
+        spend = getattr(self._channel, "spend", None) or sleep
+        spend(seconds)
 
     def get_world_size(self) -> int:
         """How many ranks the trial has."""

@@ -53,7 +53,8 @@ def arguments(
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # written in C: nothing is known of it
         return [session.params], dict(parameters)
-    known = {"tune": session, "reporter": session.report, "checkpoint_dir": session.checkpoint}
+    known = {"tune": session, "reporter": session.report, "rprtr": session.report}
+    known |= {"checkpoint_dir": session.checkpoint, "checkpoint": session.checkpoint}
     positional: list[Any] = []
     keywords = dict(parameters)
     needs_config = True

@@ -44,6 +44,7 @@ class Keeper:
         self._again = 0
         self._home = job.folder / start.trial_id
         self._pending: Path | None = None
+        self._kind: Mapping[str, Any] = {"kind": "directory"}  # of what waits
         if start.attempt:
             saving.sweep(self._home)
         if start.checkpoint is not None:
@@ -84,12 +85,30 @@ class Keeper:
         self.drop_pending()
         self._pending = folder
 
+    def collect(self) -> str:
+        """A new directory, which waits for the next report from now on."""
+        self.drop_pending()
+        self._pending = saving.new_folder(self._home)
+        return str(self._pending)
+
+    def name_pending(self, path: Path) -> None:
+        """Let the file or directory `path` be what waits for the next report."""
+        if self._pending is None or not path.is_relative_to(self._pending):
+            self.collect()
+            assert self._pending is not None
+            if not path.is_file():
+                saving.copy_into(path, self._pending)
+            else:
+                self._kind = {"kind": "file", "name": saving.place(path, self._pending)}
+        elif path.is_file():
+            self._kind = {"kind": "file", "name": str(path.relative_to(self._pending))}
+
     def keep_pending(self, t: int, counts: Counts) -> Checkpoint | None:
         """Keep what waits; None where nothing does."""
         if self._pending is None:
             return None
         try:
-            return self._put(self._pending, counts.state(t), {"kind": "directory"}, False)
+            return self._put(self._pending, counts.state(t), self._kind, False)
         finally:
             self.drop_pending()
 
@@ -99,7 +118,7 @@ class Keeper:
             import shutil
 
             shutil.rmtree(self._pending, ignore_errors=True)
-            self._pending = None
+            self._pending, self._kind = None, {"kind": "directory"}
 
     def _restore(self, checkpoints: tuple[Checkpoint, ...]) -> None:
         def on_damage(error: DamagedError) -> None:

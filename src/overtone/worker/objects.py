@@ -54,6 +54,15 @@ def put_pickled(body: bytes, buffers: Sequence[memoryview]) -> ObjectRef:
     return _write(parts, _shelf().new_file(size_bytes))
 
 
+def adopt(ref: ObjectRef, contents: bytes | memoryview) -> None:
+    """Have the file of an object that another machine put, in the same place; it goes with this process.
+
+    Args:
+        contents: Of the file, byte by byte.
+    """
+    _shelf().adopt(Path(ref.path), contents)
+
+
 def get(ref: ObjectRef | Sequence[ObjectRef]) -> Any:
     """The object of a reference, or the objects of a list of them.
 
@@ -171,6 +180,18 @@ class _Shelf:
             self._homes[root] = self._open_home(root)
         self._count += 1
         return self._homes[root] / f"{self._count:06d}"
+
+    def adopt(self, path: Path, contents: bytes | memoryview) -> None:
+        """Write `contents` to `path`, which looks like one of another process's."""
+        home = path.parent
+        home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home.mkdir(mode=0o700, exist_ok=True)
+        if str(home) not in self._homes:
+            self._locks.append(_try_lock(home))
+            self._homes[str(home)] = home
+        unfinished = path.with_name(f".{path.name}-{self.pid}")
+        unfinished.write_bytes(contents)
+        os.replace(unfinished, path)
 
     def clear(self) -> None:
         """Delete all that this process put. In a fork of it, nothing."""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from overtone.errors import StorageError
 
+_held: dict[tuple[int, str], bool] = {}  # by thread and name: whether it is the first
+
 
 @contextmanager
 def once(name: str) -> Iterator[bool]:
@@ -21,7 +23,8 @@ def once(name: str) -> Iterator[bool]:
             if not file.exists():
                 download(file)
 
-    The lock of a process that dies is free at once. Threads of one process wait, too.
+    The lock of a process that dies is free at once. Threads of one process wait, too; a block of
+    the same name inside of the block does not.
 
     Yields:
         Whether nobody has gone through the block without an error before, as the same
@@ -29,15 +32,21 @@ def once(name: str) -> Iterator[bool]:
         be gone all the same: look for it, as above, where that matters.
     """
     import fcntl
+    import threading
 
+    holder = (threading.get_ident(), name)
+    if holder in _held:  # a block inside of the block: it would wait for itself
+        yield _held[holder]
+        return
     file = os.open(_folder() / _as_file_name(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
-        is_first = os.fstat(file).st_size == 0
+        is_first = _held[holder] = os.fstat(file).st_size == 0
         yield is_first
         if is_first:
             os.write(file, b"done\n")
     finally:
+        _held.pop(holder, None)
         # a child that was forked inside the block holds the same lock: closing would not free it
         fcntl.flock(file, fcntl.LOCK_UN)
         os.close(file)

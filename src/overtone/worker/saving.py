@@ -63,6 +63,15 @@ def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
         raise DamagedError(
             f"checkpoint {checkpoint.uri} of trial {checkpoint.trial_id} is gone: {directory} is no folder"
         )
+    return opened(directory)
+
+
+def opened(directory: Path) -> Restored:
+    """The checkpoint in `directory`, with what was noted when it was saved.
+
+    Raises:
+        DamagedError: That cannot be read.
+    """
     try:
         state = json.loads((directory / STATE_FILE).read_text("utf-8"))
     except FileNotFoundError:
@@ -107,10 +116,15 @@ def keep(
         again: How many checkpoints this attempt has saved at the same iteration before.
     """
     t = int(state["t"])
-    (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
+    note(folder, state)
     size = size_of(folder)
     uri = store.put(folder, f"{trial_id}/{name_of(t, attempt, again)}", move=True)
     return Checkpoint(trial_id, t, uri, size, is_automatic)
+
+
+def note(folder: Path, state: Mapping[str, Any]) -> None:
+    """Write `.overtone.json` into a checkpoint."""
+    (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
 
 
 def name_of(t: int, attempt: int, again: int) -> str:

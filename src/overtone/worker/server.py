@@ -22,10 +22,11 @@ from overtone.worker import body as _body  # noqa: F401  (loaded here, once, for
 from overtone.worker import lineage, output
 from overtone.worker.fork import run_forked, unsafe_to_fork
 from overtone.worker.guard import stand_guard
+from overtone.worker.new_python import new_python
 from overtone.worker.notice import Board
 from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.spawn import spawn
-from overtone.worker.surroundings import explain, load_job, new_python, take_over
+from overtone.worker.surroundings import explain, load_job, take_over
 from overtone.worker.watch import Watch
 from overtone.worker.wire import Message, frame
 

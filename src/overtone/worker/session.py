@@ -30,12 +30,12 @@ from overtone.core.messages import Halt, Proceed, Start
 from overtone.errors import NoRoomError, TrainableError
 from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
-from overtone.worker.facts import Facts
 from overtone.worker.halted import TrialHalted
 from overtone.worker.keeping import Keeper, Saver
 from overtone.worker.normalise import merged, normalise
 from overtone.worker.notice import Notice
 from overtone.worker.once import once
+from overtone.worker.origin import Origin
 from overtone.worker.saving_rule import SavingRule
 from overtone.worker.wire import Channel, Nothing, Order, encode
 
@@ -43,7 +43,7 @@ _STATE, _AUTOMATIC = object(), object()
 """In the place of a checkpoint: what `saver` saves, as somebody or nobody asked for."""
 
 
-class Session(Facts):
+class Session(Origin):
     """One trial's line to its engine; the paper's listings call it `tune`.
 
     Attributes:
@@ -63,8 +63,9 @@ class Session(Facts):
     once = staticmethod(once)
 
     def __init__(
-        self, channel: Channel, job: Job, start: Start, clock: Callable[[], float] = perf_counter
-    ) -> None:
+        self, channel: Channel, job: Job, start: Start, clock: Callable[[], float] = perf_counter,
+        is_virtual: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__(job, start)
         self.params = start.config
         self.saver: Saver | None = None
@@ -79,7 +80,7 @@ class Session(Facts):
         self.origin = self._keeper.origin
         self.iteration = self.origin.t if self.origin else 0
         restored = self._keeper.restored
-        self._counts = Counts(restored.state if restored else {}, clock)
+        self._counts = Counts(restored.state if restored else {}, clock, is_virtual)
         self.rule = SavingRule(
             job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
         )
@@ -352,6 +353,14 @@ class Session(Facts):
             if self._is_let_go:
                 raise self._ended("it has saved")
 
+    def make_checkpoint_dir(self) -> str:
+        """A new directory, which waits for the next `report()` to carry what is in it."""
+        return self._keeper.collect()
+
+    def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """What is meant in that directory: the file or directory to go on from."""
+        self._keeper.name_pending(Path(path))
+
     @contextmanager
     def checkpoint_dir(self, step: int | None = None) -> Iterator[str]:
         """A new directory to save into; the next `report()` carries what is in it.
@@ -361,23 +370,6 @@ class Session(Facts):
         """
         with self.rule.preparing(), self._keeper.collected() as folder:
             yield str(folder)
-
-    @property
-    def checkpoint(self) -> str | None:
-        """The file or directory to go on from, its own or another trial's; None to begin anew."""
-        restored = self._keeper.restored
-        return restored.path if restored else None
-
-    @property
-    def saved_state(self) -> Any:
-        """What to go on from as it was saved: the path, or the dict of the class API."""
-        restored = self._keeper.restored
-        return restored.like_saved if restored else None
-
-    def get_checkpoint(self) -> Checkpoint | None:
-        """What to go on from as a `Checkpoint`; None to begin anew."""
-        restored = self._keeper.restored
-        return Checkpoint(restored.directory) if restored else None
 
     def finish(self) -> None:
         """The trial ended by itself: keep what no report carried."""

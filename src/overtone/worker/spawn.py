@@ -12,8 +12,9 @@ from typing import NoReturn
 from overtone.core.messages import Start
 from overtone.worker import lineage, notice, output
 from overtone.worker.main import serve
+from overtone.worker.new_python import new_python
 from overtone.worker.requests import BOOT_TRIAL
-from overtone.worker.surroundings import explain, load_job, new_python, take_over
+from overtone.worker.surroundings import explain, load_job, take_over
 from overtone.worker.trial_channel import TrialChannel
 
 

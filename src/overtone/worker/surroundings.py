@@ -95,19 +95,6 @@ def explain(error: BaseException) -> tuple[str, str]:
     return line, "".join(format_exception(type(error), error, at))
 
 
-def new_python(boot: str, *arguments: str) -> list[str]:
-    """The command of a new Python that runs the text `boot` as this one would.
-
-    Its `sys.argv[1:]` are the `arguments`, and then this process's `sys.path`.
-    """
-    flags = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
-    flags += [f"-W{one}" for one in sys.warnoptions]
-    for name, value in sys._xoptions.items():
-        if name != "importtime":
-            flags += ["-X", name if value is True else f"{name}={value}"]
-    return [sys.executable, *flags, "-c", boot, *arguments, *sys.path]
-
-
 def _parts(descriptor: int) -> tuple[memoryview, memoryview]:
     # mapped, because the descriptor's position is shared by all processes that have it
     view = memoryview(mmap.mmap(descriptor, os.fstat(descriptor).st_size, prot=mmap.PROT_READ))

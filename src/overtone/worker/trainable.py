@@ -40,7 +40,11 @@ class Trainable:
 
     def setup(self, config: dict[str, Any]) -> None:
         """Make ready to step: build the model, load the data."""
-        self._setup(config)
+        code = getattr(type(self)._setup, "__code__", None)
+        if code is not None and code.co_argcount == 1:  # def _setup(self), which reads self.config
+            self._setup()  # type: ignore[call-arg]
+        else:
+            self._setup(config)
 
     def step(self) -> Any:
         """Train for one iteration; the metrics, as a dict or one number.
@@ -121,6 +125,33 @@ class Trainable:
             metrics = {"_metric": metrics}
         self._iteration += 1
         return {"training_iteration": self._iteration, **metrics}
+
+    def save(self, checkpoint_dir: str | os.PathLike[str] | None = None) -> Any:
+        """The `Checkpoint` of its state, in `checkpoint_dir` or in a new temporary directory."""
+        import tempfile
+        from pathlib import Path
+
+        from overtone.worker import saving
+        from overtone.worker.checkpoint import Checkpoint
+        from overtone.worker.class_trial import save_state
+
+        folder = Path(checkpoint_dir or tempfile.mkdtemp(prefix="overtone_checkpoint_"))
+        folder.mkdir(parents=True, exist_ok=True)
+        saving.note(folder, {"t": self._iteration, **save_state(self, folder)})
+        return Checkpoint(folder)
+
+    def restore(self, checkpoint: Any) -> None:
+        """Go on from a checkpoint: its `Checkpoint`, its path, or what `save` returned."""
+        from pathlib import Path
+
+        from overtone.worker import saving
+
+        if isinstance(checkpoint, Mapping):
+            self.go_on_from(checkpoint, self._iteration)
+            return
+        path = Path(checkpoint)
+        found = saving.opened(path if path.is_dir() else path.parent)
+        self.go_on_from(found.like_saved if path.is_dir() else str(path), int(found.state.get("t", 0)))
 
     def stop(self) -> None:
         """End it."""

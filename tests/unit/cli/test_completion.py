@@ -42,7 +42,7 @@ def test_the_shell_understands_it(overtone, tmp_path, shell):
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["w"], ["why"]),
+        (["wh"], ["why", "whatif"]),
         (["show", "se"], ["search"]),
         (["show", "--dir", "HOME/overtone_results", "se"], ["search"]),
         (["best", "search", "--scope", "last-"], ["last-5-avg", "last-10-avg"]),

@@ -87,7 +87,7 @@ def test_where_nothing_can_be_written(overtone, search, tmp_path):
     assert "is a folder" in overtone("export", "search", "-o", tmp_path).err
     done = overtone("export", "search", "-o", tmp_path / "no" / "out.csv")
     assert done.code == 1
-    assert "No such file or directory" in done.err
+    assert f"there is no folder {tmp_path / 'no'} for out.csv" in done.err
 
 
 def test_types_of_parquet_columns():

@@ -74,6 +74,14 @@ def test_a_limit_is_not_tried_again():
     assert (found.status, found.failures, found.why.rule) == (Status.ERROR, 1, "limit")
 
 
+def test_what_is_hopeless_is_not_tried_again():
+    hand = ByHand(limits={"total": 1, "max_failures": -1})
+    trial = hand.run()
+    error = "the process that imported the trainable's modules exited with code 1"
+    hand.tell(m.Ended(hand.time, trial, 0, "raised", error, is_hopeless=True))
+    assert (hand.status(trial), hand.trial(trial).error) == (Status.ERROR, error)
+
+
 def lost(hand, trial, times):
     """The trial's process is killed, again and again, before it has a new result."""
     for _ in range(times):

@@ -3,7 +3,7 @@
 import pytest
 
 from overtone.core import messages as m
-from overtone.core.decision import Pause
+from overtone.core.decision import CONTINUE, Pause
 from overtone.core.resources import Resources
 from overtone.core.template import Template
 from overtone.core.trial import Status
@@ -15,7 +15,8 @@ def demand(config):
     return Resources.of({name: config[name] for name in ("cpu", "gpu") if name in config} or {"cpu": 1})
 
 
-BY_CONFIG = Template(resources=demand, priority=lambda config: config.get("priority", 0.0))
+BY_CONFIG = Template(resources=demand)
+RANKED = Template(resources=demand, priority=lambda config: config.get("priority", 0.0))
 
 
 def starts(commands):
@@ -58,18 +59,28 @@ def test_a_trial_waits_for_capacity_that_went_away():
 
 
 def test_higher_priorities_start_first_and_then_older_ones():
-    hand = ByHand(cpus=1, template=BY_CONFIG, limits={"lookahead": 4, "total": 5})
-    running = hand.run({})
-    for config in ({"priority": 1}, {"priority": 2}, {"priority": 2}, {}):
-        hand.suggest(config)
-    order = []
-    trials = list(hand.controller.trials)
+    hand = ByHand(cpus=1, template=RANKED, limits={"lookahead": 4, "total": 5})
+    configs = [{}, {"priority": 1}, {"priority": 2}, {"priority": 2}, {"priority": 3}]
+    for config in configs[:3]:
+        assert starts(hand.suggest(config)) == []  # the first batch is not complete
+    (index,) = starts(hand.suggest(configs[3]))
+    hand.suggest(configs[4])
+    order = [index]
     for _ in range(4):
+        running = list(hand.controller.trials)[index]
+        hand.started(running)
         (index,) = starts(end(hand, running))
         order.append(index)
-        running = trials[index]
-        hand.started(running)
-    assert order == [2, 3, 1, 4]
+    assert order == [2, 4, 3, 1, 0]
+
+
+@pytest.mark.parametrize("junk", ["STOP", 3, object()])
+def test_a_scheduler_that_chooses_no_trial_is_told_what_it_may_choose(junk):
+    scheduler = Dictated()
+    scheduler.choose = lambda view: junk
+    hand = ByHand(scheduler)
+    with pytest.raises(TypeError, match=r"Dictated.choose_trial_to_run returned .*: return one of trials"):
+        hand.suggest({})
 
 
 def test_at_most_max_concurrent_run():
@@ -227,3 +238,32 @@ def test_nothing_is_asked_for_without_capacity():
     assert hand.capacity({}) == []
     assert not hand.controller.is_done
     assert asks(hand.capacity(cpu=1)) == [0]
+
+
+@pytest.mark.parametrize("junk", [None, 3, "STOP", ["x"], [("x",)], [("x", "HALT")], [(1, CONTINUE)]])
+def test_a_scheduler_whose_review_gives_no_rulings_is_told_what_to_yield(junk):
+    scheduler = Dictated()
+    hand = ByHand(scheduler)
+    running = hand.run({})
+    hand.report(running, 1)
+    scheduler.reviews = [junk]
+    scheduler.review = lambda trials: scheduler.reviews.pop() if scheduler.reviews else ()
+    with pytest.raises(TypeError, match=r"Dictated.review (gave|returned) "):
+        hand.ended(running)
+
+
+def test_a_review_may_answer_with_flags():
+    scheduler = Dictated()
+    hand = ByHand(scheduler, cpus=2, limits={"total": 2})
+    one, other = hand.run({}), hand.run({})
+    scheduler.reviews = [[(other, "STOP")]]
+    hand.report(one, 1)
+    assert [command.trial_id for command in hand.ended(one) if isinstance(command, m.Halt)] == [other]
+
+
+@pytest.mark.parametrize("junk", [None, "x"])
+def test_a_scheduler_that_knows_no_next_decision_is_told_what_to_return(junk):
+    scheduler = Dictated()
+    scheduler.ahead = junk
+    with pytest.raises(TypeError, match="Dictated.next_decision returned"):
+        ByHand(scheduler).suggest({})

@@ -187,6 +187,11 @@ def test_missing_without_a_near_name():
     assert Goal("m", "max").missing(["pid"]).endswith("it reported nothing")
 
 
+def test_missing_where_it_was_no_number():
+    text = Goal("loss", "min").missing({"loss": "low", "training_iteration": 1})
+    assert text == "the trial ended without reporting a number as 'loss': it was 'low'"
+
+
 def test_doubts_about_the_first_result():
     assert Goal("acc", "max").doubts({"acc": 1.0, **OWN}) == []
     assert Goal("accuracy", "max").doubts({"acuracy": 1.0, **OWN}) == [
@@ -205,3 +210,14 @@ def test_before_it_is_known_nothing_is_ruled_on():
     assert goal.metric is None
     assert goal.mode is None
     assert goal.value(3.0) == 3.0
+
+
+def test_constraints_have_bounds_and_nan_breaks_them():
+    goal = Goal("loss", "min", constraints={"latency": 50, "a/b": 1})
+    report = {"loss": 1.0, "latency": 60, "a": {"b": 0.5}}
+    assert goal.result(report).violations == (10.0, -0.5)
+    assert goal.result({"loss": 1.0, "latency": math.nan, "a": {"b": "?"}}).violations == (math.inf, math.inf)
+    assert goal.result({"loss": 1.0}).violations == (0.0, 0.0)
+    assert Goal("loss", constraints=["size"]).result({"loss": 1, "size": 2}).violations == (2.0,)
+    with pytest.raises(GoalError, match="number that 'latency' may be at most"):
+        Goal("loss", constraints={"latency": "fast"})

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from overtone.core.messages import Ended, Moved, Reported, Ruled, Saved
+from overtone.core.limits import Limits
+from overtone.core.messages import Ended, Moved, Reported, Resumed, Ruled, Saved
 from overtone.core.table import TrialTable, constant_facts, full_result
 from overtone.core.types import Checkpoint, Why
 from overtone.testing.story import Story
@@ -111,9 +112,12 @@ def test_live_tables_keep_only_the_columns_of_ended_trials() -> None:
 
 @pytest.mark.parametrize(
     ("cause", "status", "lr"),
-    [("halted", "PENDING", 0.2), ("killed", "PENDING", 0.1), ("halted", "TERMINATED", 0.1)],
+    [
+        *[(cause, "PENDING", 0.2) for cause in ("halted", "killed", "lost", "resumed")],
+        *[("raised", "PENDING", 0.1), ("halted", "TERMINATED", 0.1)],
+    ],
 )
-def test_a_restart_changes_the_config_only_once_the_trial_halted_for_it(cause, status, lr) -> None:
+def test_a_restart_changes_the_config_only_once_the_trial_has_ended_for_it(cause, status, lr) -> None:
     story = Story()
     trial = story.add({"lr": 0.1})
     story.start(trial)
@@ -124,7 +128,8 @@ def test_a_restart_changes_the_config_only_once_the_trial_halted_for_it(cause, s
     table = told(story)
     assert table.rows[trial].config == {"lr": 0.1}
     record = replace(story.records[-1], n=len(story.records) + 1)
-    table.apply(replace(record, event=Ended(1.0, trial, 0, cause), choices=(Moved(trial, status, 1),)))
+    end = Resumed(1.0, Limits()) if cause == "resumed" else Ended(1.0, trial, 0, cause)
+    table.apply(replace(record, event=end, choices=(Moved(trial, status, 1),)))
     assert table.rows[trial].config == {"lr": lr}
 
 

@@ -50,6 +50,15 @@ def test_no_header(path, data) -> None:
         header(path)
 
 
+def test_a_damaged_header_of_records_is_damage(path, records) -> None:
+    writer = JournalWriter(path, new_header(1, {}))
+    writer.append(records)
+    writer.close()
+    path.write_bytes(path.read_bytes().replace(b'"format":1', b'"format":2', 1))
+    with pytest.raises(StorageError, match=r"line 1 \(byte 0\): damaged"):
+        header(path)
+
+
 def test_no_file(path) -> None:
     with pytest.raises(StorageError, match="cannot be read: No such file"):
         header(path)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from overtone.core.messages import Reported
 from overtone.observers.console import Console, ConsoleFacts
 from overtone.observers.reporters import CLIReporter
 from overtone.testing.story import Story
@@ -102,6 +103,31 @@ def test_nothing_is_shown_of_a_run_that_never_began() -> None:
     console.flush()
     console.close()
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_what_happened_before_is_known_and_not_told_again(in_parts: bool) -> None:
+    stream = io.StringIO()
+    facts = ConsoleFacts("exp", "/results", "engine", lambda: 0.0, metric="acc", mode="max")
+    console = Console(facts, stream=stream)
+    story = Story()
+    story.capacity(cpu=2)
+    trial = story.add({"lr": 0.1})
+    story.start(trial)
+    for acc in (0.5, 0.7, 0.6):
+        story.report(trial, acc=acc)
+    for record in story.records:
+        event = record.event
+        if in_parts and isinstance(event, Reported):
+            console.on_past_report(record.n, event.time, trial, 0, event.t, event.metrics)
+        else:
+            console.on_past(record)
+    console.flush()
+    assert "iteration" not in stream.getvalue()
+    console.on_record(story.end(trial))
+    console.close()
+    assert "3 results" in stream.getvalue()
+    assert "acc=0.7" in stream.getvalue()
 
 
 def test_wrong_arguments_are_refused() -> None:

@@ -190,6 +190,29 @@ def test_last_lines_say_what_came_out_and_where_to_look() -> None:
     ]
 
 
+def test_the_best_at_the_end_is_told_by_last_results_the_oldest_of_equals() -> None:
+    run = Run()
+    falls, rises, equal = run.trial(0.95), run.trial(0.4), run.trial(0.8)
+    run.story.report(falls, mean_accuracy=0.3)
+    run.story.report(rises, mean_accuracy=0.8)
+    for trial in (equal, falls, rises):
+        run.story.end(trial)
+    run.show()
+    assert [line for line in run.close() if line.startswith("best")] == [
+        "best: mean_accuracy=0.8 by 358bb_00001 at iteration 2: lr=0.01",
+        "best on the way: mean_accuracy=0.95 by 358bb_00000 at iteration 1",
+    ]
+
+
+def test_without_results_there_is_nothing_to_look_at_in_tensorboard() -> None:
+    run = Run(has_tensorboard=True)
+    trial = run.story.add({})
+    run.story.start(trial)
+    run.story.end(trial, "raised", error="ValueError: x")
+    run.show()
+    assert not [line for line in run.close() if "tensorboard" in line]
+
+
 def test_a_run_without_a_number_as_its_metric_says_so() -> None:
     run = Run(metric="acc")
     run.story.end(run.trial(0.5))

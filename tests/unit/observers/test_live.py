@@ -136,6 +136,17 @@ def test_frame_fits_the_screen(run: Run, columns: int, rows: int) -> None:
     run.close()
 
 
+def test_a_narrow_terminal_shows_the_goal_rather_than_the_time(run: Run) -> None:
+    run.trial(0.5)
+    headers = {columns: lines_of(run, columns)[5].split() for columns in (30, 34, 44)}
+    assert headers == {
+        30: ["trial", "status", "iter"],
+        34: ["trial", "status", "iter", "acc"],
+        44: ["trial", "status", "iter", "time", "acc"],
+    }
+    run.close()
+
+
 def test_running_trials_that_find_no_room_are_counted(run: Run) -> None:
     for _ in range(20):
         run.trial(0.5)

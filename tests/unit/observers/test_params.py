@@ -28,4 +28,5 @@ def test_an_empty_config(tmp_path) -> None:
     observer = Params(tmp_path)
     for record in story.records:
         observer.on_record(record)
+    observer.close()
     assert json.loads((tmp_path / trial / "params.json").read_text()) == {}

@@ -34,6 +34,7 @@ from overtone.run.compose import (
     scheduler_for,
     searcher_for,
 )
+from overtone.run.followers import followers_for
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.searchers import BasicVariantGenerator, Listed
@@ -73,9 +74,9 @@ def test_an_engine_as_given():
 
 def test_an_unknown_engine():
     with pytest.raises(
-        OvertoneError, match="engine='ray': choose one of 'local', 'inline', 'simulated', or give"
+        OvertoneError, match="engine='dask': choose one of 'local', 'ray', 'inline', 'simulated', or give"
     ):
-        engine_for("ray")
+        engine_for("dask")
 
 
 def test_the_local_engine_has_what_init_declared(monkeypatch):
@@ -132,10 +133,11 @@ def test_searchers_by_name_and_wrong_ones():
 def test_points_to_evaluate_are_not_lost():
     points = [{"x": 1}]
     assert searcher_for(Experiment(train, points_to_evaluate=points))[0].points_to_evaluate == points
-    with pytest.raises(
-        OvertoneError, match=r"search_alg=BasicVariantGenerator\(points_to_evaluate=\[...\]\)"
-    ):
-        searcher_for(Experiment(train, points_to_evaluate=points, searcher=BasicVariantGenerator()))
+    given = BasicVariantGenerator()
+    assert searcher_for(Experiment(train, points_to_evaluate=points, searcher=given))[0].points_to_evaluate == points
+    assert given.points_to_evaluate == []  # it may serve another run
+    with pytest.raises(OvertoneError, match=r"search_alg=BasicVariantGenerator\(points_to_evaluate=\[...\]\)"):
+        searcher_for(Experiment(train, points_to_evaluate=points, searcher=BasicVariantGenerator([{"x": 2}])))
 
 
 def test_who_learns():
@@ -259,7 +261,7 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)
-    found = observers_for(experiment, parts, console)
+    found = observers_for(experiment, parts, console, followers_for(experiment, parts))
     kinds = [type(one).__name__ for one in found]
     assert found[-1] is console  # last: it tells of files that are there
     assert found[-2] is mine
@@ -311,3 +313,13 @@ def test_the_journal_writes_configs_by_their_place_in_the_space(tmp_path):
     assert second["choices"][0]["config"] == {"act": {"__tuple__": [1, 2]}}
     analysis = tune.ExperimentAnalysis(parts.folder, codec=module.codec_for(parts.space))
     assert [trial.config["act"] for trial in analysis.trials] == [len, (1, 2)]
+
+
+def test_a_constraint_needs_a_searcher_that_keeps_to_it(tmp_path):
+    class Fixed(tune.search.Searcher):
+        def suggest(self, index):
+            return {"x": 1}
+
+    space = tune.space({"x": 1}, constraint=bool)
+    with pytest.raises(OvertoneError, match="Fixed cannot keep to the constraint of the space"):
+        compose(Experiment(train, space=space, searcher=Fixed(), storage=tmp_path))

@@ -71,6 +71,8 @@ def test_a_journal_without_a_whole_header_is_none(tmp_path):
     whole = (folder / "journal.jsonl").read_bytes()
     (folder / "journal.jsonl").write_bytes(whole[:-1])
     assert find(tmp_path, "exp", "train", wish("AUTO"), 0) == (None, "")
+    with pytest.raises(OvertoneError, match=r"holds no experiment; there are: none\."):
+        find(tmp_path, "exp", "train", wish(True), 0)
 
 
 def test_without_a_name_the_newest_unfinished_one_of_this_script(tmp_path, script):

@@ -8,7 +8,7 @@ import pytest
 from overtone import tune
 from overtone.core import messages as m
 from overtone.core.goal import Goal
-from overtone.schedulers.auto import FACTOR, N_FIRST, AutoScheduler
+from overtone.schedulers.auto import FACTOR, AutoScheduler
 from overtone.testing.by_hand import ByHand
 
 LENGTH = 16
@@ -29,9 +29,13 @@ def search(curve, n, seed=1):
     return lengths, hand.controller._scheduler
 
 
-def test_the_first_trials_run_to_their_end():
-    lengths, scheduler = search(lambda quality, t, random: quality, N_FIRST)
-    assert lengths == [LENGTH] * N_FIRST
+def test_it_begins_by_believing_early_values():
+    hand = ByHand(AutoScheduler(), cpus=1, goal=Goal("score", "max", is_needed=True))
+    best = hand.run()
+    for t in range(1, LENGTH + 1):
+        assert not any(type(one) is m.Halt for one in hand.report(best, t, 1.0))
+    hand.ended(best, "returned")
+    assert any(type(one) is m.Halt for one in hand.report(hand.run(), 1, 0.5))
 
 
 def test_where_early_values_tell_all_most_are_stopped_early():
@@ -46,6 +50,16 @@ def test_where_they_tell_nothing_few_are():
     lengths, scheduler = search(lambda quality, t, random: random.random() if t < LENGTH else quality + 1, 60)
     assert sum(length < LENGTH for length in lengths) < 0.5 * len(lengths)
     assert scheduler._rho(0) < 0.5
+
+
+def test_noise_is_soon_seen_for_what_it_is():
+    wasted = []
+    for seed in range(5):
+        lengths, _ = search(
+            lambda quality, t, random: random.random() if t < LENGTH else quality + 1, 90, seed
+        )
+        wasted.append(sum(length for length in lengths if length < LENGTH) / sum(lengths))
+    assert sorted(wasted)[2] < 0.1  # of the time of the median search
 
 
 def test_the_best_are_not_stopped():

@@ -109,16 +109,6 @@ def test_damage_names_the_file(store, source, damage, told) -> None:
         store.get(uri)
 
 
-def test_large_ones_are_checked_by_size_alone(store, source, monkeypatch) -> None:
-    monkeypatch.setattr(module, "CHECKED_BYTES", 4)
-    uri = store.put(source, KEY)
-    Path(uri, "weights").write_bytes(b"xyz")
-    store.get(uri)
-    Path(uri, "weights").write_bytes(b"xy")
-    with pytest.raises(StorageError, match="2 bytes"):
-        store.get(uri)
-
-
 def test_what_no_store_put_there_is_refused(store, source) -> None:
     with pytest.raises(StorageError, match=r"no \.manifest\.json"):
         store.get(str(source))

@@ -72,3 +72,14 @@ def test_without_a_trial_there_are_no_params():
         _ = tune.checkpoint
     with pytest.raises(TrainableError, match="no trial runs here"):
         tune.report(acc=1)
+
+
+def test_the_first_forms_of_saving_reach_the_trial(current):
+    assert tune.make_checkpoint_dir(3) == "make_checkpoint_dir"
+    tune.save_checkpoint("path")
+    tune.track.log(acc=1)
+    assert current.calls == [
+        ("make_checkpoint_dir", (), {}),
+        ("save_checkpoint", ("path",), {}),
+        ("report", ({"acc": 1},), {"checkpoint": None}),
+    ]

@@ -68,3 +68,14 @@ def test_a_checkpoint_config_shows_what_is_wrong(wrong):
     (value,) = wrong.values()
     with pytest.raises(OvertoneError, match=repr(value)):
         tune.CheckpointConfig(**wrong)
+
+
+def test_a_scaling_config_is_a_bundle_for_the_trial_and_one_for_each_worker():
+    scaling = tune.ScalingConfig(num_workers=2, use_gpu=True, resources_per_worker={"CPU": 3})
+    made = tune.Tuner(tune.with_resources(f, scaling)).to_experiment()
+    assert [dict(bundle) for bundle in made.resources.bundles] == [
+        {"cpu": 1.0},
+        {"cpu": 3.0, "gpu": 1.0},
+        {"cpu": 3.0, "gpu": 1.0},
+    ]
+    assert tune.ScalingConfig().bundles == [{"CPU": 1}]

@@ -62,6 +62,10 @@ def with_checkpoint_dir(config: Any, checkpoint_dir: Any = None) -> None:
     current().report(lr=config["lr"] if checkpoint_dir is None else None)
 
 
+def with_checkpoint(config: Any, checkpoint: Any = None) -> None:
+    current().report(lr=config["lr"] if checkpoint is None else None)
+
+
 def with_tune(tune: Any) -> None:
     tune.report(lr=tune.params["lr"])
 
@@ -97,7 +101,8 @@ def renamed(function: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     "trainable",
     [
-        with_config, with_another_name, with_reporter, with_checkpoint_dir, with_tune, with_nothing,
+        with_config, with_another_name, with_reporter, with_checkpoint_dir, with_checkpoint, with_tune,
+        with_nothing, lambda cfg, rprtr: rprtr(lr=cfg["lr"]),
         with_keyword, with_default, with_anything, lambda config: {"lr": config["lr"]},
         Callable_(), Callable_().method,
         functools.partial(with_more, 1.0, shift=0.0), with_parameters(with_more, factor=1.0, shift=0.0),

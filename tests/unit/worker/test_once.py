@@ -80,3 +80,12 @@ def test_a_directory_of_somebody_else_is_refused(folder: Path) -> None:
     folder.symlink_to(folder.parent)
     with pytest.raises(StorageError, match="belongs to user"), once("mnist"):
         pass
+
+
+def test_a_block_inside_of_the_block_does_not_wait_for_itself() -> None:
+    flags = []
+    with once("mnist") as outer, once("mnist") as inner, once("other") as other:
+        flags += [outer, inner, other]
+    with once("mnist") as again:
+        flags.append(again)
+    assert flags == [True, True, True, False]

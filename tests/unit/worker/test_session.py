@@ -652,3 +652,34 @@ def test_the_facts_of_a_trial(make: Make, tmp_path: Path) -> None:
     assert context.get_experiment_name() == "exp"
     assert context.get_trial_resources().total() == {"cpu": 1}
     assert (context.get_world_size(), context.get_world_rank()) == (1, 0)
+
+
+# --- the first forms of saving ------------------------------------------------------------
+
+
+def test_a_file_named_in_a_made_directory_comes_with_the_next_report(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    folder = session.make_checkpoint_dir()
+    Path(folder, "model").write_text("7")
+    Path(folder, "more").write_text("8")
+    session.save_checkpoint(Path(folder, "model"))
+    session.report(acc=1)
+    kept = channel.sent[0][5]
+    assert files(Path(kept.uri)) >= {"model", "more"}
+    assert Path(Checkpoint(kept.uri).value) == Path(kept.uri, "model")
+    again, _ = make(checkpoint=kept)
+    assert Path(again.checkpoint or "").read_text() == "7"
+
+
+def test_a_file_from_elsewhere_is_copied(make: Make, tmp_path: Path) -> None:
+    session, channel = make(until_t=math.inf)
+    (tmp_path / "model").write_text("7")
+    session.save_checkpoint(tmp_path / "model")
+    session.report(acc=1)
+    session.report(acc=2)
+    assert [one[5] is not None for one in channel.sent] == [True, False]
+    assert Path(Checkpoint(channel.sent[0][5].uri).value).read_text() == "7"
+
+
+def test_the_value_of_a_directory_is_the_directory(tmp_path: Path) -> None:
+    assert Checkpoint(tmp_path).value == str(tmp_path)

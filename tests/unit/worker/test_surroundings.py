@@ -11,7 +11,8 @@ import pytest
 
 from overtone.core.job import Job
 from overtone.worker import surroundings
-from overtone.worker.surroundings import Surroundings, explain, load_job, new_python, take_over, write_header
+from overtone.worker.new_python import new_python
+from overtone.worker.surroundings import Surroundings, explain, load_job, take_over, write_header
 
 
 def test_what_is_written_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:

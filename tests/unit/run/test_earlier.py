@@ -1,0 +1,53 @@
+"""Warm starts: what is read from where, and what becomes of it."""
+
+import json
+
+import pytest
+
+from overtone.core.goal import Goal
+from overtone.errors import OvertoneError, SpaceError
+from overtone.run.earlier import earlier_results, fitted, tell
+from overtone.searchers import AutoSearch
+from overtone.space import choice, parse, randint, uniform
+
+SPACE = {"x": uniform(0, 1), "model": choice([{"kind": "a", "n": randint(1, 5)}, {"kind": "b"}]), "epochs": 3}
+ROOT = parse(SPACE)
+LOSS = Goal("loss", "min")
+
+
+def write_ray(folder, name, config, *results):
+    (folder / name).mkdir(parents=True)
+    (folder / name / "params.json").write_text(json.dumps(config))
+    (folder / name / "result.json").write_text("".join(f"{json.dumps(one)}\n" for one in results))
+
+
+def test_what_is_searched_must_be_there_and_inside_and_constants_may_differ():
+    assert fitted(ROOT, {"x": 0.5, "model": {"kind": "b"}, "epochs": 9, "other": 1}) == {
+        "x": 0.5, "model": {"kind": "b"}, "epochs": 3,
+    }  # fmt: skip
+    with pytest.raises(SpaceError, match="has no x"):
+        fitted(ROOT, {"model": {"kind": "b"}})
+    with pytest.raises(SpaceError, match="x=2 lies outside"):
+        fitted(ROOT, {"x": 2, "model": {"kind": "b"}})
+
+
+def test_a_folder_of_ray_tune(tmp_path):
+    inside = {"x": 0.25, "model": {"kind": "a", "n": 2}, "epochs": 9}
+    write_ray(tmp_path, "one", inside, {"loss": 3.0}, {"loss": 1.0})
+    write_ray(tmp_path, "two", {**inside, "x": 0.5}, {"loss": float("nan")})
+    write_ray(tmp_path, "three", {**inside, "x": 9}, {"loss": 2.0})
+    write_ray(tmp_path, "four", inside)
+    with (tmp_path / "one" / "result.json").open("a") as file:
+        file.write('{"loss": 0.')
+    found, line = earlier_results([tmp_path], ROOT, LOSS)
+    assert sorted((one["config"]["x"], one["values"]) for one in found) == [(0.25, [1.0]), (0.5, [None])]
+    assert line == "warm start: 2 results of 1 earlier searches; 1 lie outside of this space"
+    searcher = AutoSearch(num_samples=1)
+    searcher.on_start(ROOT, 1)
+    tell(searcher, found, ROOT, LOSS)
+    assert sorted(one.scores for one in searcher._told.outcomes) == [(float("-inf"),), (-1.0,)]
+
+
+def test_a_goal_is_needed():
+    with pytest.raises(OvertoneError, match="name metric and mode"):
+        earlier_results([], ROOT, Goal())
