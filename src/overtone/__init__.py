@@ -11,7 +11,8 @@ from overtone.lazy import attach
 __version__ = "0.1.0"
 
 _NAMES = {
-    "overtone.machine": "available_resources cluster_resources init is_initialized nodes shutdown wait",
+    "overtone.machine": "available_resources cluster_resources get_gpu_ids init is_initialized nodes shutdown"
+    " wait",
     "overtone.worker.objects": "get put",
 }
 _MODULES = ("air", "train", "tune")
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from overtone import tune as tune
     from overtone.machine import available_resources as available_resources
     from overtone.machine import cluster_resources as cluster_resources
+    from overtone.machine import get_gpu_ids as get_gpu_ids
     from overtone.machine import init as init
     from overtone.machine import is_initialized as is_initialized
     from overtone.machine import nodes as nodes
@@ -31,4 +33,12 @@ if TYPE_CHECKING:
     from overtone.worker.objects import get as get
     from overtone.worker.objects import put as put
 else:
-    __getattr__, __dir__ = attach(__name__, _NAMES, _MODULES)
+    _attached, __dir__ = attach(__name__, _NAMES, _MODULES)
+
+    def __getattr__(name):
+        if name in ("cloudpickle", "data", "exceptions", "kill", "method", "remote", "serve", "util"):
+            raise AttributeError(
+                f"overtone has no {name!r}: it takes the place of ray.tune and ray.train. What is Ray's own "
+                f"stays Ray's: import ray beside it, and write ray.{name}"
+            )
+        return _attached(name)

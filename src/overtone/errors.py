@@ -47,7 +47,8 @@ class MissingPackageError(OvertoneError, ImportError):
     """An optional package is needed and is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(f'{purpose} needs {package}: pip install "overtone[{extra}]"')
+        what = f'"overtone[{extra}]"' if extra else package
+        super().__init__(f"{purpose} needs {package}: pip install {what}")
 
 
 class TrialError(OvertoneError):

@@ -82,10 +82,14 @@ class Experiment:
         reporter: A `ProgressReporter`, or None to choose by `verbose` and terminal.
         verbose: 0 silent, 1 the table, 2 and 3 more.
         seed: None draws one, which is logged.
-        engine: "local", "inline", "simulated", an Engine, or None to choose.
+        engine: "local", "ray", "inline", "simulated", an Engine, or None to choose.
         trial_name: `trial -> name`, shown to people.
         trial_folder: `trial -> folder name` below the experiment's folder.
         points_to_evaluate: Configs (may be partial) to try first.
+        warm_start: Earlier searches that the searcher learns from before it begins: folders of
+            experiments, Overtone's or Ray Tune's, URLs of Optuna's storages, Optuna studies.
+        constraints: Metrics that a good trial must keep at 0 or less; a mapping gives each
+            its upper bound, such as {"latency_ms": 50}.
         priority: `config -> number`; trials with a higher one are chosen first.
         raise_on_failed_trial: Whether failed trials make the run end in TuneError.
         captures_output: Whether what trials print is shown with their name.
@@ -98,6 +102,8 @@ class Experiment:
             "AUTO+ERRORED" and "AUTO+RESTART_ERRORED" also try failed trials again.
         storage_patience_s: How long a `storage` at a URL may be away before the run ends.
         tensorboard: Whether event files are written; None where its library is there.
+        files: Whether each trial has params.json, result.json, progress.csv and event files; None for
+            all but simulated searches. The journal has it all, and `overtone export` writes it.
     """
 
     trainable: Any
@@ -126,6 +132,8 @@ class Experiment:
     trial_name: Callable[[Any], str] | None = None
     trial_folder: Callable[[Any], str] | None = None
     points_to_evaluate: Sequence[Mapping[str, Any]] = ()
+    warm_start: Sequence[Any] = ()
+    constraints: Sequence[str] | Mapping[str, float] = ()
     priority: Callable[[Mapping[str, Any]], float] | None = None
     raise_on_failed_trial: bool = True
     captures_output: bool = True
@@ -135,6 +143,7 @@ class Experiment:
     resume: bool | str | None = False
     storage_patience_s: float = 300.0
     tensorboard: bool | None = None
+    files: bool | None = None
 
     def __post_init__(self) -> None:
         whole = (int,)

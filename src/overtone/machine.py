@@ -99,6 +99,18 @@ def available_resources() -> dict[str, float]:
     return cluster_resources()
 
 
+def get_gpu_ids() -> list[int]:
+    """The GPUs of the trial that runs in this process; outside of trials those of this machine."""
+    import os
+
+    from overtone.worker.gpus import detect
+
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is None:
+        return list(range(len(detect())))
+    return [int(one) for one in given.split(",") if one.strip().isdigit()]
+
+
 def nodes() -> list[dict[str, Any]]:
     """One entry, for this machine."""
     from socket import gethostname

@@ -27,8 +27,17 @@ _SCHEDULERS = {
     "resource_changing": "overtone.schedulers.resize:ResourceChangingScheduler",
 }
 _SEARCHERS = {
+    "auto": "overtone.searchers:AutoSearch",
+    "sobol": "overtone.searchers:SobolSearch",
     "random": "overtone.searchers:BasicVariantGenerator",
     "variant_generator": "overtone.searchers:BasicVariantGenerator",
+    "optuna": "overtone.searchers.optuna:OptunaSearch",
+    "hyperopt": "overtone.searchers.hyperopt:HyperOptSearch",
+    "ax": "overtone.searchers.ax:AxSearch",
+    "nevergrad": "overtone.searchers.nevergrad:NevergradSearch",
+    "bayesopt": "overtone.searchers.bayesopt:BayesOptSearch",
+    "bohb": "overtone.searchers.bohb:TuneBOHB",
+    "smac": "overtone.searchers.smac:SMACSearch",
 }
 
 

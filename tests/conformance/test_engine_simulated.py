@@ -1,4 +1,4 @@
-"""The simulated engine keeps the contract of engines, as far as curves can break it."""
+"""The simulated engine keeps the contract of engines, with curves and with ordinary trainables."""
 
 from __future__ import annotations
 
@@ -6,10 +6,17 @@ from overtone.engines.simulated import Simulated
 from overtone.testing.engine_conformance import EngineConformance
 
 
-class TestSimulated(EngineConformance):
+class TestCurves(EngineConformance):
     isolates = False
     parks = False
     runs_code = False
+
+    def make_engine(self) -> Simulated:
+        return Simulated(workers=2)
+
+
+class TestOrdinaryTrainables(EngineConformance):
+    isolates = False
 
     def make_engine(self) -> Simulated:
         return Simulated(workers=2)

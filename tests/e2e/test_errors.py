@@ -121,7 +121,7 @@ def test_an_unknown_argument(run):
 
 
 def test_an_unknown_engine(run):
-    with pytest.raises(OvertoneError, match="engine='locl': choose one of 'local', 'inline'"):
+    with pytest.raises(OvertoneError, match="engine='locl': choose one of 'local', 'ray', 'inline'"):
         run(accuracy, engine="locl")
 
 

@@ -77,6 +77,12 @@ EXPECTED = {
         "trials 4 {'TERMINATED'}",
         "scopes True",
     ],
+    "early_1x.py": [
+        "Best config: [4, 9] True",
+        "restored [5, 6]",
+        "logged 12",
+        "tracked 0.9",
+    ],
     "experiments_0x.py": [
         "first [20, 10]",
         "second 5 [20, 20, 20, 20, 10]",

@@ -93,3 +93,32 @@ def test_a_finished_experiment_goes_on_with_more_samples(tmp_path) -> None:
     simulated(whole, resume=False)
     configs = [trial.config for trial in simulated(whole, resume=True).trials]
     assert [trial.config for trial in simulated(folder, resume=True).trials] == configs
+
+
+class Told(tune.Callback):
+    """Notes what it is told of."""
+
+    def __init__(self) -> None:
+        self.n_trials: set[int] = set()
+        self.completed: list[str] = []
+
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        self.n_trials.add(len(trials))
+
+    def on_trial_complete(self, iteration, trials, trial, **info):
+        self.completed.append(trial.trial_id)
+
+
+def test_callbacks_are_called_after_a_resume_too_and_know_earlier_trials(tmp_path, monkeypatch) -> None:
+    whole = tmp_path / "whole"
+    inline(whole, resume=False)
+    journal = whole / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[: len(lines) // 2]))
+    told = Told()
+    run = tune.run
+    monkeypatch.setattr(tune, "run", lambda *args, **more: run(*args, **more, callbacks=[told]))
+    trials = inline(whole, resume=True).trials
+    assert told.n_trials <= {3, 4}
+    assert 4 in told.n_trials
+    assert told.completed[-1] in {trial.trial_id for trial in trials}

@@ -10,9 +10,13 @@ import pytest
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 SOURCE = Path(__file__).parents[2] / "src"
-LAZY = ["overtone", "overtone.air", "overtone.train", "overtone.tune", "overtone.tune.schedulers",
-        "overtone.tune.search", "overtone.tune.suggest"]  # fmt: skip
-EAGER = ["overtone.air.config", "overtone.air.session", "overtone.tune.analysis", "overtone.tune.callback",
+LAZY = ["overtone", "overtone.air", "overtone.train", "overtone.tune", "overtone.tune.utils", "overtone.tune.schedulers",
+        "overtone.tune.search", "overtone.tune.suggest", "overtone.research"]  # fmt: skip
+EAGER = ["overtone.air.config", "overtone.air.session", "overtone.air.checkpoint", "overtone.air.result",
+         "overtone.tune.async_hyperband", "overtone.tune.context", "overtone.tune.experiment_analysis",
+         "overtone.tune.hyperband", "overtone.tune.median_stopping_rule", "overtone.tune.pbt",
+         "overtone.tune.search.variant_generator", "overtone.tune.suggest.variant_generator",
+         "overtone.tune.track", "overtone.tune.analysis", "overtone.tune.callback",
          "overtone.tune.error",
          "overtone.tune.logger", "overtone.tune.progress_reporter", "overtone.tune.result_grid",
          "overtone.tune.sample", "overtone.tune.schedulers.async_hyperband",

@@ -3,6 +3,7 @@
 from overtone.tune.session import (
     get_checkpoint,
     get_experiment_name,
+    get_local_rank,
     get_trial_dir,
     get_trial_id,
     get_trial_name,
@@ -15,6 +16,7 @@ from overtone.tune.session import (
 __all__ = [
     "get_checkpoint",
     "get_experiment_name",
+    "get_local_rank",
     "get_trial_dir",
     "get_trial_id",
     "get_trial_name",

@@ -45,8 +45,10 @@ class Ladders(Generic[R]):
 
     def add(self, trial: Trial) -> None:
         """A trial begins, below all rungs; one that is tried again, above those that it has passed."""
-        draw = self._view.random(f"{self._rule} bracket", trial.id)
-        rungs = draw.choices(self._brackets, self._sizes)[0] if len(self._brackets) > 1 else self._brackets[0]
+        rungs = self._brackets[0]
+        if len(self._brackets) > 1:
+            draw = self._view.random(f"{self._rule} bracket", trial.id)
+            rungs = draw.choices(self._brackets, self._sizes)[0]
         self._next[trial.id] = (rungs, _passed(rungs, trial.last.t if trial.last else 0))
 
     def following(self, trial: Trial) -> float:

@@ -72,7 +72,7 @@ class Script:
         commands: list[m.Command] = []
         for event in events:
             self.events.append(event)
-            if isinstance(event, m.CapacityChanged):
+            if isinstance(event, m.CapacityChanged) and event.nodes:
                 self._node, amounts = next(iter(event.nodes.items()))
                 self._free = amounts["cpu"]
             elif isinstance(event, m.Ended):

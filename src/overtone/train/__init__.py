@@ -6,7 +6,8 @@ from overtone.lazy import attach
 
 _NAMES = {
     "overtone.analysis": "Result",
-    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig",
+    "overtone.tune.context": "TrainContext",
+    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig ScalingConfig",
     "overtone.tune.session": "get_checkpoint get_context report",
     "overtone.tune.syncer": "SyncConfig",
     "overtone.worker.checkpoint": "Checkpoint",
@@ -15,9 +16,11 @@ _NAMES = {
 TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
     from overtone.analysis import Result as Result
+    from overtone.tune.context import TrainContext as TrainContext
     from overtone.tune.run_config import CheckpointConfig as CheckpointConfig
     from overtone.tune.run_config import FailureConfig as FailureConfig
     from overtone.tune.run_config import RunConfig as RunConfig
+    from overtone.tune.run_config import ScalingConfig as ScalingConfig
     from overtone.tune.session import get_checkpoint as get_checkpoint
     from overtone.tune.session import get_context as get_context
     from overtone.tune.session import report as report

@@ -11,23 +11,29 @@ from overtone.lazy import attach
 
 _NAMES = {
     "overtone.analysis": "ExperimentAnalysis Result ResultGrid",
+    "overtone.curves": "CurveTable",
+    "overtone.engines.simulated": "Machines Simulated World",
     "overtone.errors": "TuneError",
     "overtone.observers.callbacks": "Callback",
     "overtone.observers.reporters": "CLIReporter JupyterNotebookReporter ProgressReporter",
-    "overtone.space.dsl": "choice grid_search lograndint loguniform qlograndint qloguniform qrandint"
-    " qrandn quniform randint randn sample_from uniform",
+    "overtone.space.constraint": "space",
+    "overtone.space.dsl": "choice grid_search lograndint loguniform normal_prior qlograndint qloguniform"
+    " qrandint qrandn quniform randint randn sample_from uniform",
     "overtone.stoppers": "Stopper",
+    "overtone.run.on_ray": "ray_cluster",
     "overtone.tune.analysis": "Analysis",
     "overtone.named": "create_scheduler create_searcher",
+    "overtone.tune.context": "TuneContext",
     "overtone.tune.execution.placement_groups": "PlacementGroupFactory",
     "overtone.tune.experiment": "Experiment",
     "overtone.tune.registry": "register_trainable",
-    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig",
+    "overtone.tune.result": "TrainingResult",
+    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig ScalingConfig",
     "overtone.tune.session": "checkpoint_dir get_checkpoint get_context get_experiment_name get_trial_dir"
     " get_trial_id get_trial_name get_trial_resources is_session_enabled"
-    " record_checkpoint report should_checkpoint",
+    " make_checkpoint_dir record_checkpoint report save_checkpoint should_checkpoint simulate_time",
     "overtone.tune.syncer": "SyncConfig",
-    "overtone.tune.trainable": "Trainable durable with_parameters with_resources",
+    "overtone.tune.trainable": "DurableTrainable Trainable durable function with_parameters with_resources",
     "overtone.tune.tune": "run run_experiments start",
     "overtone.tune.tune_config": "ResumeConfig TuneConfig",
     "overtone.tune.tuner": "Tuner",
@@ -36,8 +42,8 @@ _NAMES = {
     "overtone.worker.objects": "get put",
 }
 _MODULES = (
-    "callback error examples execution experiment logger progress_reporter registry result_grid "
-    "sample schedulers search session stopper suggest syncer trainable trial tuner"
+    "callback error examples execution experiment integration logger progress_reporter registry result "
+    "result_grid sample schedulers search session stopper suggest syncer track trainable trial tuner utils"
 )
 _OF_THE_TRIAL = ("checkpoint", "params")
 
@@ -49,6 +55,10 @@ if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis as ExperimentAnalysis
     from overtone.analysis import Result as Result
     from overtone.analysis import ResultGrid as ResultGrid
+    from overtone.curves import CurveTable as CurveTable
+    from overtone.engines.simulated import Machines as Machines
+    from overtone.engines.simulated import Simulated as Simulated
+    from overtone.engines.simulated import World as World
     from overtone.errors import TuneError as TuneError
     from overtone.named import create_scheduler as create_scheduler
     from overtone.named import create_searcher as create_searcher
@@ -56,10 +66,13 @@ if TYPE_CHECKING:
     from overtone.observers.reporters import CLIReporter as CLIReporter
     from overtone.observers.reporters import JupyterNotebookReporter as JupyterNotebookReporter
     from overtone.observers.reporters import ProgressReporter as ProgressReporter
+    from overtone.run.on_ray import ray_cluster as ray_cluster
+    from overtone.space.constraint import space as space
     from overtone.space.dsl import choice as choice
     from overtone.space.dsl import grid_search as grid_search
     from overtone.space.dsl import lograndint as lograndint
     from overtone.space.dsl import loguniform as loguniform
+    from overtone.space.dsl import normal_prior as normal_prior
     from overtone.space.dsl import qlograndint as qlograndint
     from overtone.space.dsl import qloguniform as qloguniform
     from overtone.space.dsl import qrandint as qrandint
@@ -75,9 +88,11 @@ if TYPE_CHECKING:
     from overtone.tune import examples as examples
     from overtone.tune import execution as execution
     from overtone.tune import experiment as experiment
+    from overtone.tune import integration as integration
     from overtone.tune import logger as logger
     from overtone.tune import progress_reporter as progress_reporter
     from overtone.tune import registry as registry
+    from overtone.tune import result as result
     from overtone.tune import result_grid as result_grid
     from overtone.tune import sample as sample
     from overtone.tune import schedulers as schedulers
@@ -86,16 +101,21 @@ if TYPE_CHECKING:
     from overtone.tune import stopper as stopper
     from overtone.tune import suggest as suggest
     from overtone.tune import syncer as syncer
+    from overtone.tune import track as track
     from overtone.tune import trainable as trainable
     from overtone.tune import trial as trial
     from overtone.tune import tuner as tuner
+    from overtone.tune import utils as utils
     from overtone.tune.analysis import Analysis as Analysis
+    from overtone.tune.context import TuneContext as TuneContext
     from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
     from overtone.tune.experiment import Experiment as Experiment
     from overtone.tune.registry import register_trainable as register_trainable
+    from overtone.tune.result import TrainingResult as TrainingResult
     from overtone.tune.run_config import CheckpointConfig as CheckpointConfig
     from overtone.tune.run_config import FailureConfig as FailureConfig
     from overtone.tune.run_config import RunConfig as RunConfig
+    from overtone.tune.run_config import ScalingConfig as ScalingConfig
     from overtone.tune.session import checkpoint_dir as checkpoint_dir
     from overtone.tune.session import get_checkpoint as get_checkpoint
     from overtone.tune.session import get_context as get_context
@@ -105,12 +125,17 @@ if TYPE_CHECKING:
     from overtone.tune.session import get_trial_name as get_trial_name
     from overtone.tune.session import get_trial_resources as get_trial_resources
     from overtone.tune.session import is_session_enabled as is_session_enabled
+    from overtone.tune.session import make_checkpoint_dir as make_checkpoint_dir
     from overtone.tune.session import record_checkpoint as record_checkpoint
     from overtone.tune.session import report as report
+    from overtone.tune.session import save_checkpoint as save_checkpoint
     from overtone.tune.session import should_checkpoint as should_checkpoint
+    from overtone.tune.session import simulate_time as simulate_time
     from overtone.tune.syncer import SyncConfig as SyncConfig
+    from overtone.tune.trainable import DurableTrainable as DurableTrainable
     from overtone.tune.trainable import Trainable as Trainable
     from overtone.tune.trainable import durable as durable
+    from overtone.tune.trainable import function as function
     from overtone.tune.trainable import with_parameters as with_parameters
     from overtone.tune.trainable import with_resources as with_resources
     from overtone.tune.tune import run as run

@@ -21,8 +21,8 @@ from overtone.worker.bound import Bound, trainable_name
 
 NATIVE = frozenset(
     {
-        "captures_output", "durability", "engine", "grace_s", "priority", "resume", "seed",
-        "storage_patience_s", "tensorboard", "trial_limits",
+        "captures_output", "constraints", "durability", "engine", "files", "grace_s", "priority", "resume",
+        "seed", "storage_patience_s", "tensorboard", "trial_limits", "warm_start",
     }
 )  # fmt: skip
 """Arguments that are fields of `Experiment` under the same name."""
@@ -44,7 +44,7 @@ SILENT = frozenset(
 )  # fmt: skip
 """Arguments that nobody misses on one machine: accepted without a word."""
 
-WITHOUT_EFFECT = frozenset({"export_formats", "loggers", "sync_to_cloud", "trial_executor", "upload_dir"})
+WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments that did something elsewhere: accepted with one warning, where they are set."""
 
 LATER = {
@@ -83,6 +83,7 @@ def to_experiment(
     reuse_actors: bool | None = None,
     raise_on_failed_trial: bool = True,
     callbacks: Sequence[Any] | None = None,
+    loggers: Sequence[Any] | None = None,
     max_concurrent_trials: int | None = None,
     points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
     seed: int | None = None,
@@ -135,7 +136,7 @@ def to_experiment(
                 **_order(checkpoint_score_attr),
             ),
         ),
-        callbacks=tuple(callbacks) if isinstance(callbacks, list) else callbacks or (),
+        callbacks=_callbacks(callbacks, loggers),
         reporter=progress_reporter,
         verbose=2 if verbose is None else int(verbose),
         seed=seed,
@@ -182,8 +183,6 @@ def _known(others: dict[str, Any]) -> dict[str, Any]:
             f"{name}={given[name]!r}: {LATER[name]} is not available in this version of Overtone; "
             f"leave {name} out to run anew (a used name moves the old results aside)"
         )
-    if "loggers" in given and all(logger is None or _is_default(logger) for logger in given["loggers"]):
-        del given["loggers"]
     if getattr(given.get("sync_config"), "upload_dir", None):
         given["upload_dir"] = given["sync_config"].upload_dir
     idle = sorted(given.keys() & WITHOUT_EFFECT)
@@ -192,8 +191,15 @@ def _known(others: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in others.items() if name in NATIVE}
 
 
-def _is_default(logger: Any) -> bool:
-    return getattr(logger, "__module__", "").startswith("overtone.")
+def _callbacks(given: Any, loggers: Sequence[Any] | None) -> Any:
+    """The callbacks, and one that makes the loggers of each trial."""
+    callbacks = tuple(given) if isinstance(given, list) else given or ()
+    if not loggers:
+        return callbacks
+    from overtone.tune.logger import TrialLoggers, is_own
+
+    own = [one for one in loggers if is_own(one)]
+    return (*callbacks, TrialLoggers(own)) if own else callbacks
 
 
 def names() -> list[str]:

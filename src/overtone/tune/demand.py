@@ -7,6 +7,7 @@ from typing import Any
 
 from overtone.core.resources import Resources
 from overtone.errors import ResourceError
+from overtone.tune.run_config import ScalingConfig
 
 _IGNORED = frozenset({"object_store_memory", "extra_object_store_memory"})
 
@@ -16,8 +17,8 @@ def demand(given: Any) -> Any:
 
     Args:
         given: A mapping with cpu, gpu, memory, `extra_cpu` and its like, `custom_resources`
-            and other amounts; a sequence of mappings, one a bundle; a `Resources` or
-            `PlacementGroupFactory`; or a callable that makes one of these from a config.
+            and other amounts; a sequence of mappings, one a bundle; a `Resources`,
+            `PlacementGroupFactory` or `ScalingConfig`; or a callable that makes one of these from a config.
 
     Raises:
         ResourceError: It is none of these, or an amount is not an amount.
@@ -28,6 +29,8 @@ def demand(given: Any) -> Any:
         return Resources.of(_flat(given))
     if isinstance(given, Sequence) and not isinstance(given, str):
         return Resources.of([_flat(one) for one in given])
+    if isinstance(given, ScalingConfig):
+        return Resources.of(given.bundles, given.placement_strategy)
     if callable(given):
         return _by_config(given)
     raise ResourceError(f'resources_per_trial must look like {{"cpu": 1, "gpu": 0.5}}, not {given!r}')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.observers.callbacks import LoggerCallback
@@ -13,9 +13,12 @@ __all__ = [
     "CSVLoggerCallback",
     "JsonLogger",
     "JsonLoggerCallback",
+    "Logger",
     "LoggerCallback",
+    "NoopLogger",
     "TBXLogger",
     "TBXLoggerCallback",
+    "UnifiedLogger",
     "pretty_print",
 ]
 
@@ -38,6 +41,104 @@ TBXLogger = TBXLoggerCallback
 
 DEFAULT_LOGGERS = (JsonLoggerCallback, CSVLoggerCallback, TBXLoggerCallback)
 """What every run writes."""
+
+
+class Logger:
+    """One trial's logger, in the form that `tune.run(loggers=[...])` took: a `LoggerCallback` is newer.
+
+    Args:
+        config: The trial's hyperparameters.
+        logdir: The trial's folder.
+        trial: The trial.
+    """
+
+    def __init__(self, config: Mapping[str, Any], logdir: str, trial: Any = None) -> None:
+        self.config = config
+        self.logdir = logdir
+        self.trial = trial
+        self._init()
+
+    def _init(self) -> None:
+        """Make ready to log."""
+
+    def on_result(self, result: dict[str, Any]) -> None:
+        """Log a result."""
+
+    def update_config(self, config: Mapping[str, Any]) -> None:
+        """The trial's hyperparameters are others now."""
+
+    def flush(self) -> None:
+        """Write what was kept back."""
+
+    def close(self) -> None:
+        """The trial is over."""
+
+
+class NoopLogger(Logger):
+    """Logs nothing."""
+
+
+class UnifiedLogger(Logger):
+    """Logs to several loggers of a trial.
+
+    Args:
+        loggers: Their classes; those of `DEFAULT_LOGGERS` are written anyway.
+    """
+
+    def __init__(
+        self, config: Mapping[str, Any], logdir: str, trial: Any = None, loggers: Sequence[Any] | None = None
+    ) -> None:
+        self._made = [made(config, logdir, trial) for made in loggers or () if is_own(made)]
+        super().__init__(config, logdir, trial)
+
+    def on_result(self, result: dict[str, Any]) -> None:
+        """Log a result."""
+        for one in self._made:
+            one.on_result(result)
+
+    def flush(self) -> None:
+        """Write what was kept back."""
+        for one in self._made:
+            one.flush()
+
+    def close(self) -> None:
+        """The trial is over."""
+        for one in self._made:
+            one.close()
+
+
+class TrialLoggers(LoggerCallback):
+    """Makes loggers for each trial, and hands them its results.
+
+    Args:
+        makers: `(config, logdir, trial) -> Logger`, such as its subclasses.
+    """
+
+    def __init__(self, makers: Sequence[Any]) -> None:
+        self._makers = list(makers)
+        self._made: dict[str, list[Any]] = {}
+
+    def log_trial_start(self, trial: Any) -> None:
+        """Make the trial's loggers, unless it only goes on."""
+        if trial.trial_id not in self._made:
+            self._made[trial.trial_id] = [
+                make(trial.config, trial.local_path, trial) for make in self._makers
+            ]
+
+    def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
+        """Hand on a result."""
+        for one in self._made.get(trial.trial_id, ()):
+            one.on_result(result)
+
+    def log_trial_end(self, trial: Any, failed: bool = False) -> None:
+        """Close the trial's loggers."""
+        for one in self._made.pop(trial.trial_id, ()):
+            one.close()
+
+
+def is_own(logger: Any) -> bool:
+    """Whether a user wrote it, so that it is not written anyway."""
+    return logger is not None and not (isinstance(logger, type) and issubclass(logger, LoggerCallback))
 
 
 def pretty_print(result: Mapping[str, Any]) -> str:

@@ -58,6 +58,34 @@ class FailureConfig:
 
 
 @dataclass
+class ScalingConfig:
+    """What a trial needs that starts workers of its own: given to `tune.with_resources`.
+
+    Attributes:
+        trainer_resources: What the trial's own process needs, such as {"CPU": 1}.
+        num_workers: How many workers it starts.
+        use_gpu: Whether each of them needs a GPU, where `resources_per_worker` does not say.
+        resources_per_worker: What each of them needs; 1 CPU when None.
+        placement_strategy: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
+    """
+
+    trainer_resources: Mapping[str, Any] | None = None
+    num_workers: int | None = None
+    use_gpu: bool = False
+    resources_per_worker: Mapping[str, Any] | None = None
+    placement_strategy: str = "PACK"
+
+    @property
+    def bundles(self) -> list[dict[str, Any]]:
+        """The amounts of the trial's own process, then those of each worker."""
+        worker = dict(self.resources_per_worker or {"CPU": 1})
+        if self.use_gpu:
+            worker.setdefault("GPU", 1)
+        own = dict({"CPU": 1} if self.trainer_resources is None else self.trainer_resources)
+        return [own, *([worker] * (self.num_workers or 0))]
+
+
+@dataclass
 class RunConfig:
     """The options of a run that are not about the search itself.
 

@@ -74,6 +74,29 @@ def get_trial_resources() -> Resources:
     return current().get_trial_resources()
 
 
+def make_checkpoint_dir(step: int | None = None) -> str:
+    """A new directory to save into; call `save_checkpoint` then, or just report.
+
+    Args:
+        step: Accepted: the checkpoint is named after the report that carries it.
+    """
+    return current().make_checkpoint_dir()
+
+
+def save_checkpoint(path: str | os.PathLike[str]) -> None:
+    """Lets the next `report` carry the file or directory `path`, in one of `make_checkpoint_dir`."""
+    current().save_checkpoint(path)
+
+
+def simulate_time(seconds: float) -> None:
+    """Lets `seconds` of training pass: on the simulated engine's clock; with other engines it sleeps so long.
+
+    What a trial computes takes no virtual time, so this is how an ordinary trainable says what it
+    would take.
+    """
+    current().simulate_time(seconds)
+
+
 def get_world_size() -> int:
     """How many ranks the trial has."""
     return current().get_world_size()
@@ -81,6 +104,11 @@ def get_world_size() -> int:
 
 def get_world_rank() -> int:
     """This process' rank in the trial."""
+    return current().get_world_rank()
+
+
+def get_local_rank() -> int:
+    """This process' rank among the trial's on this machine."""
     return current().get_world_rank()
 
 

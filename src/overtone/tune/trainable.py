@@ -9,9 +9,17 @@ from overtone.worker.trainable import Trainable
 
 T = TypeVar("T")
 
-__all__ = ["Trainable", "durable", "with_parameters", "with_resources"]
+DurableTrainable = Trainable
+"""The old name of one whose checkpoints are durable: every one's are."""
+
+__all__ = ["DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources"]
 
 
 def durable(trainable: T) -> T:
     """`trainable` itself: every checkpoint is durable."""
     return trainable
+
+
+def function(value: T) -> T:
+    """`value` itself: it marked functions in a space that were meant as they are."""
+    return value

@@ -6,6 +6,15 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 
+class ExportFormat:
+    """What `export_formats` takes: accepted, since a checkpoint holds what a trial saved."""
+
+    CHECKPOINT = "checkpoint"
+    MODEL = "model"
+    ONNX = "onnx"
+    H5 = "h5"
+
+
 class Trial:
     """A read-only view of a core trial; every attribute of that one is there, too.
 

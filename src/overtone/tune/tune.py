@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+from overtone.engines.newborn import ahead
 from overtone.tune.arguments import to_experiment
 from overtone.tune.experiment import Experiment, experiments_of
 from overtone.tune.trials import Trials
@@ -70,7 +71,7 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
             beginning. Without a name, the last one of this script.
         resume_config: The same as a `ResumeConfig`.
         seed: None draws one, which is logged.
-        engine: "local", "inline", "simulated" or an Engine; None to choose.
+        engine: "local", "ray", "inline", "simulated" or an Engine; None to choose.
 
     Returns:
         The analysis; for a list of experiments, a list of theirs.
@@ -79,13 +80,14 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
         TuneError: Trials failed; its `analysis` holds all that was found.
         TypeError: An argument is unknown.
     """
-    from overtone.run import execute
+    with ahead(arguments.get("engine")):
+        from overtone.run import execute
 
-    if not isinstance(run_or_experiment, Experiment) and not _is_several(run_or_experiment):
-        return execute(to_experiment(run_or_experiment, *args, **arguments))
-    several = _natives(run_or_experiment, *args, **arguments)
-    found: list[Any] = [execute(each) for each in several]
-    return cast("ExperimentAnalysis", found if _is_several(run_or_experiment) else found[0])
+        if not isinstance(run_or_experiment, Experiment) and not _is_several(run_or_experiment):
+            return execute(to_experiment(run_or_experiment, *args, **arguments))
+        several = _natives(run_or_experiment, *args, **arguments)
+        found: list[Any] = [execute(each) for each in several]
+        return cast("ExperimentAnalysis", found if _is_several(run_or_experiment) else found[0])
 
 
 @_takes_arguments_of(to_experiment)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -16,8 +16,8 @@ class TuneConfig:
     """What is searched for, and how.
 
     Attributes:
-        mode: "max" or "min".
-        metric: The metric to optimise.
+        mode: "max" or "min"; for several metrics a list.
+        metric: The metric to optimise, or a list of several.
         search_alg: None for random and grid search.
         scheduler: None for first in, first out.
         num_samples: How often the space is sampled; -1 without end.
@@ -30,10 +30,15 @@ class TuneConfig:
         chdir_to_trial_dir: Accepted: trials never change their working directory.
         seed: None draws one, which is logged.
         priority: `config -> number`; trials with a higher one are chosen first.
+        points_to_evaluate: Configs (may be partial) to try first.
+        warm_start: Earlier searches that the searcher learns from before it begins: folders of
+            experiments, Overtone's or Ray Tune's, URLs of Optuna's storages, Optuna studies.
+        constraints: Metrics that a good trial must keep at 0 or less; a mapping gives each
+            its upper bound, such as {"latency_ms": 50}.
     """
 
-    mode: str | None = None
-    metric: str | None = None
+    mode: str | Sequence[str] | None = None
+    metric: str | Sequence[str] | None = None
     search_alg: Any = None
     scheduler: Any = None
     num_samples: int = 1
@@ -46,6 +51,9 @@ class TuneConfig:
     chdir_to_trial_dir: Any = None
     seed: int | None = None
     priority: Callable[[Mapping[str, Any]], float] | None = None
+    points_to_evaluate: Sequence[Mapping[str, Any]] | None = None
+    warm_start: Sequence[Any] = ()
+    constraints: Sequence[str] | Mapping[str, float] = ()
 
 
 @dataclass

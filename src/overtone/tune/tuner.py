@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overtone.engines.newborn import ahead
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.tune.arguments import ARGUMENTS, to_experiment
@@ -42,6 +43,7 @@ class Tuner:
         self._tune = tune_config or TuneConfig()
         self._run = run_config or (own if isinstance(own, RunConfig) else RunConfig())
         self._results: ResultGrid | None = None
+        self._restored: Path | None = None
         self._experiment: Experiment | None = None
         self.to_experiment()  # a wrong argument is an error here, not when it runs
 
@@ -50,18 +52,24 @@ class Tuner:
 
         Failed trials do not raise: they are the grid's `errors`.
         """
-        from overtone.analysis import ResultGrid
-        from overtone.run import execute
+        experiment = self.to_experiment()
+        with ahead(experiment.engine):
+            from overtone.analysis import ResultGrid
+            from overtone.run import execute
 
-        self._results = ResultGrid(execute(self.to_experiment()))
+            self._results = ResultGrid(execute(experiment))
         return self._results
 
     def get_results(self) -> ResultGrid:
-        """What `fit` returned.
+        """What `fit` returned; of a restored experiment what there was before.
 
         Raises:
             OvertoneError: `fit` was not called, or raised.
         """
+        if self._results is None and self._restored is not None:
+            from overtone.analysis import ExperimentAnalysis, ResultGrid
+
+            return ResultGrid(ExperimentAnalysis(self._restored))
         if self._results is None:
             raise OvertoneError("there are no results yet: call fit() first")
         return self._results
@@ -90,6 +98,9 @@ class Tuner:
             trial_dirname_creator=tune.trial_dirname_creator,
             seed=tune.seed,
             priority=tune.priority,
+            points_to_evaluate=tune.points_to_evaluate,
+            warm_start=tune.warm_start,
+            constraints=tune.constraints,
             name=run.name,
             storage_path=run.storage_path,
             local_dir=run.local_dir,
@@ -151,7 +162,7 @@ class Tuner:
         errored = "+RESTART_ERRORED" if restart_errored else "+ERRORED" if resume_errored else ""
         given.setdefault("raise_on_failed_trial", False)
         tuner = cls.__new__(cls)
-        tuner._results = None
+        tuner._results, tuner._restored = None, folder
         tuner._experiment = recorded_experiment(
             folder, told.trainable, {**given, "resume": f"LOCAL{errored}"}
         )

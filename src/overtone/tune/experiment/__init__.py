@@ -7,6 +7,7 @@ from typing import Any
 
 from overtone.experiment import Experiment as Native
 from overtone.tune.arguments import to_experiment
+from overtone.tune.trial import Trial as Trial
 
 _OTHER_NAMES = {"trial_resources": "resources_per_trial", "repeat": "num_samples"}
 

@@ -10,6 +10,7 @@ from overtone.core import protocols
 from overtone.core.decision import CONTINUE, SAVE, Decision, Pause, Stop
 from overtone.core.types import Result, Why
 from overtone.errors import OvertoneError
+from overtone.schedulers.fifo import FIFOScheduler as FIFOScheduler
 
 _OLD_HOOKS = {
     "on_trial_result": "def on_result(self, trial, result):      # returns TrialScheduler.STOP, ...",

@@ -1,0 +1,1 @@
+"""Callbacks for training loops of other libraries, under the names of the 2.x API."""

@@ -1,0 +1,5 @@
+"""Kept for imports of `air.result`."""
+
+from overtone.analysis import Result
+
+__all__ = ["Result"]

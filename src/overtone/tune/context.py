@@ -1,0 +1,7 @@
+"""What `get_context()` returns, under the names that annotations use."""
+
+from overtone.worker.session import Session
+
+TuneContext = TrainContext = Session
+
+__all__ = ["TrainContext", "TuneContext"]

@@ -1,0 +1,102 @@
+"""Reports from the loop of Keras: `model.fit(..., callbacks=[TuneReportCallback({"acc": "accuracy"})])`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from overtone.errors import MissingPackageError, OvertoneError
+from overtone.tune.integration.reported import Metrics, chosen, report_saved
+from overtone.tune.session import report
+
+try:
+    from keras.callbacks import Callback  # type: ignore[import-untyped,import-not-found,unused-ignore]
+except ImportError as error:
+    raise MissingPackageError("keras", "", "overtone.tune.integration.keras") from error
+
+HOOKS = (
+    "epoch_begin", "epoch_end", "train_batch_begin", "train_batch_end", "test_batch_begin", "test_batch_end",
+    "predict_batch_begin", "predict_batch_end", "train_begin", "train_end", "test_begin", "test_end",
+    "predict_begin", "predict_end",
+)  # fmt: skip
+
+
+class ReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
+    """Reports what Keras logs, with the model as a checkpoint, "model.keras".
+
+    Args:
+        checkpoint_on: When to save: "epoch_end", or several of `HOOKS`; nothing for never.
+        report_metrics_on: When to report.
+        metrics: Names of Keras, or {name to report: name of Keras}; all of them when None.
+        filename: The model's file in the checkpoint.
+    """
+
+    def __init__(
+        self,
+        checkpoint_on: Any = "epoch_end",
+        report_metrics_on: Any = "epoch_end",
+        metrics: Metrics = None,
+        filename: str = "model.keras",
+    ) -> None:
+        super().__init__()
+        self._saves_on, self._reports_on = _hooks(checkpoint_on), _hooks(report_metrics_on)
+        self._metrics, self._file = metrics, filename
+        for hook in {*self._saves_on, *self._reports_on}:
+            setattr(self, f"on_{hook}", self._at(hook, getattr(self, f"on_{hook}")))
+
+    def _at(self, hook: str, inherited: Any) -> Any:
+        def called(*args: Any, **kwargs: Any) -> None:
+            inherited(*args, **kwargs)
+            logs = kwargs.get("logs") or next((one for one in reversed(args) if isinstance(one, dict)), {})
+            if hook not in self._reports_on:
+                return
+            metrics = chosen(self._metrics, logs)
+            if hook in self._saves_on:
+                report_saved(metrics, lambda folder: self.model.save(os.path.join(folder, self._file)))
+            else:
+                report(metrics)
+
+        return called
+
+
+class TuneReportCallback(ReportCheckpointCallback):
+    """Reports what Keras logs.
+
+    Args:
+        metrics: As in `ReportCheckpointCallback`.
+        on: When: one or several of `HOOKS`.
+    """
+
+    def __init__(self, metrics: Metrics = None, on: Any = "epoch_end") -> None:
+        super().__init__((), on, metrics)
+
+
+class TuneReportCheckpointCallback(ReportCheckpointCallback):
+    """Reports what Keras logs, with the model as a checkpoint.
+
+    Args:
+        metrics: As in `ReportCheckpointCallback`.
+        filename: The model's file in the checkpoint.
+        frequency: Accepted: a checkpoint comes with each report.
+        on: When: one or several of `HOOKS`.
+    """
+
+    def __init__(
+        self,
+        metrics: Metrics = None,
+        filename: str = "checkpoint.keras",
+        frequency: Any = 1,
+        on: Any = "epoch_end",
+    ) -> None:
+        super().__init__(on, on, metrics, filename)
+
+
+TuneReporterCallback = TuneReportCallback
+
+
+def _hooks(on: Any) -> tuple[str, ...]:
+    wanted = (on,) if isinstance(on, str) else tuple(on or ())
+    for hook in wanted:
+        if hook not in HOOKS:
+            raise OvertoneError(f"on={hook!r}: choose among {', '.join(HOOKS)}")
+    return wanted

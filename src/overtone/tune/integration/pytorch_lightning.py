@@ -1,0 +1,69 @@
+"""Reports from the loop of Lightning: `Trainer(callbacks=[TuneReportCallback({"loss": "val_loss"})])`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from overtone.errors import MissingPackageError, OvertoneError
+from overtone.tune.integration.reported import Metrics, chosen, report_saved
+from overtone.tune.session import report
+
+try:
+    from lightning.pytorch.callbacks import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        Callback,
+    )
+except ImportError:
+    try:
+        from pytorch_lightning.callbacks import (  # type: ignore[import-untyped,import-not-found,unused-ignore,no-redef]
+            Callback,
+        )
+    except ImportError as error:
+        raise MissingPackageError("lightning", "", "overtone.tune.integration.pytorch_lightning") from error
+
+
+class TuneReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
+    """Reports what the module logged, with the trainer's state as a checkpoint.
+
+    Args:
+        metrics: Names of `trainer.callback_metrics`, or {name to report: name there}; all when None.
+        filename: The file in the checkpoint.
+        save_checkpoints: Whether there is one.
+        on: When: names of Lightning's hooks, such as "validation_end".
+    """
+
+    def __init__(
+        self,
+        metrics: Metrics = None,
+        filename: str = "checkpoint",
+        save_checkpoints: bool = True,
+        on: Any = "validation_end",
+    ) -> None:
+        super().__init__()
+        self._metrics, self._file, self._saves = metrics, filename, save_checkpoints
+        for hook in (on,) if isinstance(on, str) else tuple(on):
+            name = hook if hook.startswith("on_") else f"on_{hook}"
+            if not hasattr(Callback, name):
+                raise OvertoneError(f"on={hook!r}: Lightning has no hook {name}")
+            setattr(self, name, self._called)
+
+    def _called(self, trainer: Any, *_: Any, **__: Any) -> None:
+        if getattr(trainer, "sanity_checking", False):
+            return
+        metrics = chosen(self._metrics, trainer.callback_metrics)
+        if self._saves:
+            report_saved(metrics, lambda folder: trainer.save_checkpoint(os.path.join(folder, self._file)))
+        else:
+            report(metrics)
+
+
+class TuneReportCallback(TuneReportCheckpointCallback):
+    """Reports what the module logged.
+
+    Args:
+        metrics: As in `TuneReportCheckpointCallback`.
+        on: The same.
+    """
+
+    def __init__(self, metrics: Metrics = None, on: Any = "validation_end") -> None:
+        super().__init__(metrics, save_checkpoints=False, on=on)

@@ -1,0 +1,46 @@
+"""What callbacks for training loops have in common: which metrics to report, and when to save."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from overtone.errors import OvertoneError
+from overtone.tune.session import report
+from overtone.worker.checkpoint import Checkpoint
+
+Metrics = str | Sequence[str] | Mapping[str, str] | None
+"""A name, several, or {name to report: name in the library}; None for all."""
+
+
+def chosen(metrics: Metrics, logs: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of `logs` that should be reported, by the name that they get.
+
+    Raises:
+        OvertoneError: One of `metrics` is not there; the message has those that are.
+    """
+    if not metrics:
+        return {name: plain(value) for name, value in logs.items()}
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    pairs = metrics.items() if isinstance(metrics, Mapping) else zip(metrics, metrics, strict=True)
+    found = {}
+    for shown, name in pairs:
+        if name not in logs:
+            known = ", ".join(map(repr, logs)) or "nothing"
+            raise OvertoneError(f"there is no {name!r} to report: the training loop has {known}")
+        found[shown] = plain(logs[name])
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A tensor of one number as that number; anything else as it is."""
+    return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
+
+
+def report_saved(metrics: Mapping[str, Any], save: Callable[[str], Any]) -> None:
+    """Report `metrics` with what `save(folder)` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        save(folder)
+        report(metrics, checkpoint=Checkpoint.from_directory(folder))

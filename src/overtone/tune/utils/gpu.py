@@ -1,0 +1,67 @@
+"""Waits, in a trial, until the GPU that it was given is free of what ran there before."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from overtone.errors import MissingPackageError, ResourceError
+
+
+def wait_for_gpu(
+    gpu_id: int | str | None = None,
+    target_util: float = 0.01,
+    retry: int = 20,
+    delay_s: float = 5,
+    gpu_memory_limit: float | None = None,
+) -> bool:
+    """True, once less than `target_util` of a GPU's memory is in use.
+
+    Args:
+        gpu_id: Its index, or its UUID; by default the first that the trial was given.
+        target_util: A share of its memory, from 0 to 1.
+        retry: How often to look.
+        delay_s: How long to wait between two looks.
+        gpu_memory_limit: The old name of `target_util`.
+
+    Raises:
+        ResourceError: There is no such GPU, or it stayed in use.
+        MissingPackageError: nvidia-ml-py is not installed.
+    """
+    try:
+        import pynvml  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError as error:
+        raise MissingPackageError("nvidia-ml-py", "gpu", "tune.utils.wait_for_gpu") from error
+    wanted = gpu_id if gpu_id is not None else _given()
+    most = target_util if gpu_memory_limit is None else gpu_memory_limit
+    pynvml.nvmlInit()
+    try:
+        name = str(wanted)
+        try:
+            gpu = (
+                pynvml.nvmlDeviceGetHandleByIndex(int(name))
+                if name.isdigit()
+                else pynvml.nvmlDeviceGetHandleByUUID(name)
+            )
+        except pynvml.NVMLError as error:
+            raise ResourceError(f"gpu_id={wanted!r}: there is no such GPU ({error})") from error
+        for look in range(retry):
+            if look:
+                time.sleep(delay_s)
+            memory = pynvml.nvmlDeviceGetMemoryInfo(gpu)
+            used = memory.used / memory.total
+            if used <= most:
+                return True
+        raise ResourceError(
+            f"GPU {wanted} still has {used:.0%} of its memory in use after {retry} looks, "
+            f"and at most {most:.0%} were allowed: see nvidia-smi for what runs there"
+        )
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _given() -> str:
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+    if not first:
+        raise ResourceError('this trial was given no GPU: ask for one with resources_per_trial={"gpu": 1}')
+    return first

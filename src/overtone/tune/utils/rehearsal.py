@@ -1,0 +1,69 @@
+"""Checks of a trainable before it is run: does it travel to a process, does it save and load?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from overtone.errors import TrainableError
+
+
+def diagnose_serialization(trainable: Any) -> bool | set[str]:
+    """True where `trainable` can be sent to a process; else the names that it uses and that cannot.
+
+    What these stand for is best made inside of the trainable.
+    """
+    if _travels(trainable):
+        return True
+    from inspect import getclosurevars, isfunction
+
+    function = getattr(trainable, "trainable", trainable)
+    culprits = set()
+    if isfunction(function):
+        used = getclosurevars(function)
+        culprits = {name for name, value in {**used.globals, **used.nonlocals}.items() if not _travels(value)}
+    return culprits
+
+
+def validate_save_restore(
+    trainable_cls: type, config: Mapping[str, Any] | None = None, num_gpus: float = 0
+) -> bool:
+    """True, once an object of a class trainable saved, and another one went on from there.
+
+    Args:
+        trainable_cls: A subclass of `tune.Trainable`.
+        config: Its hyperparameters.
+        num_gpus: Accepted: it runs in this process.
+
+    Raises:
+        TrainableError: It is no class trainable, or what it saved is not what it loads.
+    """
+    from overtone.worker.class_trial import is_steppable, save_state, trainable_class
+    from overtone.worker.saving import Restored
+
+    if not is_steppable(trainable_cls):
+        raise TrainableError(f"validate_save_restore takes a class with step(), not {trainable_cls!r}")
+    kind = trainable_class(trainable_cls, {})
+    first, second = kind(dict(config or {})), kind(dict(config or {}))
+    first.train()
+    with tempfile.TemporaryDirectory() as folder:
+        state = save_state(first, Path(folder))
+        second.go_on_from(Restored(Path(folder), state).like_saved, first.iteration)
+        second.train()
+    if second.iteration != first.iteration + 1:
+        raise TrainableError(f"{trainable_cls.__name__} did not go on from what it saved")
+    first.stop()
+    second.stop()
+    return True
+
+
+def _travels(value: Any) -> bool:
+    import cloudpickle
+
+    try:
+        cloudpickle.dumps(value)
+    except Exception:  # whatever a __reduce__ raises
+        return False
+    return True
