@@ -158,6 +158,9 @@ class Engine(ABC):
     is_elastic: bool = False
     """Whether capacity may come that is not there now, so that what does not fit waits."""
 
+    isolates: bool = False
+    """Whether trials are processes of their own, so that the driver goes on while one works."""
+
     repeats: bool = False
     """Whether the same commands lead to the same events again, so that a resume can go through them."""
 

@@ -51,7 +51,6 @@ _NOT_EVENTS = ("header", "driver", "end")
 _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 
-
 def _getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
     """From a message to its fields of these names."""
     return attrgetter(*names) if len(names) > 1 else lambda message: (getattr(message, names[0]),)

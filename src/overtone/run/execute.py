@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -10,22 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.ledger import check_feasible
-from overtone.core.messages import CapacityChanged, Ended, Event, Moved, Record, Resumed, Suggest
+from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
-from overtone.core.trial import Status
-from overtone.errors import TrialError, TuneError
 from overtone.experiment import Experiment
-from overtone.run.compose import Parts, Past, codec_for, compose, learns, observers_for, open_journal
+from overtone.run.algorithms import learns
+from overtone.run.compose import Parts, Past, compose, observers_for
+from overtone.run.failures import Watch, failed
 from overtone.run.followers import followers_for
 from overtone.run.host import Host, InlineHost, ThreadHost
+from overtone.run.interruption import ctrl_c
+from overtone.run.journals import codec_for, open_journal
 from overtone.run.loop import Loop, warn
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
-
-
-ISOLATING = ("Local", "Ray")
-"""The engines whose trials are processes of their own."""
 
 
 def execute(experiment: Experiment) -> ExperimentAnalysis:
@@ -39,7 +36,7 @@ def execute(experiment: Experiment) -> ExperimentAnalysis:
         OvertoneError, ValueError: The experiment cannot run as it was described.
     """
     run = Run(experiment)
-    with _ctrl_c(run.interrupt):
+    with ctrl_c(run.interrupt):
         try:
             run.carry_out()
         except KeyboardInterrupt:  # where in the loop it fell is nobody's concern
@@ -160,7 +157,7 @@ class Run:
             raise self._error
         analysis = self.analysis
         if self._failures and (self._experiment.raise_on_failed_trial or self._raises_at_once):
-            raise self._failed(analysis)
+            raise failed(self._failures, self._parts.controller.trials, self.folder, analysis)
         return analysis
 
     def _carry_out(self) -> None:
@@ -193,7 +190,7 @@ class Run:
                 policy.most_bytes,
                 parts.folder,
                 # in one process nothing is deleted while a trial waits for room
-                patience_s=10.0 if type(engine).__name__ in ISOLATING else 0.0,
+                patience_s=10.0 if engine.isolates else 0.0,
             ),
             elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
             seed=parts.seed,
@@ -216,7 +213,7 @@ class Run:
                 answers: dict[int, Any] = {}
                 host = (
                     ThreadHost(parts.searcher, engine.now, engine.wake, answers)
-                    if learns(parts.searcher) and type(engine).__name__ in ISOLATING
+                    if learns(parts.searcher) and engine.isolates
                     else InlineHost(parts.searcher, engine.now, answers)
                 )
                 followers = followers_for(experiment, parts)
@@ -313,7 +310,7 @@ class Run:
         return Console(facts, experiment.verbose, experiment.reporter)
 
     def _watch(self) -> Observer:
-        return _Watch(self)
+        return Watch(self)
 
     def on_trial_failed(self, trial_id: str, traceback: str) -> None:
         """A trial ended for good in an error."""
@@ -335,53 +332,6 @@ class Run:
         self._asked = what
         if self._loop is not None:
             self._loop.stop() if what == "stop" else self._loop.interrupt()
-
-    def _failed(self, analysis: ExperimentAnalysis) -> TuneError:
-        """The error that tells of failed trials, with the user's own exception as its cause."""
-        total = len(self._parts.controller.trials)
-        (trial_id, traceback), *rest = self._failures.items()
-        trial = self._parts.controller.trials[trial_id]
-        others = ", ".join(each for each, _ in rest[:5])
-        more = f"; so did {others}" + (", ..." if len(self._failures) > 6 else "") if others else ""
-        files = f"{self.folder}/<trial>/error.txt"
-        error = TuneError(
-            f"{len(self._failures)} of {total} trials failed. {trial_id} failed with: {trial.error}{more}. "
-            f"Tracebacks are in {files}. This error's .analysis has the results of all trials; "
-            "raise_on_failed_trial=False returns it instead",
-            analysis,
-        )
-        error.__cause__ = TrialError(f"trial {trial_id}\n{traceback}") if traceback else None
-        return error
-
-
-_FINAL = frozenset(status.value for status in Status if status.is_final)
-
-
-class _Watch(Observer):
-    """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
-
-    follows_results = False
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-
-    def on_past(self, record: Record) -> None:
-        if record.choices:
-            self.on_record(record)
-
-    def on_record(self, record: Record) -> None:
-        event = record.event
-        for choice in record.choices:
-            if type(choice) is not Moved:
-                continue
-            if choice.status not in _FINAL:
-                self._run.on_trial_revived(choice.trial_id)
-                continue
-            if choice.status == Status.ERROR.value:
-                is_own = isinstance(event, Ended) and event.trial_id == choice.trial_id
-                text = event.traceback if isinstance(event, Ended) and is_own else ""
-                self._run.on_trial_failed(choice.trial_id, text)
-            self._run.on_trial_ended()
 
 
 def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
@@ -415,28 +365,3 @@ def _quietly(observer: Observer) -> bool:
     except Exception as error:
         warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
         return False
-
-
-@contextmanager
-def _ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM asks for an end in order; the second SIGINT raises."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    seen: list[int] = []
-
-    def on_signal(number: int, _: Any) -> None:
-        seen.append(number)
-        if len(seen) > 1:
-            raise KeyboardInterrupt
-        warn("interrupted: letting trials save and end; once more to end them at once")
-        interrupt()
-
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    if signal.SIGTERM in seen:
-        raise SystemExit(128 + signal.SIGTERM)  # who asked us to go does not want the rest of the script

@@ -22,19 +22,12 @@ from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.observers.csv_rows import CsvRows
 from overtone.observers.json_lines import JsonLines
 from overtone.observers.tensorboard import TensorBoard
-from overtone.run import compose as module
-from overtone.run.compose import (
-    compose,
-    engine_for,
-    header_parts,
-    learns,
-    observers_for,
-    open_journal,
-    resources_for,
-    scheduler_for,
-    searcher_for,
-)
+from overtone.run.algorithms import learns, scheduler_for, searcher_for
+from overtone.run.compose import compose, observers_for
+from overtone.run.demand import resources_for
+from overtone.run.engine_choice import engine_for
 from overtone.run.followers import followers_for
+from overtone.run.journals import codec_for, header_parts, open_journal
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.searchers import BasicVariantGenerator, Listed
@@ -134,9 +127,14 @@ def test_points_to_evaluate_are_not_lost():
     points = [{"x": 1}]
     assert searcher_for(Experiment(train, points_to_evaluate=points))[0].points_to_evaluate == points
     given = BasicVariantGenerator()
-    assert searcher_for(Experiment(train, points_to_evaluate=points, searcher=given))[0].points_to_evaluate == points
+    assert (
+        searcher_for(Experiment(train, points_to_evaluate=points, searcher=given))[0].points_to_evaluate
+        == points
+    )
     assert given.points_to_evaluate == []  # it may serve another run
-    with pytest.raises(OvertoneError, match=r"search_alg=BasicVariantGenerator\(points_to_evaluate=\[...\]\)"):
+    with pytest.raises(
+        OvertoneError, match=r"search_alg=BasicVariantGenerator\(points_to_evaluate=\[...\]\)"
+    ):
         searcher_for(Experiment(train, points_to_evaluate=points, searcher=BasicVariantGenerator([{"x": 2}])))
 
 
@@ -311,7 +309,7 @@ def test_the_journal_writes_configs_by_their_place_in_the_space(tmp_path):
     assert header["seed"] == 4
     assert first["choices"][0]["config"]["act"]["shown"] == "builtins.len"
     assert second["choices"][0]["config"] == {"act": {"__tuple__": [1, 2]}}
-    analysis = tune.ExperimentAnalysis(parts.folder, codec=module.codec_for(parts.space))
+    analysis = tune.ExperimentAnalysis(parts.folder, codec=codec_for(parts.space))
     assert [trial.config["act"] for trial in analysis.trials] == [len, (1, 2)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from overtone.engines.local import Local
 from overtone.errors import OvertoneError
-from overtone.run.compose import engine_for
+from overtone.run.engine_choice import engine_for
 
 
 @pytest.fixture(autouse=True)

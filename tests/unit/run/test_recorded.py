@@ -6,7 +6,8 @@ from overtone import tune
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.journal.writer import JournalWriter
-from overtone.run.compose import compose, open_journal
+from overtone.run.compose import compose
+from overtone.run.journals import open_journal
 from overtone.run.recorded import recorded_experiment
 from overtone.tune.schedulers import ASHAScheduler
 from overtone.tune.stopper import MaximumIterationStopper

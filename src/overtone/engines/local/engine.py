@@ -73,6 +73,8 @@ class Local(Engine):
         ResourceError: An amount is not one.
     """
 
+    isolates = True
+
     def __init__(
         self,
         cpus: float | None = None,

@@ -67,6 +67,7 @@ class Ray(Engine):
     """
 
     is_elastic = True
+    isolates = True
 
     def __init__(
         self,

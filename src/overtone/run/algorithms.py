@@ -1,0 +1,115 @@
+"""The scheduler and the searcher that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any
+
+from overtone.core.protocols import Searcher, TrialScheduler
+from overtone.errors import OvertoneError
+from overtone.experiment import Experiment
+from overtone.worker.bound import as_bound
+
+
+def scheduler_for(asked: Any) -> TrialScheduler:
+    """The scheduler: FIFO for None, an instance for a class, a short name's for text."""
+    if asked is None:
+        from overtone.schedulers.fifo import FIFOScheduler
+
+        return FIFOScheduler()
+    if isinstance(asked, str):
+        from overtone.named import create_scheduler
+
+        asked = create_scheduler(asked)
+    made = asked() if isinstance(asked, type) else asked
+    if not isinstance(made, TrialScheduler):
+        raise OvertoneError(
+            f"scheduler={asked!r} is not a TrialScheduler: give one of overtone.tune.schedulers, "
+            "or subclass overtone.tune.schedulers.TrialScheduler"
+        )
+    return made
+
+
+def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None) -> tuple[Searcher, Any]:
+    """The searcher, and the space that it searches.
+
+    A scheduler that is also a searcher serves as one where no other is given, and one that
+    has `complete(space, earlier)` has a say in the space.
+    """
+    from overtone.searchers import BasicVariantGenerator, Listed, is_listing
+    from overtone.space import Space
+
+    space, searcher = experiment.space, experiment.searcher
+    own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
+    if own is not None and isinstance(space, Mapping) and not space:
+        space = own()  # a table knows what may be drawn from it
+    complete = getattr(scheduler, "complete", None)
+    if complete is not None and not is_listing(space) and isinstance(space or {}, Mapping):
+        constraint = getattr(space, "constraint", None)
+        space = complete(space or {}, found_at)
+        space = Space(space, constraint) if constraint else space
+    if isinstance(scheduler, Searcher) and (searcher is None or type(searcher) is type(scheduler)):
+        searcher = scheduler
+    if is_listing(space):
+        if searcher is not None:
+            raise OvertoneError(
+                "config is a list of configurations, so there is nothing for search_alg to choose"
+            )
+        return Listed(space, num_samples=experiment.num_samples), {}
+    if isinstance(searcher, Searcher) and getattr(searcher, "points_to_evaluate", None) == []:
+        searcher = _with_points(searcher, experiment.points_to_evaluate)
+    elif searcher is not None and experiment.points_to_evaluate:
+        raise OvertoneError(
+            "points_to_evaluate is for random and grid search; give it to the searcher instead: "
+            f"search_alg={getattr(type(searcher), '__name__', searcher)}(points_to_evaluate=[...])"
+        )
+    if searcher is None:
+        return BasicVariantGenerator(
+            experiment.points_to_evaluate or None, num_samples=experiment.num_samples
+        ), space
+    if isinstance(searcher, str):
+        from overtone.named import create_searcher
+
+        searcher = create_searcher(searcher)
+    if not isinstance(searcher, Searcher):
+        raise OvertoneError(
+            f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "
+            "or subclass overtone.tune.search.Searcher"
+        )
+    if getattr(searcher, "num_samples", 0) is None:
+        searcher = copy(searcher)  # it may serve another run, of another size
+        searcher.num_samples = experiment.num_samples  # type: ignore[attr-defined]
+    return searcher, space
+
+
+def _with_points(searcher: Any, points: Sequence[Mapping[str, Any]]) -> Any:
+    """The searcher with what the call says should be tried first."""
+    if not points:
+        return searcher
+    searcher = copy(searcher)  # it may serve another run
+    searcher.points_to_evaluate = list(points)
+    args, kwargs = searcher.arguments
+    searcher.arguments = args, {**kwargs, "points_to_evaluate": searcher.points_to_evaluate}
+    return searcher
+
+
+def learns(searcher: Searcher) -> bool:
+    """Whether the searcher wants to hear of results; one that is a scheduler hears of them as that."""
+    kind = type(searcher)
+    hears = kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
+    return hears and not isinstance(searcher, TrialScheduler)
+
+
+def total_of(searcher: Searcher, experiment: Experiment) -> int | None:
+    """How many trials the search is over after."""
+    if searcher.total is not None or type(searcher).__module__.startswith("overtone.searchers."):
+        return searcher.total
+    return experiment.num_samples if experiment.num_samples >= 0 else None
+
+
+def found_at(path: str) -> Any:
+    """What another experiment found."""
+    from overtone.analysis import ExperimentAnalysis
+
+    return ExperimentAnalysis(path)

@@ -1,0 +1,65 @@
+"""Who notes which trials failed, and the error that tells of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overtone.core.messages import Ended, Moved, Record
+from overtone.core.protocols import Observer
+from overtone.core.trial import Status, Trial
+from overtone.errors import TrialError, TuneError
+
+if TYPE_CHECKING:
+    from overtone.analysis import ExperimentAnalysis
+    from overtone.run.execute import Run
+
+_FINAL = frozenset(status.value for status in Status if status.is_final)
+
+
+class Watch(Observer):
+    """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
+
+    follows_results = False
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def on_past(self, record: Record) -> None:
+        if record.choices:
+            self.on_record(record)
+
+    def on_record(self, record: Record) -> None:
+        event = record.event
+        for choice in record.choices:
+            if type(choice) is not Moved:
+                continue
+            if choice.status not in _FINAL:
+                self._run.on_trial_revived(choice.trial_id)
+                continue
+            if choice.status == Status.ERROR.value:
+                is_own = isinstance(event, Ended) and event.trial_id == choice.trial_id
+                text = event.traceback if isinstance(event, Ended) and is_own else ""
+                self._run.on_trial_failed(choice.trial_id, text)
+            self._run.on_trial_ended()
+
+
+def failed(
+    failures: Mapping[str, str], trials: Mapping[str, Trial], folder: Path, analysis: ExperimentAnalysis
+) -> TuneError:
+    """The error that tells of failed trials, with the user's own exception as its cause."""
+    total = len(trials)
+    (trial_id, traceback), *rest = failures.items()
+    trial = trials[trial_id]
+    others = ", ".join(each for each, _ in rest[:5])
+    more = f"; so did {others}" + (", ..." if len(failures) > 6 else "") if others else ""
+    files = f"{folder}/<trial>/error.txt"
+    error = TuneError(
+        f"{len(failures)} of {total} trials failed. {trial_id} failed with: {trial.error}{more}. "
+        f"Tracebacks are in {files}. This error's .analysis has the results of all trials; "
+        "raise_on_failed_trial=False returns it instead",
+        analysis,
+    )
+    error.__cause__ = TrialError(f"trial {trial_id}\n{traceback}") if traceback else None
+    return error

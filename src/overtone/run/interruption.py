@@ -1,0 +1,36 @@
+"""What Ctrl-C and SIGTERM do to a run."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from overtone.run.loop import warn
+
+
+@contextmanager
+def ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM asks for an end in order; the second SIGINT raises."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+
+    def on_signal(number: int, _: Any) -> None:
+        seen.append(number)
+        if len(seen) > 1:
+            raise KeyboardInterrupt
+        warn("interrupted: letting trials save and end; once more to end them at once")
+        interrupt()
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if signal.SIGTERM in seen:
+        raise SystemExit(128 + signal.SIGTERM)  # who asked us to go does not want the rest of the script
