@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from overtone.core import messages as m
 from overtone.testing.engine_disasters import is_gone
 
 pytestmark = pytest.mark.filterwarnings("default")
+
+ROOT = Path(__file__).parents[2]
 
 
 def data_parallel(config: dict[str, Any]) -> None:
@@ -148,3 +151,21 @@ def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> No
     assert len(files) == 2
     for file in files:
         assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == list(range(1, 61))
+
+
+def test_the_second_listing_of_the_readme(cluster: Any, nodes: Any, tmp_path: Path) -> None:
+    pages = [(ROOT / page).read_text("utf-8") for page in ("README.md", "README.zh-CN.md")]
+    listing, again = (re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1] for page in pages)
+    assert listing == again
+    assert len([line for line in listing.splitlines() if line.strip()]) <= 9
+    nodes.add(num_cpus=1)
+    script = tmp_path / "script.py"
+    script.write_text(listing, "utf-8")
+    environment = {**os.environ, "RAY_ADDRESS": cluster.address, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "running on the Ray engine: 2 nodes" in done.stdout + done.stderr
+    (journal,) = tmp_path.glob("overtone_results/train_*/journal.jsonl")
+    assert journal.read_text("utf-8").count('"e":"reported"') == 1000
