@@ -12,8 +12,9 @@ test: .venv/test.stamp  ## all tests
 slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
 	@$(RUN) -m pytest tests/slow
 
+CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
-	@.venv/ray/bin/python -m pytest tests/conformance/test_engine_ray.py tests/cluster
+	@.venv/ray/bin/python -m pytest $(CLUSTER)
 
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)

@@ -162,6 +162,9 @@ def test_the_second_listing_of_the_readme(cluster: Any, nodes: Any, tmp_path: Pa
     script = tmp_path / "script.py"
     script.write_text(listing, "utf-8")
     environment = {**os.environ, "RAY_ADDRESS": cluster.address, "HOME": str(tmp_path)}
+    token = Path.home() / ".ray" / "auth_token"  # Ray wants one wherever the cluster had one
+    if token.exists():
+        environment["RAY_AUTH_TOKEN_PATH"] = str(token)
     done = subprocess.run(
         [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=100
     )
