@@ -1,4 +1,4 @@
-"""Work that a thread does in batches: the loop hands it over, and does not wait for the disk."""
+"""Work that a thread does in batches: the loop hands it over, and does not wait."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.core.types import Config
 from overtone.journal.text import as_data
-from overtone.observers.later import Later
 from overtone.observers.trial_files import write_file
 
 PARAMS_JSON = "params.json"
@@ -24,16 +23,9 @@ class Params(Observer):
     Args:
         folder: The experiment's.
         table: Shared with other observers, or its own.
-        later: Writes the files; at once where not given.
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        table: TrialTable | None = None,
-        later: Later | None = None,
-    ) -> None:
-        self._later = later
+    def __init__(self, folder: str | os.PathLike[str], table: TrialTable | None = None) -> None:
         self._folder = os.fspath(folder)
         self._table = table if table is not None else TrialTable("live")
 
@@ -42,13 +34,7 @@ class Params(Observer):
         event = record.event
         if type(event) is Started:
             row = self._table.rows[event.trial_id]
-            path = f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}"
-            write = self._later.write if self._later is not None else write_file
-            write(path, params_text(row.config))
-
-    def close(self) -> None:
-        if self._later is not None:
-            self._later.wait()
+            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", params_text(row.config))
 
 
 def params_text(config: Config) -> str:

@@ -18,7 +18,6 @@ from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.event_writer import wait_for_writer
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.later import Later
 from overtone.observers.mending import Mending
 from overtone.observers.params import Params
 from overtone.observers.selected import selected
@@ -36,7 +35,6 @@ def file_observers(
     *,
     table: TrialTable | None = None,
     began: float | None = None,
-    at_once: bool = False,
 ) -> list[Observer]:
     """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
 
@@ -46,18 +44,15 @@ def file_observers(
         tensorboard: Whether event files are written; None for where tensorboardX is installed.
         table: Shared by them all, and with whom it is given to.
         began: See `TensorBoard`.
-        at_once: Whether a trial's files must be there when its start and its end are told to the
-            next observer, for somebody who reads them then; else they are written soon.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     table = table if table is not None else TrialTable("live")
-    later = None if at_once else Later()
     found: list[Observer] = [
-        Params(folder, table, later),
-        JsonLines(TrialFiles(folder, RESULT_JSON, later=later), table),
-        CsvRows(TrialFiles(folder, PROGRESS_CSV, later=later), table),
+        Params(folder, table),
+        JsonLines(TrialFiles(folder, RESULT_JSON), table),
+        CsvRows(TrialFiles(folder, PROGRESS_CSV), table),
         ErrorFile(folder),
     ]
     if tensorboard or (tensorboard is None and is_available()):
@@ -71,7 +66,6 @@ def reconcile(
     codec: Codec | None = None,
     *,
     table: TrialTable | None = None,
-    at_once: bool = False,
 ) -> list[Observer]:
     """What `file_observers` gives, after the files below `folder` were brought to the journal's length.
 
@@ -89,7 +83,6 @@ def reconcile(
         codec: Needed where configs hold what is not data.
         table: The state at the end of the journal, where a replay has made it already; the
             observers share it. Read from the journal where it is not given.
-        at_once: See `file_observers`.
 
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or a trial is
@@ -102,7 +95,7 @@ def reconcile(
             table = replay(journal, keep_metrics="live", codec=codec)
         except KeyError as error:
             raise _unknown(journal, error) from error
-    observers = file_observers(folder, tensorboard, table=table, at_once=at_once)
+    observers = file_observers(folder, tensorboard, table=table)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     if events is not None:
         wait_for_writer(folder)

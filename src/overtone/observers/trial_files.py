@@ -6,12 +6,8 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
-
-if TYPE_CHECKING:
-    from overtone.observers.later import Later
 
 _WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)  # what a link names is not ours
 _APPEND = _WRITE | os.O_APPEND
@@ -29,7 +25,6 @@ class TrialFiles:
         every_s: How long text may wait in a buffer; `finish` and `close` write it at once.
         limit: How many files may be open at a time.
         clock: Seconds.
-        later: Writes the files of trials that end soon after they began; at once where not given.
     """
 
     def __init__(
@@ -39,9 +34,7 @@ class TrialFiles:
         every_s: float = 0.5,
         limit: int = 128,
         clock: Callable[[], float] = time.monotonic,
-        later: Later | None = None,
     ) -> None:
-        self._later = later
         self._folder = os.fspath(folder)
         self._name = name
         self._every_s = every_s
@@ -78,13 +71,10 @@ class TrialFiles:
                 self._write(trial_id)
             os.close(self._open.pop(trial_id))
         elif trial_id in self._waiting:
-            write = self._later.write if self._later is not None else write_file
-            write(self.path(trial_id), "".join(self._waiting.pop(trial_id)), append=True)
+            write_file(self.path(trial_id), "".join(self._waiting.pop(trial_id)), append=True)
 
     def read(self, trial_id: str) -> str:
         """All that the file holds, with what waits; empty where there is none."""
-        if self._later is not None:
-            self._later.wait()
         try:
             with open(self.path(trial_id), encoding="utf-8", errors="backslashreplace", newline="") as file:
                 written = file.read()
@@ -97,8 +87,6 @@ class TrialFiles:
         path = self.path(trial_id)
         self._waiting.pop(trial_id, None)
         self.finish(trial_id)
-        if self._later is not None:
-            self._later.wait()
         if not os.path.exists(path):
             self.add(trial_id, text)
             return
@@ -107,8 +95,6 @@ class TrialFiles:
 
     def close(self) -> None:
         """Write everything, and close all files."""
-        if self._later is not None:
-            self._later.wait()
         self._write_all()
         while self._open:
             os.close(self._open.popitem()[1])

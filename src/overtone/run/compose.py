@@ -197,14 +197,14 @@ def observers_for(
 
     has_files = not parts.engine.repeats if experiment.files is None else experiment.files
     found: list[Observer] = []
-    folder, tensorboard, at_once = parts.folder, parts.has_tensorboard, bool(followers)
+    folder, tensorboard = parts.folder, parts.has_tensorboard
     if not has_files:
         pass
     elif parts.past is not None:
         codec = codec_for(parts.space)
-        found = reconcile(folder, tensorboard, codec, table=console.table, at_once=at_once)
+        found = reconcile(folder, tensorboard, codec, table=console.table)
     else:
-        found = file_observers(folder, tensorboard, table=console.table, at_once=at_once)
+        found = file_observers(folder, tensorboard, table=console.table)
     found += followers
     if parts.engine.repeats and not has_files and experiment.verbose == 0 and experiment.reporter is None:
         return found  # nobody looks, and there is no table to keep
