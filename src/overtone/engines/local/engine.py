@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from overtone.core.job import Job
 from overtone.core.messages import (
@@ -36,6 +36,7 @@ from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
 from overtone.engines.loop import Loop
+from overtone.engines.prints import write_output
 from overtone.errors import OvertoneError
 from overtone.worker import gpus, requests
 from overtone.worker.trial_channel import cpu_threads
@@ -386,16 +387,3 @@ class Local(Engine):
         prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.pid}) "
         text = "".join(f"{prefix}{line}\n" for line in lines)
         self.on_output(start.trial_id, stream, text)
-
-
-def write_output(trial_id: str, stream: str, text: str) -> None:
-    """Write what a trial printed to this process's stdout or stderr, if it can be written to."""
-    target: Any = sys.stderr if stream == "stderr" else sys.stdout
-    try:
-        try:
-            target.write(text)
-        except UnicodeEncodeError:
-            target.write(text.encode(target.encoding, "backslashreplace").decode(target.encoding))
-        target.flush()
-    except (AttributeError, OSError, ValueError):
-        pass  # there is none, or its reader has gone: trials go on all the same

@@ -8,7 +8,6 @@ comes over one connection a node, in batches (`line`). A trial that uses Ray its
 from __future__ import annotations
 
 import secrets
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +32,7 @@ from overtone.core.protocols import Engine
 from overtone.core.resources import Resources, bundle
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
+from overtone.engines.prints import write_output
 from overtone.engines.ray import connecting
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Leases
@@ -78,7 +78,7 @@ class Ray(Engine):
         idle_s: float = 5.0,
         carries: bool = False,
     ) -> None:
-        self.on_output: Callable[[str, str, str], None] = _write
+        self.on_output: Callable[[str, str, str], None] = write_output
         self._on_nodes = on_nodes
         self._address = address
         self._most = dict(bundle(max_resources or {}))
@@ -297,12 +297,3 @@ class Ray(Engine):
         owner = self._lines.pop(line, None)
         if isinstance(owner, Node):
             self._nodes.hung_up(owner)
-
-
-def _write(trial_id: str, stream: str, text: str) -> None:
-    target = sys.stderr if stream == "stderr" else sys.stdout
-    try:
-        target.write(text)
-        target.flush()
-    except (AttributeError, OSError, ValueError):
-        pass  # there is none, or its reader has gone

@@ -8,7 +8,7 @@ import pytest
 from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.local import Local
-from overtone.engines.local.engine import write_output
+from overtone.engines.prints import write_output
 
 
 def test_describe_says_what_there_is() -> None:
