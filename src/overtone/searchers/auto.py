@@ -81,11 +81,7 @@ class AutoSearch(Searcher):
 
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)
-        if config is None:
-            config = self._distinct.first_new(index, self._candidates(index))
-        if config is not None:
-            self.on_suggested(index, config)
-        return config
+        return self._distinct.first_new(index, self._candidates(index)) if config is None else config
 
     def on_suggested(self, index: int, config: Config) -> None:
         self._told.pending[index] = self._distinct.take(config)
