@@ -55,7 +55,8 @@ def make_up(root: Path, trials: int) -> tuple[Path, int]:
     from overtone.core import messages as m
     from overtone.journal.text import dumps
     from overtone.observers import rebuild
-    from overtone.run.compose import codec_for, compose, open_journal
+    from overtone.run.compose import compose
+    from overtone.run.journals import codec_for, open_journal
 
     asked = experiment(root, trials, "resumed")
     parts = compose(asked)
