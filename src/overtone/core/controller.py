@@ -19,7 +19,7 @@ from overtone.core.past import Past
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.randomness import key
 from overtone.core.retention import Retention
-from overtone.core.roster import Roster
+from overtone.core.roster import Live, Roster
 from overtone.core.rulings import Rulings
 from overtone.core.supply import Supply
 from overtone.core.template import Template, equal
@@ -189,24 +189,23 @@ class Controller:
         self._advance()
 
     def _on_started(self, event: m.Started) -> bool | None:
-        trial = self._roster.current(event)
-        if trial is None or self._roster.live[trial.id].is_up:
+        live = self._roster.current(event)
+        if live is None or live.is_up:
             return False
-        self._roster.live[trial.id].is_up = True
+        live.is_up, trial = True, live.trial
         self._roster.went_on_from(trial, event.restored)
         if trial.status is Status.STARTING:
             self._roster.move(trial, Status.RUNNING)
         return None
 
     def _on_reported(self, event: m.Reported) -> bool | None:
-        trial = self._roster.current(event)
-        if trial is None or trial.status is Status.PARKED:
+        live = self._roster.current(event)
+        if live is None or live.trial.status is Status.PARKED:
             return False
-        live = self._roster.live[trial.id]
         if event.t <= live.t:
             return False
         live.t = event.t
-        self._rulings.on_reported(trial, event)
+        self._rulings.on_reported(live, event)
         reason = self._rulings.stop_all() if self._endings.closing is None else None
         if reason is not None:
             self._endings.close(Why("stop_all", note=reason), keeps=False)
@@ -214,20 +213,20 @@ class Controller:
         return None
 
     def _on_saved(self, event: m.Saved) -> bool | None:
-        saved, trial = event.checkpoint, self._roster.current(event)
-        if trial is None or saved == trial.checkpoint or saved.t < self._roster.live[trial.id].saved_t:
+        saved, live = event.checkpoint, self._roster.current(event)
+        if live is None or saved == live.trial.checkpoint or saved.t < live.saved_t:
             return False
-        self._rulings.keep(trial, saved)
+        self._rulings.keep(live, saved)
         return None
 
     def _on_save_failed(self, event: m.SaveFailed) -> bool | None:
         """A trial that should pause cannot save: its process waits, or it redoes its work."""
-        trial = self._roster.current(event)
-        if trial is None:
+        live = self._roster.current(event)
+        if live is None:
             return False
+        trial, intent = live.trial, live.intent
         if trial.status is not Status.HALTING:
             return None
-        intent = self._roster.live[trial.id].intent
         has_gpu = any(name == "gpu" for one in trial.resources.bundles for name, _ in one)
         full = len(self._roster.parked) >= self._limits.max_parked
         if not isinstance(intent, Pause) or self._endings.closing is not None or has_gpu or full:
@@ -239,24 +238,27 @@ class Controller:
         return None
 
     def _on_noticed(self, event: m.Noticed) -> bool | None:
-        trial = self._roster.current(event)
-        if trial is None or trial.status is not Status.RUNNING:
+        return self._save_soon(self._roster.current(event))
+
+    def _save_soon(self, live: Live | None) -> bool | None:
+        if live is None or live.trial.status is not Status.RUNNING:
             return False
-        until_t = self._roster.live[trial.id].until_t
-        self._roster.commands.append(m.Proceed(trial.id, trial.attempt, until_t, save=True))
+        self._roster.commands.append(m.Proceed(live.trial.id, live.trial.attempt, live.until_t, save=True))
         return None
 
     def _on_ended(self, event: m.Ended) -> bool | None:
-        trial = self._roster.current(event)
-        if trial is None:
+        live = self._roster.current(event)
+        if live is None:
             return False
-        live = self._endings.end(trial, event)
+        self._endings.end(live.trial, event)
         self._fairness.on_length(self._time - live.started)
         self._review()
         self._advance()
         return None
 
     def _on_requested(self, event: m.Requested) -> bool | None:
+        if event.what == "save_trial":
+            return self._save_soon(self._roster.live.get(event.trial_id))
         why = Why(event.what, note=event.note)
         if event.what == "stop":
             self._endings.close(why, keeps=False)
@@ -319,7 +321,7 @@ class Controller:
             elif trial.status is Status.RUNNING or (
                 isinstance(decision, Restart) and trial.status is Status.PARKED
             ):
-                self._rulings.rule(trial, decision, trial.ruled_t)
+                self._rulings.rule(self._roster.live[trial.id], decision, trial.ruled_t)
 
     def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:
         """Make a trial wait for its turn; whether it failed at once instead."""
@@ -343,7 +345,8 @@ class Controller:
             indices = self._supply.ask(self._queue.n_pending, self._roster.room(self._limits.max_concurrent))
             self._roster.commands.extend(map(m.Suggest, indices))
         self._roster.commands += self._wants.look(self._limits, self._endings.closing is not None)
-        if self._roster.n_active or self._supply.outstanding:
+        # a resume asks again what an interruption does not wait for
+        if self._roster.n_active or (self._supply.outstanding and not self._endings.keeps):
             return
         if self._endings.closing is None and not self.view.search_is_over and self._supply.is_over:
             self.view.search_is_over = True
@@ -363,7 +366,7 @@ class Controller:
         """The trial to start now, or None."""
         past = self._rulings.past
         if past is None:
-            return self._scheduler.choose_trial_to_run(self.view)
+            return self._scheduler.choose_trial_to_run(self.view) if self._queue.has_runnable() else None
         now = self._scheduler.choose_trial_to_run(self.view) if self._scheduler.replayable else None
         now = now if now is not None and self.view.fits(now) else None
         if now is None and self._scheduler.replayable and not past.is_late:
@@ -374,7 +377,7 @@ class Controller:
         if self._template.priority is not equal and self._supply.outstanding and not self._has_started:
             return  # the first to be suggested is not the first to start: the others may matter more
         cap = self._limits.max_concurrent or m.NEVER
-        while len(self._queue) and len(self._ledger) < cap:
+        while self._queue and len(self._ledger) < cap:
             trial = self._choose()
             if trial is not None and not isinstance(trial, Trial):
                 who = type(self._scheduler).__name__

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from overtone.core.message_class import message
 from overtone.core.resources import Resources
 from overtone.core.types import Config, Why
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Continue:
     """Go on; with other values of `params` where a config is given, without a restart."""
 
     config: Config | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Save:
     """Save a checkpoint, then go on."""
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Pause:
     """Save, give the resources back, and wait to be chosen again."""
 
     why: Why
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Stop:
     """End for good."""
 
     why: Why
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Restart:
     """Go on with another config, from the checkpoint of `source` (or one's own).
 
@@ -48,7 +47,7 @@ class Restart:
     resources: Resources | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Add:
     """A new trial, from the checkpoint of `source` where one is given; from `review` only."""
 

@@ -22,6 +22,9 @@ _BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
 MAX_LOSSES = 3
 """So often in a row, without a new result in between, a trial is lost before that is a failure."""
 
+FAIL_FAST_S = 0.5
+"""What the others are given to end by themselves, where the first failed trial ends the search."""
+
 
 class Endings:
     """Gives trials whose process ended their next status, and ends the search.
@@ -56,15 +59,14 @@ class Endings:
         self._resources = resources
         self._losses: dict[str, tuple[int, int]] = {}  # by trial: its results then, how often since
 
-    def end(self, trial: Trial, event: m.Ended) -> Live:
-        """A trial's process is gone; what was known of it. The trial has ended, or waits again."""
+    def end(self, trial: Trial, event: m.Ended) -> None:
+        """A trial's process is gone. The trial has ended, or waits again."""
         live = self._roster.end_process(trial)
         self.settle(trial, live, event)
         if live.restart_from is not None:
             self._roster.unpin(live.restart_from)
         if not trial.status.is_final:
             self._roster.queue.add(trial)
-        return live
 
     def reopen(self, event: m.Resumed) -> None:
         """Let all that had not ended wait to be run again, by a new driver."""
@@ -125,10 +127,10 @@ class Endings:
         )
         self._fail(trial, Why("lost", note=error), error, may_retry=True)
 
-    def stop(self, trial: Trial, why: Why, save: bool = False) -> None:
+    def stop(self, trial: Trial, why: Why, save: bool = False, grace_s: float | None = None) -> None:
         """End a trial for good, whatever it does now."""
         if trial.id in self._roster.live:
-            self._roster.halt(trial, Stop(why), save)
+            self._roster.halt(trial, Stop(why), save, grace_s=grace_s)
         else:
             self._roster.withdraw(trial)
             self._finish(trial, Status.TERMINATED, why)
@@ -142,7 +144,7 @@ class Endings:
         self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
         return True
 
-    def close(self, why: Why, keeps: bool) -> None:
+    def close(self, why: Why, keeps: bool, grace_s: float | None = None) -> None:
         """End the search: running trials save and halt, the others do not start."""
         if self.closing is not None:
             return
@@ -150,7 +152,7 @@ class Endings:
         self._roster.choices.append(m.Noted(why.note or why.rule))
         for trial in [one for one in self._roster.trials.values() if not one.status.is_final]:
             if not keeps:
-                self.stop(trial, why, save=True)
+                self.stop(trial, why, save=True, grace_s=grace_s)
             elif trial.id in self._roster.live:
                 self._roster.halt(trial, self._roster.live[trial.id].intent, save=True)
 
@@ -172,7 +174,7 @@ class Endings:
             return
         self._finish(trial, Status.ERROR, why, error)
         if self._limits.fail_fast:
-            self.close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False)
+            self.close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False, grace_s=FAIL_FAST_S)
 
     def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
         """A trial ends for good; its checkpoint stays pinned, for another may go on from it."""
@@ -219,12 +221,13 @@ class Endings:
     def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None, was_killed: bool) -> None:
         """Begin again with another config; one that was killed before it ever saved, from nothing."""
         trial.config = intent.config
-        trial.resources = intent.resources or self._resources(intent.config)
+        before, trial.resources = trial.resources, intent.resources or self._resources(intent.config)
         if source is not None:
             self._roster.go_on_from(trial, source)
         elif trial.checkpoint is not None or not was_killed:  # what it saved on its way out, or before
             source = self._roster.checkpoint_of(trial.id, f"trial {trial.id}")
         trial.ruled_t = source.t if source else 0
         if trial.status is not Status.PENDING:
-            self._roster.move(trial, Status.PENDING, intent.why)
+            changed = trial.resources if trial.resources != before else None
+            self._roster.move(trial, Status.PENDING, intent.why, resources=changed)
         self.refuse(trial)

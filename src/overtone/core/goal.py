@@ -190,6 +190,10 @@ class Goal:
             found.append(float(value) - bound if value == value else WORST_VIOLATION)
         return tuple(found)
 
+    def allows(self, metrics: Metrics) -> bool:
+        """Whether a result keeps all constraints: one that does not is never the best."""
+        return not self.constraints or max(self.violations(metrics)) <= 0
+
     def _only_name(self) -> str | None:
         return self.metrics[0] if len(self.metrics) == 1 and not self.constraints else None
 

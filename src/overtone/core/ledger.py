@@ -21,7 +21,7 @@ class Ledger:
         self._nodes: dict[str, Node] = {}
         self._placed: dict[str, tuple[Resources, Placement]] = {}
         self._reserved: tuple[str, Resources, Placement] | None = None
-        self._fits: dict[Resources, bool] = {}
+        self._fitting: dict[Resources, Placement | None] = {}  # where each would go now
         self._feasible: dict[Resources, bool] = {}
         self.set_capacity(nodes or {})
 
@@ -40,7 +40,7 @@ class Ledger:
                     self._nodes[node].take(demand, gpus)
         if self._reserved is not None:
             self.reserve(self._reserved[0], self._reserved[1])
-        self._fits.clear()
+        self._fitting.clear()
         self._feasible.clear()
 
     def _empty(self, node: str) -> Node:
@@ -58,8 +58,7 @@ class Ledger:
         if owner in self._placed:
             raise ValueError(f"{owner} is placed already")
         mine = self._reserved is not None and self._reserved[0] == owner
-        nodes = self._nodes if mine or self._reserved is None else self._unreserved()
-        placement = fit(resources, nodes.values())
+        placement = self._find(resources, mine)
         if placement is None:
             return None
         for node, demand, gpus in parts(resources, placement):
@@ -67,7 +66,7 @@ class Ledger:
         self._placed[owner] = (resources, placement)
         if mine:
             self._reserved = None
-        self._fits.clear()
+        self._fitting.clear()
         return placement
 
     def release(self, owner: str) -> None:
@@ -78,18 +77,20 @@ class Ledger:
         for node, demand, gpus in parts(*entry):
             if node in self._nodes:
                 self._nodes[node].give(demand, gpus)
-        self._fits.clear()
+        self._fitting.clear()
 
     def fits(self, resources: Resources, owner: str = "") -> bool:
         """Whether the demand could be placed now (for the reservation's owner, with what is kept for it)."""
-        if self._reserved is not None and self._reserved[0] == owner:
-            return fit(resources, self._nodes.values()) is not None
-        known = self._fits.get(resources)
-        if known is None:
+        return self._find(resources, self._reserved is not None and self._reserved[0] == owner) is not None
+
+    def _find(self, resources: Resources, mine: bool) -> Placement | None:
+        """Where the demand would go now."""
+        if mine:
+            return fit(resources, self._nodes.values())
+        if resources not in self._fitting:
             nodes = self._nodes if self._reserved is None else self._unreserved()
-            known = fit(resources, nodes.values()) is not None
-            self._fits[resources] = known
-        return known
+            self._fitting[resources] = fit(resources, nodes.values())
+        return self._fitting[resources]
 
     def is_feasible(self, resources: Resources) -> bool:
         """Whether the demand could be placed if everything else were gone."""
@@ -133,13 +134,13 @@ class Ledger:
         placement = fit(resources, [self._empty(node.name) for node in order])
         if placement is not None:
             self._reserved = (owner, resources, placement)
-        self._fits.clear()
+        self._fitting.clear()
 
     def unreserve(self, owner: str) -> None:
         """Give the reservation up, if `owner` has it."""
         if self.reserved_for == owner:
             self._reserved = None
-            self._fits.clear()
+            self._fitting.clear()
 
     def _unreserved(self) -> dict[str, Node]:
         """The nodes as those see them who do not hold the reservation."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from overtone.core.limits import Limits
+from overtone.core.message_class import message
 from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
@@ -25,7 +26,7 @@ Cause = Literal["returned", "raised", "killed", "limit", "lost", "halted"]
 # --- events: what happened ------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class CapacityChanged:
     """The nodes that there are now, each with its amounts by resource name."""
 
@@ -33,7 +34,7 @@ class CapacityChanged:
     nodes: Mapping[str, Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Suggested:
     """The searcher's answer for trial `index`; None means that it has none now."""
 
@@ -42,7 +43,7 @@ class Suggested:
     config: Config | None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Started:
     """A trial's process runs.
 
@@ -60,7 +61,7 @@ class Started:
     restored: Checkpoint | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Reported:
     """A result. `t` is training_iteration.
 
@@ -80,7 +81,7 @@ class Reported:
     raw: str = field(default="", compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Saved:
     """A checkpoint is in the store."""
 
@@ -90,7 +91,7 @@ class Saved:
     checkpoint: Checkpoint
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class SaveFailed:
     """A save that was asked for did not happen; the trial waits in report()."""
 
@@ -100,7 +101,7 @@ class SaveFailed:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Discarded:
     """The store has deleted a checkpoint."""
 
@@ -108,7 +109,7 @@ class Discarded:
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Noticed:
     """The machine will take the trial's process away in `grace_s` seconds."""
 
@@ -118,7 +119,7 @@ class Noticed:
     grace_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Ended:
     """A trial's process is done with it.
 
@@ -139,17 +140,17 @@ class Ended:
     is_hopeless: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Requested:
-    """A person or a program asks: `stop` the experiment, or `stop_trial`."""
+    """A person or a program asks: `stop` the experiment, `stop_trial` or `save_trial`."""
 
     time: float
-    what: Literal["stop", "stop_trial"]
+    what: Literal["stop", "stop_trial", "save_trial"]
     trial_id: str = ""
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Resumed:
     """A new driver goes on with the experiment; no process of the last one is left.
 
@@ -164,14 +165,14 @@ class Resumed:
     errored: Literal["", "resume", "restart"] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Tick:
     """The time that a Wake asked for has come."""
 
     time: float
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Interrupted:
     """Ctrl-C, or SIGTERM to the driver."""
 
@@ -198,14 +199,14 @@ Event = (
 # --- commands: what to do -------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Suggest:
     """Ask the searcher for trial `index`."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Observe:
     """Tell the searcher of a trial's result, or of its end where `result` is None."""
 
@@ -213,7 +214,7 @@ class Observe:
     result: Result | None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Start:
     """Run a trial.
 
@@ -239,7 +240,7 @@ class Start:
     fallbacks: tuple[Checkpoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Proceed:
     """Let report() return, and later ones too while their t < until_t.
 
@@ -255,13 +256,15 @@ class Proceed:
     config: Config | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Halt:
     """End the trial at its (next) report, saving first where `save`.
 
     Attributes:
         park: It will be wanted again: where it cannot save, answer SaveFailed and wait.
         final: What it has now is not given up: what saves at its end saves, unless it parks.
+        grace_s: What its process is given at most before it is made to end, where that is less
+            than for any other.
     """
 
     trial_id: str
@@ -269,16 +272,17 @@ class Halt:
     save: bool = False
     park: bool = False
     final: bool = True
+    grace_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Discard:
     """Delete a checkpoint."""
 
     uri: str
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Want:
     """`count` trials of this shape wait for capacity that is not there."""
 
@@ -286,7 +290,7 @@ class Want:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Wake:
     """Send a Tick at this time."""
 
@@ -299,7 +303,7 @@ Command = Suggest | Observe | Start | Proceed | Halt | Discard | Want | Wake
 # --- choices: what the algorithms and the controller made of an event -----------------
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Added:
     """A trial was created; `name` is what the user calls it, if anything."""
 
@@ -314,7 +318,7 @@ class Added:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Ruled:
     """A decision took effect: `what` is its name in lower case.
 
@@ -334,7 +338,7 @@ class Ruled:
     resources: Resources | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Moved:
     """A trial's status changed.
 
@@ -342,6 +346,7 @@ class Moved:
         attempt: Its incarnation from now on.
         placement: Where it is placed, when it starts.
         error: The last line of what went wrong, when something did.
+        resources: Its demand from now on, where it is another.
     """
 
     trial_id: str
@@ -351,9 +356,10 @@ class Moved:
     placement: Placement | None = None
     checkpoint: Checkpoint | None = None
     error: str = ""
+    resources: Resources | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Noted:
     """A line that people should read once, such as which metric was taken."""
 
@@ -363,7 +369,7 @@ class Noted:
 Choice = Added | Ruled | Moved | Noted
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Record:
     """One line of the journal: an event and the choices that it led to."""
 

@@ -42,6 +42,8 @@ class Searcher(Part):
         metric, mode: The goal, where the user named it here.
         goal: What is optimised, known before `on_start`; None where nobody runs the searcher.
         takes_constraint: Whether it keeps to the constraint that a space may have.
+        is_slow: Whether a suggestion takes a second of Python or more: where trials are processes, the
+            searcher is one of its own, too, and goes there as a pickle.
         replay: "keyed" (depends on told trials and (seed, index) alone) or "asked".
     """
 
@@ -52,6 +54,7 @@ class Searcher(Part):
     goal: Goal | None = None
     replay: str = "keyed"
     takes_constraint: bool = False
+    is_slow: bool = False
 
     def __init__(self, metric: str | None = None, mode: str | None = None) -> None:
         self.metric, self.mode = metric, mode
@@ -191,6 +194,10 @@ class Engine(ABC):
         """What runs the trials, and what it has: for the first line of a run."""
         return type(self).__name__
 
+    def waits(self) -> str:
+        """What trials wait for that is not there, in a line for the status; "" for nothing."""
+        return ""
+
 
 class Observer(ABC):
     """Follows an experiment: sees each record after it is in the journal.
@@ -213,6 +220,16 @@ class Observer(ABC):
     ) -> None:
         """Such a record that is a report which led to nothing, the bulk of them, by its parts."""
         self.on_past(Record(n, Reported(time, trial_id, attempt, t, metrics)))
+
+    def memory(self) -> Any:
+        """What it knows of the past: the object is filled in a resume, instead of hearing it all again.
+
+        One that has `on_past` and not this makes every resume begin at the journal's beginning.
+        """
+        return None
+
+    def on_recalled(self) -> None:
+        """Its memory was filled with what an earlier driver knew."""
 
     def flush(self) -> None:
         """A batch of records has ended."""

@@ -53,6 +53,11 @@ class Queue:
             if trial_id != owner:
                 yield self._trials[trial_id]
 
+    def has_runnable(self) -> bool:
+        """Whether any of them may fit now."""
+        owner = self._ledger.reserved_for
+        return owner is not None or any(map(self._ledger.fits, self._waiting))
+
     def fits(self, trial: Trial) -> bool:
         """Whether `trial` could start now."""
         return self._ledger.fits(trial.resources, trial.id)
@@ -84,6 +89,9 @@ class Queue:
         """The pending trials, in order."""
         found = [key for keys in self._waiting.values() for key in keys[: bisect_left(keys, (1,))]]
         return [self._trials[key[3]] for key in sorted(found)]
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))

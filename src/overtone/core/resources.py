@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from overtone.core.message_class import message
 from overtone.errors import ResourceError
 
 Bundle = tuple[tuple[str, float], ...]
@@ -104,7 +105,7 @@ class Resources:
         return " + ".join(shown)
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Placement:
     """Where a demand was placed.
 

@@ -10,7 +10,7 @@ from overtone.core import messages as m
 from overtone.core.decision import Pause, Restart, Stop
 from overtone.core.ledger import Ledger
 from overtone.core.queue import Queue
-from overtone.core.resources import Placement
+from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.template import Template
 from overtone.core.trial import TRANSITIONS, Status, Trial
@@ -23,6 +23,7 @@ class Live:
     """What is kept of a trial only while it has a process.
 
     Attributes:
+        trial: Whose it is.
         started: When its process was asked for.
         is_up: Whether its process has said that it runs.
         t: Its newest report; one that is no newer is a duplicate.
@@ -32,6 +33,7 @@ class Live:
         restart_from: The pinned checkpoint that a Restart goes on from.
     """
 
+    trial: Trial
     started: float = 0.0
     is_up: bool = False
     t: int = 0
@@ -103,6 +105,7 @@ class Roster:
         why: Why | None = None,
         error: str = "",
         placement: Placement | None = None,
+        resources: Resources | None = None,
     ) -> None:
         """Change a trial's status: nothing else does.
 
@@ -117,7 +120,9 @@ class Roster:
         if trial.checkpoint is not None:
             self._rest_or_wake(trial)
         start = trial.checkpoint if status is Status.STARTING else None
-        self.choices.append(m.Moved(trial.id, status.value, trial.attempt, why, placement, start, error))
+        self.choices.append(
+            m.Moved(trial.id, status.value, trial.attempt, why, placement, start, error, resources)
+        )
 
     def room(self, max_concurrent: int | None) -> int:
         """How many more trials could start, had the searcher some."""
@@ -130,19 +135,19 @@ class Roster:
             free = self.ledger.room(newest.resources)
         return min(free, max_concurrent - len(self.ledger)) if max_concurrent else free
 
-    def current(self, event: Any) -> Trial | None:
-        """The trial that a message is about; None when the message is late."""
-        trial = self.trials.get(event.trial_id)
-        if trial is None or trial.attempt != event.attempt or trial.id not in self.live:
-            return None
-        return trial
+    def current(self, event: Any) -> Live | None:
+        """The process that a message is from; None when the message is late."""
+        live = self.live.get(event.trial_id)
+        return None if live is None or live.trial.attempt != event.attempt else live
 
     # --- processes ---------------------------------------------------------------------
 
     def start(self, trial: Trial, placement: Placement, time: float, until_t: float) -> None:
         """Give a waiting trial its process, or let its parked one go on."""
         self.queue.remove(trial)
-        live = self.live.setdefault(trial.id, Live())
+        live = self.live.get(trial.id)
+        if live is None:
+            live = self.live[trial.id] = Live(trial)
         live.started, live.until_t = time, until_t
         if trial.status is Status.PARKED:
             self.parked.discard(trial.id)
@@ -167,7 +172,12 @@ class Roster:
         )
 
     def halt(
-        self, trial: Trial, intent: Pause | Stop | Restart | None, save: bool = False, park: bool = False
+        self,
+        trial: Trial,
+        intent: Pause | Stop | Restart | None,
+        save: bool = False,
+        park: bool = False,
+        grace_s: float | None = None,
     ) -> None:
         """Tell a trial to end its process; one that is told already only learns a new reason."""
         self.live[trial.id].intent = intent
@@ -178,7 +188,7 @@ class Roster:
             self.parked.discard(trial.id)
         self.move(trial, Status.HALTING)
         final = not isinstance(intent, Restart)  # what it has now is given up
-        self.commands.append(m.Halt(trial.id, trial.attempt, save, park, final))
+        self.commands.append(m.Halt(trial.id, trial.attempt, save, park, final, grace_s))
 
     def park(self, trial: Trial, why: Why) -> None:
         """Let a trial's process wait, without resources, until it is chosen again."""

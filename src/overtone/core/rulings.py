@@ -10,7 +10,7 @@ from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Res
 from overtone.core.goal import Goal
 from overtone.core.past import Past
 from overtone.core.protocols import Stopper, TrialScheduler
-from overtone.core.roster import Roster
+from overtone.core.roster import Live, Roster
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
 from overtone.core.view import View
@@ -48,33 +48,35 @@ class Rulings:
         self._has_result = False
         ends_search = any(hasattr(one, "stop_all") for one in self._stoppers)
         self._may_retake = scheduler.replayable and not observes and not ends_search
-        self._hears_decisions = type(scheduler).on_decision is not TrialScheduler.on_decision
+        heard = getattr(scheduler.on_decision, "__func__", None)
+        self._hears_decisions = heard is not TrialScheduler.on_decision
 
-    def on_reported(self, trial: Trial, event: m.Reported) -> None:
+    def on_reported(self, live: Live, event: m.Reported) -> None:
         """A trial's report, which is not a duplicate."""
+        trial = live.trial
         is_new = event.t > trial.ruled_t
         if is_new:
             self._take(trial, event.t, event.metrics)
         if event.checkpoint is not None:
-            self.keep(trial, event.checkpoint)
+            self.keep(live, event.checkpoint)
         if not is_new:
             self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
         if trial.status is Status.HALTING:  # it reported before it heard: on record, ruled by nobody
             return
         if not is_new or trial.last is None:
-            self._proceed(trial, event.t)
+            self._proceed(live, event.t)
             return
         decision = self._judge(trial, trial.last)
         if self.past is not None:
             decision = self.past.decision(trial, event.t, decision)
-        self.rule(trial, decision, event.t)
+        self.rule(live, decision, event.t)
 
-    def keep(self, trial: Trial, checkpoint: Checkpoint) -> None:
+    def keep(self, live: Live, checkpoint: Checkpoint) -> None:
         """A trial saved."""
-        self._roster.live[trial.id].saved_t = checkpoint.t
-        last = trial.last
+        live.saved_t = checkpoint.t
+        last = live.trial.last
         self._roster.keep(
-            trial,
+            live.trial,
             checkpoint,
             self._worth(last) if last is not None else 0.0,
             self._merit(last) if last is not None else WORST,
@@ -89,11 +91,13 @@ class Rulings:
                 return str(reason)
         return None
 
-    def rule(self, trial: Trial, decision: Decision, t: int) -> None:
+    def rule(self, live: Live, decision: Decision, t: int) -> None:
         """Carry out a decision on a running trial."""
-        self._scheduler.on_decision(trial, decision)
+        trial = live.trial
+        if self._hears_decisions:
+            self._scheduler.on_decision(trial, decision)
         if decision is CONTINUE:
-            self._proceed(trial, t)
+            self._proceed(live, t)
             return
         choices = self._roster.choices
         match decision:
@@ -101,10 +105,10 @@ class Rulings:
                 if config is not None:
                     trial.config = config
                     choices.append(m.Ruled(trial.id, t, "continue", config=config))
-                self._proceed(trial, t, config=config)
+                self._proceed(live, t, config=config)
             case Save():
                 choices.append(m.Ruled(trial.id, t, "save"))
-                self._proceed(trial, t, save=True)
+                self._proceed(live, t, save=True)
             case Pause(why):
                 choices.append(m.Ruled(trial.id, t, "pause", why))
                 self._roster.halt(trial, decision, save=True, park=True)
@@ -116,7 +120,7 @@ class Rulings:
                 if source is not None and not is_own:
                     checkpoint = self._roster.checkpoint_of(source, f"trial {trial.id}")
                     self._roster.pin(checkpoint)
-                    self._roster.live[trial.id].restart_from = checkpoint
+                    live.restart_from = checkpoint
                 choices.append(m.Ruled(trial.id, t, "restart", why, config, source, resources))
                 self._roster.halt(trial, decision, save=is_own)
             case Add():
@@ -124,14 +128,14 @@ class Rulings:
             case _:
                 raise TypeError(f"{decision!r} is not a Decision")
 
-    def review(self, view: View) -> Iterator[Add | tuple[Trial, Decision]]:
+    def review(self, view: View) -> Iterable[Add | tuple[Trial, Decision]]:
         """What the scheduler rules on trials that did not just report."""
         found: list[tuple[str, Decision]] = []
         if self.past is None or self._scheduler.replayable:
             found = self._pairs(self._scheduler.review(view))
         if self.past is not None:
             found = self.past.rulings(found, self._roster.trials)
-        return self.checked(found)
+        return self.checked(found) if found else ()
 
     def _pairs(self, ruled: Any) -> list[tuple[str, Decision]]:
         """What review() gave, in pairs.
@@ -139,8 +143,10 @@ class Rulings:
         Raises:
             TypeError: It gave something else.
         """
+        pairs = list(ruled) if hasattr(ruled, "__iter__") and type(ruled) is not str else [ruled]
+        if not pairs:
+            return []
         who = type(self._scheduler).__name__
-        pairs = list(ruled) if isinstance(ruled, Iterable) and not isinstance(ruled, str) else [ruled]
         for pair in pairs:
             if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
                 raise TypeError(
@@ -187,9 +193,10 @@ class Rulings:
 
         None where more may follow than a decision; nothing was entered then.
         """
-        trial, live = self._roster.trials.get(trial_id), self._roster.live.get(trial_id)
-        if trial is None or live is None or trial.attempt != attempt or t <= live.t or t <= trial.ruled_t:
+        live = self._roster.live.get(trial_id)
+        if live is None or live.trial.attempt != attempt or t <= live.t or t <= live.trial.ruled_t:
             return None
+        trial = live.trial
         if trial.status is not Status.RUNNING or not (self._may_retake and self._has_result):
             return None
         if not self._goal.metrics:
@@ -239,10 +246,10 @@ class Rulings:
                 return Stop(Why("stop", t=result.t, note=reason))
         return decision
 
-    def _proceed(self, trial: Trial, t: int, save: bool = False, config: Config | None = None) -> None:
+    def _proceed(self, live: Live, t: int, save: bool = False, config: Config | None = None) -> None:
         """Let report() return, unless the trial runs ahead already."""
-        live = self._roster.live[trial.id]
         if t < live.until_t and not save and config is None:
             return
+        trial = live.trial
         live.until_t = self.next_decision(trial)
         self._roster.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save, config))

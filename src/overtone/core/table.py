@@ -246,6 +246,8 @@ class TrialTable:
                 row.config = row.next_config
                 row.resources = row.next_resources or row.resources
             row.next_config = row.next_resources = None
+        if moved.resources is not None:
+            row.resources = moved.resources
         if _IS_FINAL[after]:
             row.ended = event.time
             if self._slims:

@@ -10,7 +10,13 @@ from overtone.core.types import Checkpoint, Config, Result, Why
 
 
 class Status(str, Enum):
-    """Where a trial is. `shown` is the word that users see."""
+    """Where a trial is.
+
+    Attributes:
+        shown: The word that users see.
+        is_final: Whether the trial has ended for good.
+        is_placed: Whether it holds resources.
+    """
 
     PENDING = "PENDING"
     STARTING = "STARTING"
@@ -21,25 +27,17 @@ class Status(str, Enum):
     TERMINATED = "TERMINATED"
     ERROR = "ERROR"
 
-    @property
-    def shown(self) -> str:
-        return _SHOWN.get(self, self.value)
+    shown: str
+    is_final: bool
+    is_placed: bool
 
-    @property
-    def is_final(self) -> bool:
-        return self in (Status.TERMINATED, Status.ERROR)
+    __hash__ = str.__hash__  # Enum's own is in Python
 
-    @property
-    def is_placed(self) -> bool:
-        """Whether the trial holds resources."""
-        return self in (Status.STARTING, Status.RUNNING, Status.HALTING)
+    def __init__(self, name: str) -> None:
+        self.shown = {"STARTING": "RUNNING", "HALTING": "RUNNING", "PARKED": "PAUSED"}.get(name, name)
+        self.is_final = name in ("TERMINATED", "ERROR")
+        self.is_placed = name in ("STARTING", "RUNNING", "HALTING")
 
-
-_SHOWN = {
-    Status.STARTING: "RUNNING",
-    Status.HALTING: "RUNNING",
-    Status.PARKED: "PAUSED",
-}
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     # waiting for resources: started, or given up before it ran

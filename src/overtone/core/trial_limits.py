@@ -15,8 +15,8 @@ from overtone.errors import ResourceError
 class TrialLimits:
     """What a trial, with all processes that it starts, may use; None for no limit.
 
-    A trial that uses more is killed and has failed; it is not tried again. What a trial used under
-    a driver that is gone does not count after a resume: nobody was left to measure it.
+    A trial that uses more is killed and has failed; it is not tried again. After a resume, on the
+    same machine, what was used before still counts.
 
     Attributes:
         time_s: Seconds in which it has a process and is not paused; summed over its attempts.

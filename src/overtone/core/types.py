@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from overtone.core.message_class import message
+
 Config = dict[str, Any]
 """One trial's hyperparameters: nested dicts and lists of plain values."""
 
@@ -17,7 +19,7 @@ WORST = -math.inf
 """The score of NaN and of a metric that was not reported."""
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Result(Mapping[str, Any]):
     """One report, normalised: a higher score is better and NaN is the worst.
 
@@ -70,7 +72,7 @@ class Checkpoint:
     is_automatic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@message
 class Why:
     """The reason of a decision, as data; the console and `overtone why` speak from it.
 

@@ -16,7 +16,6 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from math import isfinite
-from operator import attrgetter
 from typing import Any
 from zlib import crc32
 
@@ -51,23 +50,6 @@ _NOT_EVENTS = ("header", "driver", "end")
 _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 
-def _getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """From a message to its fields of these names."""
-    return attrgetter(*names) if len(names) > 1 else lambda message: (getattr(message, names[0]),)
-
-
-_NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
-_FIELDS: dict[type, tuple[tuple[str, str, Any], ...]] = {
-    kind: tuple(
-        (one.name, f',"{one.name}":', one.default) for one in fields(kind) if one.name not in _LEFT_OUT
-    )
-    for kind in (*_NAMES, Why)
-}
-_VALUES: dict[type, tuple[Callable[[Any], tuple[Any, ...]], tuple[tuple[str, Any], ...]]] = {
-    kind: (_getter([name for name, *_ in found]), tuple([(start, default) for _, start, default in found]))
-    for kind, found in _FIELDS.items()
-}
-_CONFIG = ',"config":'
 PLAIN_REPORT = re.compile(
     rb'\{"n":(\d+),"e":"reported","time":([-+.e\d]+),"trial_id":"([^"\\]*)","attempt":(\d+),"t":(\d+),"metrics":'
 )
@@ -76,16 +58,55 @@ PLAIN_REPORT = re.compile(
 _METRICS = b',"metrics":'
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id names one in the experiment's
 _STATUSES = frozenset(one.value for one in Status)
-_quoted = lru_cache(4096)(encode_basestring_ascii)
+_quoted = encode_basestring_ascii
 _float = float.__repr__
 _NUMBERS = frozenset({int, float})
-_cached = lru_cache(4096)(dumps)  # of demands and placements few differ
-_TEXT: dict[type, Callable[[Any], str]] = {
+
+
+class _Texts(dict[type, Callable[[Any], str]]):
+    """How values are written, by their type."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], str]:
+        return dumps
+
+
+_few = lru_cache(4096)(dumps)  # of demands and placements few differ
+_TEXTS = _Texts({
     str: _quoted,
     int: int.__repr__,
     float: lambda value: _float(value) if isfinite(value) else dumps(value),
-    Resources: _cached,
-    Placement: _cached,
+    Resources: _few,
+    Placement: _few,
+    Why: lambda why: f"{{{_WRITERS[Why](why, dumps)[1:]}}}",
+})  # fmt: skip
+
+
+def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
+    """A function from a message, and how configs are written, to its fields, each with a comma before it.
+
+    It is compiled, as the methods of dataclasses are: every event passes here, and what walks through the
+    fields takes twice as long.
+    """
+    needed, optional = "", []
+    for one in fields(kind):
+        value = f"(value := one.{one.name})"
+        text = f"config({value})" if one.name == "config" else f"texts[type({value})](value)"
+        if one.name in _LEFT_OUT:
+            continue
+        if one.default is MISSING:
+            needed += f',"{one.name}":{{{text}}}'
+        else:
+            is_set = f"{value} is not None and value != {one.default!r}"
+            optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
+    source = ["def write(one, config):", f" text = f'{needed}'", *optional, " return text"]
+    found: dict[str, Any] = {"texts": _TEXTS}
+    exec("\n".join(source), found)
+    return found["write"]  # type: ignore[no-any-return]
+
+
+_NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
+_WRITERS: dict[type, Callable[[Any, Callable[[Config | None], str]], str]] = {
+    kind: _writer(kind) for kind in (*_NAMES, Why)
 }
 
 
@@ -152,31 +173,16 @@ class Codec:
 
     def encode_choices(self, choices: Sequence[m.Choice]) -> str:
         """The choices as text: equal texts are equal choices."""
-        return ",".join([f'{{"c":"{_NAMES[type(one)]}"{self._fields(one)}}}' for one in choices])
+        return ",".join([
+            f'{{"c":"{_NAMES[type(one)]}"{_WRITERS[type(one)](one, self._config)}}}' for one in choices
+        ])  # fmt: skip
 
     def _head(self, record: m.Record) -> str:
         event = record.event
         self._last = (None, "null")  # one record may name a config twice; between records it may change
-        head = f'{{"n":{record.n},"e":"{_NAMES[type(event)]}"{self._fields(event)}'
+        kind = type(event)
+        head = f'{{"n":{record.n},"e":"{_NAMES[kind]}"{_WRITERS[kind](event, self._config)}'
         return f'{head},"choices":[{self.encode_choices(record.choices)}]' if record.choices else head
-
-    def _fields(self, message: Any) -> str:
-        """The fields of a message, each with a comma before it."""
-        text = ""
-        values, written = _VALUES[type(message)]
-        for value, (start, default) in zip(values(message), written):  # noqa: B905 - as long, and this is hot
-            if value is default:
-                continue
-            kind = type(value)
-            if kind is str:
-                text += start + _quoted(value) if value != default else ""
-            elif kind is int:
-                text += f"{start}{value}" if value != default else ""
-            elif kind is Why:
-                text += f"{start}{{{self._fields(value)[1:]}}}"
-            elif default is MISSING or value != default:
-                text += start + (self._config(value) if start == _CONFIG else _TEXT.get(kind, dumps)(value))
-        return text
 
     def _config(self, config: Config | None) -> str:
         if config is not self._last[0]:

@@ -95,8 +95,7 @@ class Ladders(Generic[R]):
 
     def leftover(self, trials: View, below: float = NEVER) -> Iterator[tuple[str, Stop]]:
         """Stops for those that wait, once none of them can go on any more and nobody else will come."""
-        all_wait = len(self._next) == sum(rung.n_waiting for rung in self.rungs)
-        if not trials.search_is_over or not all_wait:
+        if not trials.search_is_over or len(self._next) != sum(rung.n_waiting for rung in self.rungs):
             return
         if any(True for rung in self.rungs if rung.milestone < below for _ in rung.ready(self._factor)):
             return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
 from overtone.core.view import View
+from overtone.schedulers.ordered import Ordered
 
 
 def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[float]:
@@ -66,7 +67,7 @@ class Rung:
     def __init__(self, milestone: float) -> None:
         self.milestone = milestone
         # (score, -order of arrival), the worst first: of equals, who came first ranks higher
-        self._keys: list[tuple[float, int]] = []
+        self._keys = Ordered()
         self._waiting: list[tuple[tuple[float, int], str]] = []
         self._key_of: dict[str, tuple[float, int]] = {}
 
@@ -79,11 +80,11 @@ class Rung:
     def add(self, score: float, waiting: str = "") -> int:
         """Enter a score, of the trial `waiting` if it waits here for its turn; its rank, 1 the best."""
         key = (score, -len(self._keys))
-        insort(self._keys, key)
+        below = self._keys.add(key)
         if waiting:
             self._key_of[waiting] = key
             insort(self._waiting, (key, waiting))
-        return self._rank(key)
+        return len(self._keys) - below
 
     def count(self, result: Result) -> None:
         """Enter the last result of a trial that ended on its way here."""
@@ -95,7 +96,8 @@ class Rung:
             return None
         place = (len(self._keys) - 1) * (1 - 1 / factor)
         below = int(place)
-        low, high = self._keys[below][0], self._keys[min(below + 1, len(self._keys) - 1)][0]
+        low: float = self._keys[below][0]
+        high: float = self._keys[min(below + 1, len(self._keys) - 1)][0]
         return low if low == high or place == below else low + (high - low) * (place - below)
 
     def ready(self, factor: float) -> Iterator[str]:
@@ -122,4 +124,4 @@ class Rung:
         return [trial_id for _, trial_id in self._waiting]
 
     def _rank(self, key: tuple[float, int]) -> int:
-        return len(self._keys) - bisect_left(self._keys, key)
+        return len(self._keys) - self._keys.place(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from overtone.space.data import describe
@@ -22,13 +23,21 @@ def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
     It has the values that differ between trials, sorted by path: numbers with 4 significant digits,
     each under the last part of its path, or all of it where two would have the same name.
     """
-    variables = [(node.path.split("/"), value) for node, value in active(parse(space), config)]
-    short = Counter(_last(parts) for parts, _ in variables)
+    variables = list(active(parse(space), config))
+    names = _names(tuple([node.path for node, _ in variables]))
     words = [
-        f"{_clean(_last(parts) if short[_last(parts)] == 1 else '.'.join(parts))}={_clean(_text(value))}"
-        for parts, value in variables
+        f"{name}={value:.4g}" if type(value) is float else f"{name}={_clean(_text(value))}"
+        for name, (_, value) in zip(names, variables, strict=True)
     ]
     return f"{index}_{','.join(words)}"[:_TAG_CHARS] if words else str(index)
+
+
+@lru_cache(1024)
+def _names(paths: tuple[str, ...]) -> list[str]:
+    """What the values at these paths are called."""
+    parts = [path.split("/") for path in paths]
+    short = Counter(map(_last, parts))
+    return [_clean(_last(one) if short[_last(one)] == 1 else ".".join(one)) for one in parts]
 
 
 def variables(space: Any) -> list[str]:

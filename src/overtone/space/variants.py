@@ -29,7 +29,8 @@ class Variants:
 
     def config(self, point: int, rng_for: RngFor) -> dict[str, Any]:
         """The configuration at grid point number `point`, with random values drawn by `rng_for`."""
-        return _AtPoint(self.root, rng_for, self._digits(point)).config()
+        digits = self._digits(point) if self.size > 1 or point else {}
+        return _AtPoint(self.root, rng_for, digits).config()
 
     def point(self, point: int) -> dict[str, Any]:
         """What grid point number `point` fixes, by path; a branch is given as it is written."""

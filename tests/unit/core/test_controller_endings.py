@@ -4,6 +4,7 @@ import pytest
 
 from overtone.core import messages as m
 from overtone.core.decision import Pause, Restart
+from overtone.core.endings import FAIL_FAST_S
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.resources import Resources
@@ -155,13 +156,13 @@ def test_a_trial_may_die_before_its_first_word():
     assert again.attempt == 1
 
 
-def test_fail_fast_ends_the_search_and_lets_the_others_save():
+def test_fail_fast_ends_the_search_and_gives_the_others_a_moment_to_save():
     hand = ByHand(cpus=3, limits={"fail_fast": True, "lookahead": 2})
     failing, running = hand.run(), hand.run()
     hand.suggest({}), hand.suggest({})
     starting, waiting = list(hand.controller.trials)[2:]
     assert hand.ended(failing, "raised", "E") == [
-        m.Halt(running, 0, save=True), m.Halt(starting, 0, save=True)
+        m.Halt(running, 0, save=True, grace_s=FAIL_FAST_S), m.Halt(starting, 0, save=True, grace_s=FAIL_FAST_S)
     ]  # fmt: skip
     assert m.Noted(f"trial {failing} failed") in hand.choices
     assert hand.status(waiting) is Status.TERMINATED

@@ -33,6 +33,7 @@ def start(trial, index=0, attempt=0, config=None, **more):
         m.Noticed(1.0, "nobody", 0, 5.0),
         m.Ended(1.0, "nobody", 0, "returned"),
         m.Requested(1.0, "stop_trial", "nobody"),
+        m.Requested(1.0, "save_trial", "nobody"),
     ],
 )
 def test_messages_of_unknown_trials_are_stale(event):
@@ -173,6 +174,16 @@ def test_a_notice_lets_a_running_trial_save():
     hand.tell(m.Requested(1.0, "stop_trial", trial))
     assert hand.tell(m.Noticed(1.0, trial, 0, 30.0)) == []
     assert hand.is_stale
+
+
+def test_a_running_trial_saves_where_it_is_asked_to():
+    hand = ByHand(Dictated(ahead=5.0))
+    trial = hand.run()
+    assert hand.tell(m.Requested(1.0, "save_trial", trial)) == [m.Proceed(trial, 0, 5.0, save=True)]
+    hand.ended(trial, "returned")
+    assert hand.tell(m.Requested(2.0, "save_trial", trial)) == []
+    assert hand.is_stale
+    assert not hand.controller.is_done or hand.status(trial).is_final
 
 
 def test_handlers_for_all_events():

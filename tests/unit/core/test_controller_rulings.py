@@ -6,6 +6,7 @@ from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Pause, Restart, Save, Stop
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
+from overtone.core.table import TrialTable
 from overtone.core.template import Template
 from overtone.core.trial import Status
 from overtone.core.types import Why
@@ -170,6 +171,11 @@ def test_a_restart_may_ask_for_other_resources():
     hand.report(trial, 1, saves=True)
     (again,) = hand.ended(trial, "halted")
     assert again.resources == Resources.of({"cpu": 2})
+    table = TrialTable()
+    for record in hand.records:
+        table.apply(record)
+    assert table.rows[trial].resources == Resources.of({"cpu": 2})
+    assert table.used == {"cpu": 2}
 
 
 def test_a_restart_that_asks_for_more_than_there_is_fails():

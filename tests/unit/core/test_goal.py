@@ -219,5 +219,9 @@ def test_constraints_have_bounds_and_nan_breaks_them():
     assert goal.result({"loss": 1.0, "latency": math.nan, "a": {"b": "?"}}).violations == (math.inf, math.inf)
     assert goal.result({"loss": 1.0}).violations == (0.0, 0.0)
     assert Goal("loss", constraints=["size"]).result({"loss": 1, "size": 2}).violations == (2.0,)
+    allowed = {"loss": 1.0, "latency": 50, "a": {"b": 1}}
+    assert goal.allows(allowed)
+    assert not goal.allows({**allowed, "latency": 51})
+    assert Goal("loss").allows({})
     with pytest.raises(GoalError, match="number that 'latency' may be at most"):
         Goal("loss", constraints={"latency": "fast"})

@@ -97,3 +97,15 @@ def test_the_owner_of_the_reservation_comes_first_and_once():
     assert waiting.order() == [0, 1]
     waiting.ledger.reserve(large.id, TWO)
     assert waiting.order() == [1, 0]
+
+
+def test_whether_any_may_start_is_known_without_looking_for_it():
+    waiting = Waiting(cpus=2)
+    assert not waiting.queue
+    waiting.add(FOUR)
+    assert waiting.queue
+    assert not waiting.queue.has_runnable()
+    waiting.add(TWO)
+    assert waiting.queue.has_runnable()
+    waiting.ledger.place("other", ONE)
+    assert not waiting.queue.has_runnable()

@@ -79,11 +79,14 @@ class Fields:
             own = _encode(values)
         except (ValueError, TypeError):  # NaN, or a key that is no text
             return filled, encode(filled)
+        step = _number(seconds)  # exact text takes as long as much else here: equal numbers share theirs
+        total = step if total_s == seconds else _number(total_s)
+        here = total if here_s == total_s else _number(here_s)
         return filled, (
             f'{own[:-1]}{"," if len(own) > 2 else ""}"training_iteration":{t},"time_this_iter_s":'
-            f'{_number(seconds)},"time_total_s":{_number(total_s)},"timesteps_total":null,"timestamp":{second},'
+            f'{step},"time_total_s":{total},"timesteps_total":null,"timestamp":{second},'
             f'"date":"{self._date}","iterations_since_restore":{n_here},"time_since_restore":'
-            f'{_number(here_s)},"done":false}}'
+            f'{here},"done":false}}'
         )
 
 

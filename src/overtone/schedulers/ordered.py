@@ -1,0 +1,51 @@
+"""Many keys in order, of which one more is entered in no time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import Any
+
+MOST = 8192
+"""Keys in one list: in a longer one, entering a key moves too many others."""
+
+
+class Ordered:
+    """Keys in ascending order, in lists of limited length.
+
+    >>> keys = Ordered()
+    >>> [keys.add(key) for key in (5, 3, 4)], len(keys), keys[1]
+    ([0, 0, 1], 3, 4)
+    """
+
+    def __init__(self) -> None:
+        self._lists: list[list[Any]] = [[]]
+        self._tops: list[Any] = []  # the highest key of each list but the last
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place: int) -> Any:
+        for keys in self._lists:
+            if place < len(keys):
+                return keys[place]
+            place -= len(keys)
+        raise IndexError("there are not so many keys")
+
+    def add(self, key: Any) -> int:
+        """Enter a key; its place, which is the number of lower ones."""
+        at = bisect_left(self._tops, key)
+        keys = self._lists[at]
+        insort(keys, key)
+        self._length += 1
+        place = self.place(key)
+        if len(keys) > MOST:
+            self._lists[at : at + 1] = keys[: MOST // 2], keys[MOST // 2 :]
+            self._tops.insert(at, keys[MOST // 2 - 1])
+        return place
+
+    def place(self, key: Any) -> int:
+        """How many keys are lower."""
+        at = bisect_left(self._tops, key)
+        before = sum(map(len, self._lists[:at])) if at else 0
+        return before + bisect_left(self._lists[at], key)
