@@ -18,9 +18,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from random import Random
 
@@ -163,6 +166,80 @@ def torment(one: Suffering, n: int, done: Counter[str], names: list[str]) -> Non
     one.finish()
 
 
+class Chaos:
+    """Experiments that are hurt, some of them at once, until there were enough faults.
+
+    Each has chance of its own, from its number and the seed: what the others do changes nothing.
+
+    Args:
+        root: Where they lie.
+        disk: A small one, for one of them at a time.
+        names: Of the faults.
+        faults: How many.
+        deadline: When to begin no other, by the monotonic clock.
+
+    Attributes:
+        done: Faults, by name.
+        failures: The story of each experiment that lost something.
+    """
+
+    def __init__(self, root: Path, disk: Path | None, names: list[str], faults: int, deadline: float) -> None:
+        self.done: Counter[str] = Counter()
+        self.failures: list[str] = []
+        self._root, self._disk, self._names, self._deadline = root, disk, names, deadline
+        self._left, self._n_runs, self._n_ended = faults, 0, 0
+        self._lock, self._disk_is_free = threading.Lock(), threading.Lock()
+
+    def run(self, random: Random, at_once: int) -> None:
+        """Until there were enough, it is late, or something was lost."""
+        with ThreadPoolExecutor(at_once) as pool:
+            for one in [pool.submit(self._hurt_on, random) for _ in range(at_once)]:
+                one.result()
+
+    def told(self) -> str:
+        """How much was done."""
+        return f"{self.done.total()} faults in {self._n_ended} experiments"
+
+    def _hurt_on(self, random: Random) -> None:
+        while True:
+            with self._lock:
+                if self._left <= 0 or self.failures or time.monotonic() >= self._deadline:
+                    return
+                self._n_runs += 1
+                number, chance = self._n_runs, Random(random.getrandbits(64))
+                n = min(chance.randint(1, 8), self._left)
+                self._left -= n
+            done = self._hurt(number, chance, n)
+            with self._lock:
+                self.done += done
+                self._left += n - done.total()
+                self._n_ended += 1
+                if self._n_ended % 10 == 0 and not self.failures:
+                    print(f"{self.told()}: nothing lost", flush=True)
+
+    def _hurt(self, number: int, chance: Random, n: int) -> Counter[str]:
+        """One experiment; the faults that there were."""
+        done: Counter[str] = Counter()
+        options: dict[str, object] = {"clock_jumps": chance.random() < 0.3}
+        on_disk = self._disk is not None and chance.random() < 0.4
+        names = self._names if on_disk else [name for name in self._names if name != "disk full"]
+        with self._disk_is_free if on_disk else nullcontext():
+            if on_disk:
+                options["storage"] = str(self._disk)
+            one = Suffering(self._root / f"run{number}", chance, **options)
+            try:
+                guarded(one, lambda: torment(one, n, done, names))
+            except AssertionError as error:
+                kept = one.folder
+                if on_disk:
+                    kept = self._root / f"failed{number}"
+                    shutil.copytree(one.folder, kept, dirs_exist_ok=True)
+                self.failures.append(f"{error}\nits folder: {kept}")
+            if on_disk:
+                shutil.rmtree(one.folder, ignore_errors=True)
+        return done
+
+
 def mounted(root: Path) -> Path | None:
     """A small disk below `root`; None where nothing may be mounted."""
     disk = root / "disk"
@@ -187,6 +264,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=1000, help="end after so many")
     parser.add_argument("--minutes", type=float, default=20.0, help="or after so long")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of all chance")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() or 1, help="experiments side by side")
     arguments = parser.parse_args()
     enter_namespace()
     root = Path(tempfile.mkdtemp(prefix="overtone_chaos_"))
@@ -196,35 +274,19 @@ def main() -> int:
         names.remove("disk full")
         print("no disk can be mounted here: the fault 'disk full' is left out", flush=True)
     print(f"seed {arguments.seed}, below {root}", flush=True)
-    random, done, deadline = Random(arguments.seed), Counter(), time.monotonic() + 60 * arguments.minutes
-    n_runs = 0
+    chaos = Chaos(root, disk, names, arguments.faults, time.monotonic() + 60 * arguments.minutes)
     try:
-        while done.total() < arguments.faults and time.monotonic() < deadline:
-            n_runs += 1
-            options: dict[str, object] = {"clock_jumps": random.random() < 0.3}
-            on_disk = disk is not None and random.random() < 0.4
-            if on_disk:
-                options["storage"] = str(disk)
-            one = Suffering(root / f"run{n_runs}", Random(random.getrandbits(64)), **options)
-            faults = min(random.randint(1, 8), arguments.faults - done.total())
-            may = names if on_disk else [name for name in names if name != "disk full"]
-            guarded(one, lambda one=one, n=faults, may=may: torment(one, n, done, may))  # type: ignore[misc]
-            if on_disk:
-                shutil.rmtree(one.folder)
-            if n_runs % 10 == 0:
-                print(f"{done.total()} faults in {n_runs} experiments: nothing lost", flush=True)
-    except AssertionError as error:
-        print(f"\nafter {done.total()} faults in {n_runs} experiments (seed {arguments.seed}):\n{error}")
-        if disk is not None and one.folder.is_relative_to(disk):
-            shutil.copytree(one.folder, root / "failed", dirs_exist_ok=True)
-            print(f"its folder: {root / 'failed'}")
-        return 1
+        chaos.run(Random(arguments.seed), arguments.at_once)
     finally:
         if disk is not None:
             subprocess.run(["umount", "-l", str(disk)], capture_output=True)
+    if chaos.failures:
+        for story in chaos.failures:
+            print(f"\nafter {chaos.told()} (seed {arguments.seed}):\n{story}")
+        return 1
     shutil.rmtree(root, ignore_errors=True)
-    listed = ", ".join(f"{count} {name}" for name, count in done.most_common())
-    print(f"{done.total()} faults in {n_runs} experiments: nothing lost, doubled or left ({listed})")
+    listed = ", ".join(f"{count} {name}" for name, count in chaos.done.most_common())
+    print(f"{chaos.told()}: nothing lost, doubled or left ({listed})")
     return 0
 
 

@@ -23,7 +23,7 @@ def train(config):
 def run(url, **options):
     given = {"num_samples": 2, "engine": "inline", "name": "exp", **options}
     return tune.run(
-        train, config={"x": tune.uniform(1, 2)}, metric="score", mode="max", seed=1, verbose=0,
+        train, config={"x": tune.uniform(1, 2)}, metric="score", mode="max", seed=1, verbose=given.pop("verbose", 0),
         tensorboard=False, storage_path=url, **given,
     )  # fmt: skip
 
@@ -34,7 +34,7 @@ def url(tmp_path, monkeypatch):
     return f"memory:/{tmp_path}/results"
 
 
-def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp_path):
+def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp_path, capsys):
     first = run(url)
     rows = first.dataframe().to_dict()
     shutil.rmtree(tmp_path / "cache")
@@ -42,7 +42,8 @@ def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp
     assert again.dataframe().to_dict() == rows
     assert Path(again.best_checkpoint.path, "t").read_text() == "3"
     shutil.rmtree(tmp_path / "cache")
-    last = run(url, num_samples=3, resume=True)
+    last = run(url, num_samples=3, resume=True, verbose=1)
+    assert f"\nresults: {url}/exp\n" in capsys.readouterr().out
     assert [len(list(trial.results())) for trial in last.trials] == [3, 3, 3]
     assert last.trials[0].config == first.trials[0].config
     assert again.refresh() > 0

@@ -163,7 +163,7 @@ def test_tuner_restore_goes_on_with_more_samples(tmp_path):
         tune.Tuner.restore(tmp_path / "exp")
 
 
-def test_failed_trials_are_tried_again_where_that_is_asked(tmp_path):
+def test_failed_trials_are_tried_again_where_that_is_asked(tmp_path, capfd):
     broken = tmp_path / "broken"
     broken.touch()
 
@@ -176,12 +176,49 @@ def test_failed_trials_are_tried_again_where_that_is_asked(tmp_path):
     def go(**arguments):
         return tune.run(
             train, num_samples=2, metric="loss", mode="min", engine="inline", storage_path=tmp_path,
-            name="exp", verbose=0, tensorboard=False, raise_on_failed_trial=False, **arguments,
+            name="exp", verbose=1, tensorboard=False, raise_on_failed_trial=False, **arguments,
         )  # fmt: skip
 
     assert {trial.status for trial in go().trials} == {"ERROR"}
     assert {trial.status for trial in go(resume=True).trials} == {"ERROR"}
     broken.unlink()
+    capfd.readouterr()
     found = go(resume="AUTO+ERRORED")
+    said = capfd.readouterr()
+    assert "2 of them had ended, 2 in an error: these are tried again" in said.err
+    assert ": 2 TERMINATED\n" in said.out
+    assert "failed: " not in said.out
     assert {trial.status for trial in found.trials} == {"TERMINATED"}
     assert [len(one) for one in found.trial_dataframes.values()] == [3, 3]
+
+
+def test_a_moved_experiment_goes_on_from_its_checkpoints(tmp_path):
+    broken = tmp_path / "broken"
+    broken.touch()
+    begun = []
+
+    def train(config):
+        saved = tune.get_checkpoint()
+        begun.append(int(Path(saved.path, "t").read_text()) if saved else 0)
+        for t in range(begun[-1] + 1, 4):
+            if t == 3 and broken.exists():
+                raise RuntimeError("broken")
+            with tune.checkpoint_dir(step=t) as folder:
+                Path(folder, "t").write_text(str(t))
+            tune.report(loss=t)
+
+    def go(name, **arguments):
+        return tune.run(
+            train, metric="loss", mode="min", engine="inline", storage_path=tmp_path, name=name,
+            verbose=0, tensorboard=False, raise_on_failed_trial=False, keep_checkpoints_num=1, **arguments,
+        )  # fmt: skip
+
+    go("exp")
+    broken.unlink()
+    (tmp_path / "exp").rename(tmp_path / "moved")
+    found = go("moved", resume="AUTO+ERRORED")
+    assert begun == [0, 2]
+    saved = Path(found.trials[0].checkpoint.path)
+    assert saved.is_relative_to(tmp_path / "moved")
+    assert (saved / "t").read_text() == "3"
+    assert list((tmp_path / "moved").glob("*/checkpoint_*")) == [saved]

@@ -35,7 +35,7 @@ def run(args: Arguments) -> int:
     journal = journal_of(args.experiment, args.dir)
     analysis, trials = analysis_of(journal, args.metric, args.mode)
     metric, mode = goal_needed(analysis, args.metric, args.mode)
-    ranked = ranking(trials, metric, mode, args.scope)
+    ranked = ranking(analysis, trials, metric, mode, args.scope)
     if not ranked:
         from overtone.analysis.aim import check_reported
 
@@ -81,13 +81,15 @@ def _show(data: dict[str, Any], trial: RecordedTrial, n_ranked: int) -> None:
     from overtone.cli.trials import parameter_shown
     from overtone.observers.plain_text import number, show
 
-    at = data["training_iteration"]
-    where = "at its last iteration" if data["scope"] == "last" else f"({data['scope']})"
+    scope, at = data["scope"], data["training_iteration"]
+    where = f"({scope})" if scope != "last" else "at its last iteration" + ("" if at is None else f", {at}")
+    if scope == "all" and data["best_iteration"] is not None:
+        where = f"at iteration {data['best_iteration']}, its best"
     peak = data["best_value"]
     better = "" if peak in (None, data["value"]) else f"{show(peak)} at iteration {data['best_iteration']}"
     show_facts([
         ("trial", f"{trial.trial_id}, the best of {n_ranked}"),
-        (data["metric"], f"{number(data['value'])} {where}{'' if at is None else f', {at}'}"),
+        (data["metric"], f"{number(data['value'])} {where}"),
         (f"its {data['mode']}", better),
         ("status", data["status"]),
         *((f"config {name}", parameter_shown(one)) for name, one in flatten(trial.config).items()),

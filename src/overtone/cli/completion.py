@@ -100,8 +100,22 @@ _overtone_experiments() {{
         [[ -e $one ]] || continue
         one="${{one%/journal.jsonl}}"
         one="${{one##*/}}"
-        [[ $one == "$1"* ]] && COMPREPLY+=("$(printf %q "$one")")
+        [[ $one == "${{1//\\\\/}}"* ]] && COMPREPLY+=("$(printf %q "$one")")
     done
+}}
+
+# Names are quoted here: bash itself, with "-o filenames", lets $ and ` stand, which would be run.
+_overtone_paths() {{
+    local one end=
+    [[ $1 == -d ]] && end=/
+    while IFS= read -r one; do
+        if [[ $one == "~"* ]]; then
+            COMPREPLY+=("~$(printf %q "${{one:1}}")$end")
+        else
+            COMPREPLY+=("$(printf %q "$one")$end")
+        fi
+    done < <(compgen "$1" -- "${{2//\\\\/}}")
+    [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == */ ]] && compopt -o nospace 2> /dev/null
 }}
 
 _overtone() {{
@@ -133,12 +147,12 @@ _overtone() {{
     case "$first" in
         experiment)
             [[ $n_words -eq 0 ]] && _overtone_experiments "$current"
-            COMPREPLY+=($(compgen -d -- "$current")) ;;
-        dir) COMPREPLY=($(compgen -d -- "$current")) ;;
+            _overtone_paths -d "$current" ;;
+        dir) _overtone_paths -d "$current" ;;
         *) COMPREPLY=($(compgen -W "$first" -- "$current")) ;;
     esac
 }}
-complete -o filenames -F _overtone overtone
+complete -F _overtone overtone
 """
 
 
@@ -161,9 +175,9 @@ def _bash(found: list[Command]) -> str:
 
 def _bash_value(takes: str) -> str:
     if takes == "file":
-        return 'COMPREPLY=($(compgen -f -- "$current"))'
+        return '_overtone_paths -f "$current"'
     if takes == "dir":
-        return 'COMPREPLY=($(compgen -d -- "$current"))'
+        return '_overtone_paths -d "$current"'
     return "COMPREPLY=()" if takes == "word" else f'COMPREPLY=($(compgen -W "{takes}" -- "$current"))'
 
 

@@ -11,6 +11,7 @@ from overtone.cli.documents import moment
 from overtone.cli.holder import Holder, holder
 from overtone.cli.index import Index
 from overtone.errors import OvertoneError
+from overtone.journal.header import header
 from overtone.store.cache import origin
 
 RUNNING = "running"
@@ -43,6 +44,8 @@ def overview(journal: Path, index: Index) -> dict[str, Any]:
     """
     by = holder(journal)
     known = index.summary(journal)
+    if by is None and known["started"] is None:
+        header(journal)  # says so where there is none
     statuses = known["statuses"]
     if by is None and "RUNNING" in statuses:
         statuses["INTERRUPTED"] = statuses.pop("RUNNING")

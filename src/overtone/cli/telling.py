@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from overtone.analysis.aim import recorded_goal
+from overtone.analysis.aim import recorded_goal, recorded_objectives
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.errors import GoalError
@@ -55,6 +55,7 @@ class Telling:
             clock=lambda: 0.0,
             metric=metric,
             mode=mode,
+            limits=recorded_objectives(header),
             total=lambda: planned if isinstance(planned, int) else None,
         )
         self.progress = Progress(facts, keeps_results=True)

@@ -105,7 +105,9 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     import json
 
     facts = driver_facts()
-    apart = {name: header[name] for name in (*facts, "nth") if name in header and name != "overtone"}
+    apart = {
+        name: header[name] for name in (*facts, "nth", "called") if name in header and name != "overtone"
+    }
     parts = {**header["parts"]}
     apart["main"] = parts.pop("main", "")
     try:

@@ -142,7 +142,7 @@ def _folder(root: Path, name: str | None, made_up: str, stamp: str) -> tuple[Pat
         elif folder.exists() and any(folder.iterdir()):
             aside = _fresh(folder.with_name(f"{folder.name}.{stamp}"))
             _move(folder, aside)
-            moved = f"{folder} was in use; its earlier results are now in {aside}"
+            moved = f"{folder} was in use; its earlier results are now in {aside}" + _unfinished(aside)
         folder.mkdir(exist_ok=True)
         probe = folder / ".writable"
         probe.touch()
@@ -155,6 +155,17 @@ def _folder(root: Path, name: str | None, made_up: str, stamp: str) -> tuple[Pat
             'write to: tune.run(..., storage_path="/some/folder")'
         ) from None
     return folder, moved
+
+
+def _unfinished(aside: Path) -> str:
+    """What to do about an experiment that was moved aside before it had come to its end, or ""."""
+    from overtone.run.found import is_begun, is_finished
+
+    if not is_begun(aside) or is_finished(aside):
+        return ""
+    return (
+        f'. It is unfinished: `overtone resume {aside}` goes on with it; resume="AUTO" does without moving it'
+    )
 
 
 def _move(folder: Path, aside: Path) -> None:

@@ -153,7 +153,8 @@ def _has_journal(folder: Path) -> bool:
         raise StorageError(f"{folder} cannot be read: {error.strerror or error}") from error
 
 
-def _is_begun(folder: Path) -> bool:
+def is_begun(folder: Path) -> bool:
+    """Whether anything was recorded there, be it readable or not."""
     try:
         return _has_journal(folder)
     except StorageError:
@@ -162,10 +163,13 @@ def _is_begun(folder: Path) -> bool:
 
 def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path | None:
     """The experiment that this one was when the command of `target` ran the last time."""
-    if name is not None and (root / name).absolute() != target.absolute():
-        return root / name if _has_journal(root / name) else None
     last = header_of(target)
-    if last.get("nth", 0) == nth or name is not None:
+    if name is not None:
+        # under another name, where it was moved aside or copied
+        if (root / name).absolute() == target.absolute() or last.get("called") == name:
+            return target
+        return root / name if _has_journal(root / name) else None
+    if last.get("nth", 0) == nth:
         return target
     for folder in _experiments(root):
         try:
@@ -205,5 +209,5 @@ def _experiments(root: Path, prefix: str = "") -> list[Path]:
 
 
 def _listed(root: Path) -> str:
-    names = sorted(folder.name for folder in _experiments(root) if _is_begun(folder))
+    names = sorted(folder.name for folder in _experiments(root) if is_begun(folder))
     return ", ".join(names[-5:]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "none"

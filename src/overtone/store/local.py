@@ -16,6 +16,7 @@ from zlib import crc32
 
 from overtone.core.protocols import Store
 from overtone.errors import DamagedError, StorageError
+from overtone.store.moved import key_of
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -82,10 +83,12 @@ class LocalStore(Store):
     def get(self, uri: str) -> Path:
         """The directory at `uri`, after a check that it is as it was put; not to be written to.
 
+        In an experiment that was moved or copied, it is the one that came along.
+
         Raises:
             DamagedError: It is not there, or damaged; the file is named.
         """
-        path = Path(uri)
+        path = self._here(uri)
         try:
             files: dict[str, list[int]] = json.loads((path / MANIFEST).read_bytes())["files"]
         except FileNotFoundError as error:
@@ -115,7 +118,7 @@ class LocalStore(Store):
         Raises:
             StorageError: It is not in this store, or cannot be deleted.
         """
-        path = Path(os.path.abspath(uri))
+        path = self._here(uri)
         if self.root not in path.parents:
             raise StorageError(f"{uri} is not below {self.root}: this store did not put it there")
         hidden = path.with_name(f"{_DELETED}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
@@ -139,6 +142,14 @@ class LocalStore(Store):
                 _remove(Path(folder, name))
 
     # --- parts -------------------------------------------------------------------------
+
+    def _here(self, uri: str) -> Path:
+        """The path at `uri`; in an experiment that was moved or copied, of what came along."""
+        path = Path(os.path.abspath(uri))
+        key = None if self.root in path.parents else key_of(uri)
+        if key is not None and os.path.isdir(copy := self.root / key):
+            return copy
+        return path
 
     def _target(self, key: str) -> Path:
         parts = key.split("/")
@@ -223,7 +234,10 @@ def _moved(source: Path, target: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Delete a folder and all in it, as far as that is possible."""
+    """Delete a folder and all in it, as far as that is possible; of a link, only the link."""
+    if os.path.islink(folder):
+        _try(os.unlink, folder)
+        return
     for where, names, files in os.walk(folder, topdown=False):
         for name in files:
             _try(os.unlink, os.path.join(where, name))

@@ -24,6 +24,7 @@ from overtone.errors import DamagedError, StorageError
 from overtone.store.cache import FETCHED, local_folder
 from overtone.store.files import RemoteFiles
 from overtone.store.local import MANIFEST, LocalStore
+from overtone.store.moved import key_of
 
 KEPT_S = 3600.0
 """How long a fetched directory stays after it was last asked for."""
@@ -84,10 +85,13 @@ class RemoteStore(Store):
     def get(self, uri: str) -> Path:
         """A local copy of the directory at `uri`, checked; not to be written to.
 
+        In an experiment that was moved or copied, it is the one that came along.
+
         Raises:
             DamagedError: It is not there, or damaged; the file is named.
             StorageError: The store failed; an UnreachableError where the same again may work.
         """
+        uri = self._here(uri)
         there = RemoteFiles(uri, self.files.options)
         manifest = there.read(MANIFEST)
         if manifest is None:
@@ -109,6 +113,7 @@ class RemoteStore(Store):
         Raises:
             StorageError: It is not in this store, or cannot be deleted.
         """
+        uri = self._here(uri)
         if not uri.startswith(f"{self.url}/"):
             raise StorageError(f"{uri} is not below {self.url}: this store did not put it there")
         there = RemoteFiles(uri, self.files.options)
@@ -116,6 +121,13 @@ class RemoteStore(Store):
         there.remove(there.sizes())
         for fetched in self.cache.glob(f"{_stem(uri)}-*"):
             shutil.rmtree(fetched, ignore_errors=True)
+
+    def _here(self, uri: str) -> str:
+        """The URL `uri`; in an experiment that was moved or copied, of what came along."""
+        key = None if uri.startswith(f"{self.url}/") else key_of(uri)
+        if key is not None and self.files.below(key).read(MANIFEST) is not None:
+            return f"{self.url}/{key}"
+        return uri
 
     def list(self, prefix: str = "") -> builtins.list[str]:
         """The keys that start with `prefix`, sorted; unfinished puts are not listed."""

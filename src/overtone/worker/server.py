@@ -27,6 +27,7 @@ from overtone.worker.notice import Board
 from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.spawn import spawn
 from overtone.worker.surroundings import explain, load_job, take_over
+from overtone.worker.tally import Tally
 from overtone.worker.watch import Watch
 from overtone.worker.wire import Message, frame
 
@@ -122,7 +123,7 @@ class Server:
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
             gc.freeze()  # a child's collector then leaves the pages that it shares alone
         if self._surroundings.limits is not None:
-            self._watch = Watch(self._surroundings.limits)
+            self._watch = Watch(self._surroundings.limits, tally=Tally(self._surroundings.folder))
         self._family = lineage.children(os.getpid())
         # without a handler of its own, SIGCHLD would not reach the wake-up descriptor
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
@@ -198,6 +199,8 @@ class Server:
             except ChildProcessError:
                 break  # nobody is left; orphans would have become children
             time.sleep(0.001)
+        if self._watch is not None:
+            self._watch.keep()
         os._exit(0)
 
     def _tell(self, message: Message) -> None:

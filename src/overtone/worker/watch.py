@@ -8,12 +8,17 @@ from dataclasses import dataclass, field
 
 from overtone.core.trial_limits import TrialLimits
 from overtone.worker import usage
+from overtone.worker.tally import Tally
 
 LOOK_EVERY_S = 0.05
 LOOK_AT_LEAST_EVERY_S = 0.25
 
 SHARE = 0.05
 """Of a CPU, at most, for looking."""
+
+KEEP_EVERY_S = 1.0
+KEEP_SHARE = 0.02
+"""Of a CPU, at most, for writing down what was used."""
 
 
 @dataclass(slots=True)
@@ -43,18 +48,26 @@ class _Watched:
 
 
 class Watch:
-    """Knows what each trial has used, over all its attempts.
+    """Knows what each trial has used, over all its attempts, also under earlier drivers.
 
     Args:
         limits: What each may use.
         clock: Seconds.
+        tally: Where that is written down, if anywhere.
     """
 
-    def __init__(self, limits: TrialLimits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: TrialLimits,
+        clock: Callable[[], float] = time.monotonic,
+        tally: Tally | None = None,
+    ) -> None:
         self._limits = limits
         self._clock = clock
+        self._tally = tally
         self._watched: dict[int, _Watched] = {}  # by the process's number
-        self._before: dict[int, tuple[float, float]] = {}  # by the trial's index: time_s, cpu_s
+        self._before = tally.read() if tally is not None else {}  # by the trial's index
+        self._keep_at, self._is_kept = 0.0, bool(self._before)
         self._families = usage.Families()
         self._look_at = 0.0
 
@@ -73,6 +86,14 @@ class Watch:
         if one is not None:
             self._before[one.index] = self._total(one)
 
+    def keep(self) -> None:
+        """Write down what was used so far, for those who come after."""
+        now = {one.index: self._total(one) for one in self._watched.values()}
+        used = {**self._before, **now}
+        if self._tally is not None and (used or self._is_kept):
+            self._tally.write(used)
+            self._is_kept = True
+
     def wait_s(self) -> float | None:
         """How long until the next `look`; None where nothing is watched."""
         return max(0.0, self._look_at - self._clock()) if self._watched else None
@@ -88,6 +109,10 @@ class Watch:
             if error:
                 found.append((number, one.index, error, one.family | {one.pid}))
                 self.end(number)
+                del self._before[one.index]  # should a resume try it again, it begins with nothing
+        if began >= self._keep_at:
+            self.keep()
+            self._keep_at = began + max(KEEP_EVERY_S, (self._clock() - began) / KEEP_SHARE)
         now = self._clock()
         in_s = min(LOOK_AT_LEAST_EVERY_S, max(LOOK_EVERY_S, (now - began) / SHARE))
         self._look_at = now + in_s

@@ -61,3 +61,30 @@ def test_bash_completes(overtone, search, home, tmp_path, words, found):
         ["bash", "--norc", "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path
     )
     assert done.stdout.split() == found
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["show", "my"], r"my\ \`exp\`\$\(x\)"),
+        (["show", r"my\ "], r"my\ \`exp\`\$\(x\)"),
+        (["ls", "a folder/be"], r"a\ folder/below/"),
+        (["ls", "~/overtone_r"], "~/overtone_results/"),
+    ],
+)
+def test_bash_runs_nothing_that_stands_in_names(overtone, home, tmp_path, words, found):
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    for folder in (home / "overtone_results" / "my `exp`$(x)", tmp_path / "a folder" / "below"):
+        folder.mkdir(parents=True)
+        (folder / "journal.jsonl").touch()
+    script = tmp_path / "script"
+    script.write_text(overtone("completion", "bash").out)
+    line = " ".join(f"'{word}'" for word in ["overtone", *words])
+    program = (
+        f'source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _overtone; echo "${{COMPREPLY[@]}}"'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert (done.stdout, done.stderr) == (f"{found}\n", "")

@@ -54,6 +54,14 @@ def test_a_used_folder_is_moved_aside(tmp_path):
     assert moved == f"{folder} was in use; its earlier results are now in {tmp_path / aside}_2"
 
 
+def test_what_was_unfinished_when_it_was_moved_aside_can_be_gone_on_with(tmp_path):
+    folder = prepare(tmp_path, "exp", "train", NOW).folder
+    for line, is_told in (('{"n":9,"e":"tick"}', True), ('{"n":9,"e":"end","crc":"0"}', False)):
+        (folder / "journal.jsonl").write_text(f"{line}\n")
+        moved = prepare(tmp_path, "exp", "train", NOW).moved
+        assert ("It is unfinished: `overtone resume " in moved) == is_told
+
+
 def test_an_empty_folder_is_taken_as_it_is(tmp_path):
     (tmp_path / "exp").mkdir()
     assert prepare(tmp_path, "exp", "train", NOW) == Place(tmp_path / "exp")

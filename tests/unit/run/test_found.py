@@ -22,10 +22,10 @@ def script(monkeypatch):
     return main.__file__
 
 
-def experiment(root, name, *, script="/somewhere/search.py", ends=False, nth=0):
+def experiment(root, name, *, script="/somewhere/search.py", ends=False, nth=0, **more):
     folder = root / name
     folder.mkdir()
-    writer = JournalWriter(folder / "journal.jsonl", {**new_header(1, {"main": script}), "nth": nth})
+    writer = JournalWriter(folder / "journal.jsonl", {**new_header(1, {"main": script}), "nth": nth, **more})
     if ends:
         writer.note("end", {})
     writer.close()
@@ -117,3 +117,15 @@ def test_a_command_that_is_run_again_finds_each_of_its_experiments(tmp_path, scr
     assert find(tmp_path, None, "train", wish(False), 0) == (first, "")
     assert find(tmp_path, None, "train", wish(False), 1) == (second, "")
     assert find(tmp_path, None, "train", wish(False), 2) == (None, "")
+
+
+def test_a_command_that_is_run_again_finds_the_one_that_was_moved_aside(tmp_path, monkeypatch):
+    later = experiment(tmp_path, "exp", ends=True, called="exp")
+    aside = experiment(tmp_path, "exp.2026-01-01_00-00-00", called="exp")
+    other = experiment(tmp_path, "other", called="other")
+    monkeypatch.setenv(found.ENVIRONMENT, str(aside))
+    assert find(tmp_path, "exp", "train", wish(False), 0) == (aside, "")
+    assert find(tmp_path, "other", "train", wish(False), 1) == (other, "")
+    assert find(tmp_path, "new", "train", wish(False), 2) == (None, "")
+    monkeypatch.setenv(found.ENVIRONMENT, str(other))
+    assert find(tmp_path, "exp", "train", wish(False), 0) == (later, "")

@@ -124,6 +124,36 @@ def test_only_what_is_below_the_root_is_deleted(store, source) -> None:
     assert contents(source)
 
 
+def test_a_link_is_deleted_and_not_what_it_leads_to(store, source) -> None:
+    link = store.root / KEY
+    link.parent.mkdir(parents=True)
+    link.symlink_to(source, target_is_directory=True)
+    expected = contents(source)
+    store.delete(str(link))
+    assert (contents(source), everything(store)) == (expected, [link.parent.name])
+
+
+def test_in_a_moved_experiment_its_own_copy_is_meant(store, source, tmp_path) -> None:
+    uri = store.put(source, KEY)
+    store.root.rename(tmp_path / "moved")
+    moved = LocalStore(tmp_path / "moved")
+    assert moved.get(uri) == moved.root / KEY
+    moved.delete(uri)
+    assert moved.list() == []
+    with pytest.raises(StorageError, match="is not there"):
+        moved.get(uri)
+
+
+def test_of_two_copies_each_experiment_has_its_own(store, source, tmp_path) -> None:
+    uri = store.put(source, KEY)
+    copied = LocalStore(tmp_path / "copy")
+    copied.put(source, KEY)
+    assert copied.get(uri) == copied.root / KEY
+    copied.delete(uri)
+    assert store.list() == [KEY]
+    assert copied.get(uri) == store.root / KEY
+
+
 def test_a_durable_put_syncs_every_file_and_the_folders(tmp_path, source, monkeypatch) -> None:
     synced = []
     monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.readlink(f"/proc/self/fd/{fd}")))

@@ -92,3 +92,15 @@ def test_what_nobody_asked_for_lately_is_removed(store, source):
 def test_only_what_is_below_is_deleted(store):
     with pytest.raises(StorageError, match="is not below"):
         store.delete("memory://elsewhere/x")
+
+
+def test_in_a_copied_experiment_its_own_copy_is_meant(store, source, tmp_path):
+    uri = store.put(source, KEY)
+    copied = RemoteStore(f"memory:/{tmp_path}/copy", cache=tmp_path / "copied")
+    copied.put(source, KEY)
+    copied.delete(uri)
+    assert (store.list(), copied.list()) == ([KEY], [])
+    copied.put(source, KEY)
+    store.delete(uri)
+    assert (copied.get(uri) / "weights").read_bytes() == b"0123"
+    assert copied.get(str(tmp_path / "local" / KEY)).is_dir()  # of one that was brought here from a disk

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from overtone.core.trial_limits import TrialLimits
 from overtone.worker import usage
+from overtone.worker.tally import Tally
 from overtone.worker.usage import Used
 from overtone.worker.watch import LOOK_AT_LEAST_EVERY_S, LOOK_EVERY_S, Watch
 
@@ -127,3 +129,39 @@ def test_it_says_when_it_looks_next(machine: Machine) -> None:
     watch.end(1)
     watch.end(1)
     assert watch.wait_s() is None
+
+
+def test_what_was_used_under_an_earlier_driver_counts(machine: Machine, tmp_path: Path) -> None:
+    first = Watch(TrialLimits(time_s=10, cpu_s=5), lambda: machine.now, Tally(str(tmp_path)))
+    first.begin(1, 101, index=7)
+    machine.now += 6
+    machine.used[101] = Used(4.0, 0)
+    assert first.look() == []  # and then the driver and all below it are killed
+    machine.used = {102: Used(0.5, 0)}
+    second = Watch(TrialLimits(time_s=10, cpu_s=5), lambda: machine.now, Tally(str(tmp_path)))
+    second.begin(1, 102, index=7)
+    machine.used[102] = Used(1.7, 0)
+    machine.now += 3
+    assert [error.partition(":")[0] for *_, error, _ in second.look()] == [
+        "used 5.2 s of CPU time, limit 5 s"
+    ]
+
+
+def test_where_no_trial_ran_nothing_is_left_behind(machine: Machine, tmp_path: Path) -> None:
+    watch = Watch(TrialLimits(time_s=10), lambda: machine.now, Tally(str(tmp_path)))
+    watch.look()
+    watch.keep()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_trial_that_a_limit_ended_has_it_again_when_a_resume_tries_it_again(
+    machine: Machine, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        watch = Watch(TrialLimits(time_s=10), lambda: machine.now, Tally(str(tmp_path)))
+        watch.begin(1, 101, index=7)
+        machine.now += 9
+        assert watch.look() == []
+        machine.now += 2
+        assert len(watch.look()) == 1
+        watch.keep()
