@@ -3,10 +3,11 @@
     python benchmarks/resume.py                       10,000 trials with 100,000 results; durability
     python benchmarks/resume.py --trials 100000       ... with 1,000,000 results
 
-The experiment is made up: the real controller is told what an engine would say, and the real
-codec writes it down, up to a moment at which sixteen trials still run. Then a new process
-resumes it by `tune.run(..., resume=True)`, on the local engine; what counts is the time from that
-call to the first start of a trial, with everything replayed and all files in order.
+The experiment is a real run, but for its engine, which reports at once what trials would; it kills
+its driver with SIGKILL while sixteen trials run. Then a new process resumes it by
+`tune.run(..., resume=True)`, on the local engine; what counts is the time from that call to the
+moment at which the driver goes on, with everything known and all files in order: with the driver's last
+snapshot, and without one.
 """
 
 from __future__ import annotations
@@ -15,18 +16,26 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from overtone.core import messages as m
+from overtone.core.protocols import Engine
+from overtone.journal.text import dumps
 
 SLOTS = 16
 RESULTS_A_TRIAL = 10
 SECONDS_A_RESULT = 0.5
+BATCH = 64
+MOST_RESULTS_PER_S = 2_000
 FIELDS = {"time_this_iter_s": 0.5, "timesteps_total": None, "date": "2026-01-01_12-00-00", "done": False}
 
 
@@ -50,59 +59,79 @@ def experiment(root: Path, trials: int, name: str, **more: Any) -> Any:
     )  # fmt: skip
 
 
-def make_up(root: Path, trials: int) -> tuple[Path, int]:
-    """The folder of an experiment that was killed, and how many results it has."""
-    from overtone.core import messages as m
-    from overtone.journal.text import dumps
-    from overtone.observers import rebuild
-    from overtone.run.compose import compose
-    from overtone.run.journals import codec_for, open_journal
+class Instant(Engine):
+    """Reports at once what is due, and kills its driver when that has heard of `most` results.
 
-    asked = experiment(root, trials, "resumed")
-    parts = compose(asked)
-    controller, journal = parts.controller, open_journal(asked, parts)
-    events: deque[Any] = deque([m.CapacityChanged(0.0, {"local": {"cpu": float(SLOTS)}})])
-    t: dict[str, int] = {}
-    records, n, n_results, most = [], 1, 0, trials * RESULTS_A_TRIAL - SLOTS * RESULTS_A_TRIAL // 2
-    clock = 0.0
-    while events and n_results < most:
-        event = events.popleft()
-        n, clock = n + 1, clock + SECONDS_A_RESULT / SLOTS
-        object.__setattr__(event, "time", clock)
-        choices, commands, _ = controller.handle(event)
-        records.append(m.Record(n, event, choices))
-        for command in commands:
-            if isinstance(command, m.Suggest):
-                events.append(m.Suggested(clock, command.index, parts.searcher.suggest(command.index)))
-            elif isinstance(command, m.Start):
-                events.append(m.Started(clock, command.trial_id, command.attempt, "local", 1, "host"))
-                t[command.trial_id] = 0
-                for _ in range(RESULTS_A_TRIAL):
-                    t[command.trial_id] += 1
-                    n_results += 1
-                    metrics = {
-                        "loss": controller.trials[command.trial_id].config["x"] + 1 / t[command.trial_id],
-                        "training_iteration": t[command.trial_id],
-                        "time_total_s": t[command.trial_id] * 0.5,
-                        "timestamp": 1_790_000_000,
-                        "iterations_since_restore": t[command.trial_id],
-                        "time_since_restore": t[command.trial_id] * 0.5,
-                        **FIELDS,
-                    }
-                    raw = dumps(metrics)
-                    events.append(
-                        m.Reported(clock, command.trial_id, 0, t[command.trial_id], metrics, None, raw)
-                    )
-                events.append(m.Ended(clock, command.trial_id, command.attempt, "returned"))
-        if len(records) >= 1_000:
-            journal.append(records)
-            records = []
-    journal.append(records)
-    journal.close()
-    with parts.place:
+    No more is due than `MOST_RESULTS_PER_S` allows: twice what fresh processes were ever measured to do.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._clock, self._n_results = 0.0, 0
+        self._began = time.monotonic()
+        self._due: deque[Any] = deque([m.CapacityChanged(0.0, {"local": {"cpu": float(SLOTS)}})])
+
+    def open(self, job: Any) -> None:
         pass
-    rebuild(parts.folder, codec=codec_for(parts.space))
-    return parts.folder, n_results
+
+    def close(self) -> None:
+        pass
+
+    def now(self) -> float:
+        return self._clock
+
+    def submit(self, commands: Sequence[Any]) -> None:
+        due = self._due
+        for command in commands:
+            if not isinstance(command, m.Start):
+                continue
+            trial_id, attempt = command.trial_id, command.attempt
+            due.append(m.Started(self._clock, trial_id, attempt, "local", 1, "host"))
+            for t in range(1, RESULTS_A_TRIAL + 1):
+                self._clock += SECONDS_A_RESULT / SLOTS
+                metrics = {
+                    "loss": command.config["x"] + 1 / t,
+                    "training_iteration": t,
+                    "time_total_s": t * 0.5,
+                    "timestamp": 1_790_000_000,
+                    "iterations_since_restore": t,
+                    "time_since_restore": t * 0.5,
+                    **FIELDS,
+                }
+                due.append(m.Reported(self._clock, trial_id, attempt, t, metrics, None, dumps(metrics)))
+            due.append(m.Ended(self._clock, trial_id, attempt, "returned"))
+
+    def poll(self, timeout_s: float | None) -> list[Any]:
+        if self._n_results >= self._most:
+            os.kill(os.getpid(), signal.SIGKILL)
+        early_s = self._n_results / MOST_RESULTS_PER_S - (time.monotonic() - self._began)
+        if early_s > 0:
+            time.sleep(early_s)
+        found = [self._due.popleft() for _ in range(min(len(self._due), BATCH))]
+        self._n_results += sum(type(one) is m.Reported for one in found)
+        return found
+
+
+DOOMED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+import resume
+from overtone.run import execute
+
+engine = resume.Instant({most})
+execute(resume.experiment(Path({root!r}), {trials}, "resumed", engine=engine, tensorboard=False))
+"""
+
+
+def killed(root: Path, trials: int) -> tuple[Path, int]:
+    """The folder of an experiment whose driver was killed, and how many results it has."""
+    most = trials * RESULTS_A_TRIAL - SLOTS * RESULTS_A_TRIAL // 2
+    code = DOOMED.format(here=str(Path(__file__).parent), root=str(root), trials=trials, most=most)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if done.returncode != -signal.SIGKILL:
+        sys.exit(f"the driver ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return root / "resumed", most
 
 
 RESUME = """
@@ -121,23 +150,27 @@ class First(Observer):
             import os
             os._exit(0)
 
-asked = resume.experiment(Path({root!r}), {trials}, "resumed", resume=True, tensorboard={tensorboard},
+asked = resume.experiment(Path({root!r}), {trials}, "resumed", resume=True, tensorboard=False,
                           callbacks=[First()])
 began = time.perf_counter()
 execute(asked)
 """
 
 
-def resumed_s(root: Path, trials: int, tensorboard: bool) -> float:
+def resumed_s(root: Path, trials: int, with_snapshot: bool) -> float:
     """The seconds that a resume takes; the folder is the same afterwards."""
-    journal = root / "resumed" / "journal.jsonl"
+    folder = root / "resumed"
+    journal, snapshot, aside = folder / "journal.jsonl", folder / "snapshot.json", folder / "aside.json"
     before = journal.stat().st_size
-    here = str(Path(__file__).parent)
-    code = RESUME.format(here=here, root=str(root), trials=trials, tensorboard=tensorboard)
+    if not with_snapshot and snapshot.exists():
+        snapshot.rename(aside)
+    code = RESUME.format(here=str(Path(__file__).parent), root=str(root), trials=trials)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
     os.truncate(journal, before)
+    if aside.exists():
+        aside.rename(snapshot)
     return float(done.stdout.split()[-1])
 
 
@@ -186,16 +219,17 @@ def main() -> None:
     try:
         if arguments.only != "durability":
             began = time.perf_counter()
-            folder, n_results = make_up(root, arguments.trials)
+            folder, n_results = killed(root, arguments.trials)
             size = (folder / "journal.jsonl").stat().st_size / 1e6
             print(
-                f"{arguments.trials:,} trials with {n_results:,} results, {size:.0f} MB, made up in "
+                f"{arguments.trials:,} trials with {n_results:,} results, {size:.0f} MB, killed after "
                 f"{time.perf_counter() - began:.0f} s",
                 flush=True,
             )
-            for tensorboard in (False, True):
-                taken = [resumed_s(root, arguments.trials, tensorboard) for _ in range(arguments.repeat)]
-                name = "resume_s" if not tensorboard else "resume_with_tensorboard_s"
+            for with_snapshot in (True, False):
+                repeat = arguments.repeat if with_snapshot else 1
+                taken = [resumed_s(root, arguments.trials, with_snapshot) for _ in range(repeat)]
+                name = "resume_s" if with_snapshot else "resume_without_snapshot_s"
                 found[name] = round(statistics.median(taken), 2)
         if arguments.only != "resume":
             pairs = [

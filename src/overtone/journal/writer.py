@@ -130,9 +130,14 @@ class JournalWriter:
         """
         return map(as_record, self.entries())
 
-    def entries(self) -> Iterator[Record | Plain]:
-        """As `past`, with plain reports as their parts alone, which takes a third of the time."""
-        reader = Reader(self._path, codec=self.codec)
+    def entries(self, n: int = 0, offset: int = 0, time: float = 0.0) -> Iterator[Record | Plain]:
+        """As `past`, with plain reports as their parts alone, which takes a third of the time.
+
+        Args:
+            n, offset, time: Begin after record `n`, which ends at this byte, and is of this time.
+        """
+        reader = Reader(self._path, offset, codec=self.codec, n=n)
+        self.last_time = time
         entry: Record | Plain | None = None
         for entry in reader.entries():
             yield entry

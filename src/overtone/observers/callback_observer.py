@@ -85,6 +85,10 @@ class CallbackObserver(Observer):
         if n > self._table.n:
             self._table.show(n, time, trial_id, t, metrics)
 
+    def memory(self) -> TrialTable:
+        """The trials, as callbacks are shown them."""
+        return self._table
+
     def flush(self) -> None:
         """The step has ended."""
         if self._is_in_step:

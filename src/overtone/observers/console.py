@@ -23,7 +23,6 @@ from overtone.observers.writer import Writer
 
 __all__ = ["Console", "ConsoleFacts", "Display"]
 
-
 class Display(Protocol):
     """A way to show a run."""
 
@@ -102,6 +101,17 @@ class Console(Observer):
             assert self._progress is not None
         if n > self.table.n:
             self._progress.show(self.table.show(n, time, trial_id, t, metrics), t, metrics)
+
+    def memory(self) -> Progress:
+        """The counts, the best trials, and the table behind them."""
+        self.open()
+        assert self._progress is not None
+        return self._progress
+
+    def on_recalled(self) -> None:
+        """What was new then has been told."""
+        assert self._progress is not None
+        self._progress.forget_news()
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:
         """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""

@@ -21,9 +21,11 @@ class Experiment:
         folder: The experiment's folder.
         parameters: The paths that the search chooses; None for all of a config.
         open_checkpoint: Makes of a reference what users get as `trial.checkpoint`.
+        ask_to_save: Called with the id of a trial that should save.
+        summary: Makes of a trial's id what users get as `trial.metric_analysis`.
     """
 
-    __slots__ = ("folder", "name", "open_checkpoint", "parameters")
+    __slots__ = ("ask_to_save", "folder", "name", "open_checkpoint", "parameters", "summary")
 
     def __init__(
         self,
@@ -31,15 +33,22 @@ class Experiment:
         folder: str,
         parameters: Iterable[str] | None = None,
         open_checkpoint: Callable[[Checkpoint], Any] | None = None,
+        ask_to_save: Callable[[str], None] | None = None,
+        summary: Callable[[str], dict[str, dict[str, float]]] | None = None,
     ) -> None:
         self.name = name
         self.folder = folder
         self.parameters = None if parameters is None else tuple(parameters)
         self.open_checkpoint = open_checkpoint or (lambda checkpoint: checkpoint)
+        self.ask_to_save = ask_to_save or (lambda trial_id: None)
+        self.summary = summary or (lambda trial_id: {})
 
 
 class SeenTrial:
-    """A trial as callbacks and reporters see it, under the names that users know; read-only."""
+    """A trial as callbacks and reporters see it, under the names that users know.
+
+    Nothing of it can be set; `checkpoint_now` asks it to save.
+    """
 
     __slots__ = ("_experiment", "_row")
 
@@ -85,10 +94,26 @@ class SeenTrial:
         return {**full_result(row, row.metrics), "done": row.is_final} if row.n_results else {}
 
     @property
+    def metric_analysis(self) -> dict[str, dict[str, float]]:
+        """`{metric: {"max", "min", "avg", "last", "last-5-avg", "last-10-avg"}}`, read from the journal.
+
+        It is written in batches: there may be results in it that the callback hears of next.
+        """
+        return self._experiment.summary(self._row.id)
+
+    @property
     def checkpoint(self) -> Any:
         """Its newest checkpoint, or None."""
         newest = self._row.checkpoint
         return None if newest is None else self._experiment.open_checkpoint(newest)
+
+    def checkpoint_now(self) -> None:
+        """Have it save: now if it waits for an answer to its report, else at its next report.
+
+        A function saves where it asks `tune.should_checkpoint()`. A trial that has no process any
+        more, or that is simulated, does not save.
+        """
+        self._experiment.ask_to_save(self._row.id)
 
     def is_finished(self) -> bool:
         """Whether it ended for good."""

@@ -14,12 +14,17 @@ from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.algorithms import learns
 from overtone.run.compose import Parts, Past, compose, observers_for
-from overtone.run.failures import Watch, failed
+from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
-from overtone.run.host import Host, InlineHost, ThreadHost
+from overtone.run.found import JOURNAL
+from overtone.run.host import Answers, Host, InlineHost, ThreadHost
 from overtone.run.interruption import ctrl_c
 from overtone.run.journals import codec_for, open_journal
 from overtone.run.loop import Loop, warn
+from overtone.run.outstanding import Outstanding
+from overtone.run.resuming import Resuming, space_changes, told, told_divergences
+from overtone.run.snapshot import Mark, snapshots_of
+from overtone.worker.surroundings import check_not_loading
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
@@ -57,20 +62,21 @@ class Run:
     Attributes:
         folder: Where its results lie.
         name: The folder's name.
+        tally: What has ended.
     """
 
     def __init__(self, experiment: Experiment) -> None:
+        check_not_loading()
         self._experiment = experiment
         self._parts = compose(experiment)
         self.folder: Path = self._parts.folder
         self.name = self.folder.name
         self._loop: Loop | None = None
         self._asked: str | None = None
-        self._failures: dict[str, str] = {}
+        self.tally = Tally()
         self._raises_at_once = experiment.fail_fast == "raise"
         self._error: BaseException | None = None
         self._analysis: ExperimentAnalysis | None = None
-        self._n_ended = 0
         self._news = threading.Condition()
         self._is_over = False
         self._thread: threading.Thread | None = None
@@ -107,7 +113,8 @@ class Run:
             Exception: What ended the run.
         """
         with self._news:
-            self._news.wait_for(lambda: self._is_over or (n is not None and self._n_ended >= n), timeout_s)
+            ended = self.tally
+            self._news.wait_for(lambda: self._is_over or (n is not None and ended.n_ended >= n), timeout_s)
         if not self._is_over or (n is not None and self._error is None):
             return self.analysis
         if self._thread is not None and self._thread is not threading.current_thread():
@@ -140,24 +147,31 @@ class Run:
             self._carry_out()
         except BaseException as error:
             self._error = error
-            if isinstance(error, Exception) and self._loop is not None:
+            if isinstance(error, Exception) and self._parts.controller.trials:
                 with suppress(Exception):  # some exceptions take no attributes
                     error.analysis = self.analysis  # type: ignore[attr-defined]
-            with suppress(OSError):  # nothing was written: leave no trace
-                self.folder.rmdir()
+            self._leave_no_trace_of_nothing()
             raise
         finally:
             with self._news:
                 self._is_over = True
                 self._news.notify_all()
 
+    def _leave_no_trace_of_nothing(self) -> None:
+        """Remove the folder of an experiment that never came to have a trial: nobody goes on with that."""
+        with suppress(OSError):
+            if self._parts.past is None and not self._parts.controller.trials:
+                for name in (JOURNAL, f"{JOURNAL}.lock"):
+                    (self.folder / name).unlink(missing_ok=True)
+            self.folder.rmdir()
+
     def outcome(self) -> ExperimentAnalysis:
         """The analysis of a run that is over, or the error that it ended with."""
         if self._error is not None:
             raise self._error
         analysis = self.analysis
-        if self._failures and (self._experiment.raise_on_failed_trial or self._raises_at_once):
-            raise failed(self._failures, self._parts.controller.trials, self.folder, analysis)
+        if self.tally.failures and (self._experiment.raise_on_failed_trial or self._raises_at_once):
+            raise failed(self.tally.failures, self._parts.controller.trials, self.folder, analysis)
         return analysis
 
     def _carry_out(self) -> None:
@@ -210,19 +224,20 @@ class Run:
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
             with _closing(journal.close):
-                answers: dict[int, Any] = {}
-                host = (
-                    ThreadHost(parts.searcher, engine.now, engine.wake, answers)
-                    if learns(parts.searcher) and engine.isolates
-                    else InlineHost(parts.searcher, engine.now, answers)
-                )
-                followers = followers_for(experiment, parts)
+                answers: Answers = {}
+                host = _host(parts, answers)
+                followers = followers_for(experiment, parts, self._save)
+                watch, outstanding = self._watch(), Outstanding()
+                remembering = [watch, *followers, console]
+                snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding)
                 if past is not None:
-                    first = self._resume(past, [*followers, console], host, answers, first)
-                observers = [self._watch(), *observers_for(experiment, parts, console, followers)]
+                    resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
+                    first = self._resume(past, resuming, host, answers, first, snapshots.recall)
+                observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
-                    parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1
-                )
+                    parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1,
+                    outstanding, snapshots.look,
+                )  # fmt: skip
                 if self._asked:
                     self._tell(self._asked)
                 parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
@@ -242,33 +257,37 @@ class Run:
                     self._mend([*self._loop.disconnected, *unfinished])
 
     def _resume(
-        self, past: Past, others: list[Observer], host: Host, answers: dict[int, Any], first: Sequence[Event]
+        self,
+        past: Past,
+        resuming: Resuming,
+        host: Host,
+        answers: Answers,
+        first: Sequence[Event],
+        recall: Callable[[], Mark | None],
     ) -> list[Event]:
         """Bring all parts to where the last driver left; the events to go on with."""
         from overtone.journal.header import driver_facts
-        from overtone.run.resuming import Resuming, space_changes, told, told_divergences
 
         parts, engine, controller = self._parts, self._parts.engine, self._parts.controller
         from overtone.space import space_to_data
 
         for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
             warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
-        resuming = Resuming(past.journal, controller, parts.searcher, [self._watch(), *others])
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
-            for line in told_divergences(resuming.replay()):
+            for line in told_divergences(resuming.replay(recall())):
                 warn(line)
         past.journal.note("driver", driver_facts())
-        warn(told(self.folder, controller, is_lost=not engine.repeats))
+        warn(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
         if not engine.repeats:
             engine.submit(resuming.undone_discards)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
-            asked = [host.submit(Suggest(index)) for index in resuming.outstanding()]
+            asked = [host.submit(Suggest(index)) for index in sorted(resuming.outstanding.asked)]
             return [*first, *(one for one in asked if one is not None)]
         else:
-            first = [*first, CapacityChanged(engine.now(), resuming.nodes)]
+            first = [*first, CapacityChanged(engine.now(), resuming.outstanding.nodes)]
         return [Resumed(engine.now(), parts.limits, past.errored), *first]
 
     def _mend(self, failed: Sequence[Observer]) -> None:
@@ -294,15 +313,17 @@ class Run:
         kind = type(parts.engine).__name__
         facts = ConsoleFacts(
             name=self.name,
-            folder=str(self.folder),
+            folder=parts.place.url or str(self.folder),
             engine_line=f"running on the {parts.engine.describe()} ({parts.why_engine})",
             clock=parts.engine.now,
             trainable=parts.name,
             metric=goal.metric,
             mode=goal.mode,
             goal=lambda: (goal.metric, goal.mode),
+            limits=goal,
             total=lambda: parts.searcher.total,
             describe=parts.scheduler.describe,
+            waits=parts.engine.waits,
             parameters=variables(parts.space) or None,
             has_tensorboard=parts.has_tensorboard,
             may_redraw=kind != "Inline",
@@ -314,24 +335,40 @@ class Run:
 
     def on_trial_failed(self, trial_id: str, traceback: str) -> None:
         """A trial ended for good in an error."""
-        self._failures[trial_id] = traceback
+        self.tally.failures[trial_id] = traceback
         if self._raises_at_once and self._loop is not None:
             self._loop.leave()
 
     def on_trial_revived(self, trial_id: str) -> None:
         """A trial is not, or no longer, at its end."""
-        self._failures.pop(trial_id, None)
+        self.tally.failures.pop(trial_id, None)
 
     def on_trial_ended(self) -> None:
         """A trial ended for good."""
         with self._news:
-            self._n_ended += 1
+            self.tally.n_ended += 1
             self._news.notify_all()
+
+    def _save(self, trial_id: str) -> None:
+        if self._loop is not None:
+            self._loop.save(trial_id)
 
     def _tell(self, what: str) -> None:
         self._asked = what
         if self._loop is not None:
             self._loop.stop() if what == "stop" else self._loop.interrupt()
+
+
+def _host(parts: Parts, answers: Answers) -> Host:
+    """Where the searcher thinks, so that trials do not wait for it."""
+    searcher, engine = parts.searcher, parts.engine
+    if not (learns(searcher) and engine.isolates):
+        return InlineHost(searcher, engine.now, answers)
+    if not searcher.is_slow:
+        return ThreadHost(searcher, engine.now, engine.wake, answers)
+    from overtone.run.process_host import ProcessHost
+
+    return ProcessHost(searcher, parts.space, engine.now, engine.wake, answers)
 
 
 def _check_demand(parts: Parts, events: Sequence[Event]) -> None:

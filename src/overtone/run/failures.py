@@ -18,6 +18,19 @@ if TYPE_CHECKING:
 _FINAL = frozenset(status.value for status in Status if status.is_final)
 
 
+class Tally:
+    """Which trials have ended.
+
+    Attributes:
+        failures: By id, the tracebacks of those that ended in an error.
+        n_ended: How many ended for good.
+    """
+
+    def __init__(self) -> None:
+        self.failures: dict[str, str] = {}
+        self.n_ended = 0
+
+
 class Watch(Observer):
     """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
 
@@ -25,6 +38,10 @@ class Watch(Observer):
 
     def __init__(self, run: Run) -> None:
         self._run = run
+
+    def memory(self) -> Tally:
+        """What has ended."""
+        return self._run.tally
 
     def on_past(self, record: Record) -> None:
         if record.choices:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.compose import Parts
+from overtone.run.found import JOURNAL
 from overtone.run.loop import warn
 
+if TYPE_CHECKING:
+    from overtone.analysis.history import History
 
-def followers_for(experiment: Experiment, parts: Parts) -> list[Observer]:
-    """The user's callbacks, and what else was asked for, in the order in which a record reaches them."""
+
+def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[str], None]) -> list[Observer]:
+    """The user's callbacks, and what else was asked for, in the order in which a record reaches them.
+
+    Args:
+        ask_to_save: What callbacks call with the id of a trial that should save.
+    """
     found: list[Observer] = []
     if experiment.trial_folder is not None:
         from overtone.observers.links import Links
@@ -21,7 +33,10 @@ def followers_for(experiment: Experiment, parts: Parts) -> list[Observer]:
         from overtone.observers.seen_trial import Experiment as Seen
         from overtone.worker.checkpoint import Checkpoint
 
-        seen = Seen(parts.name, str(parts.folder), open_checkpoint=lambda one: Checkpoint(one.uri))
+        seen = Seen(
+            parts.name, str(parts.folder), None, lambda one: Checkpoint(one.uri), ask_to_save,
+            _summaries(parts.folder),
+        )  # fmt: skip
         found.append(
             CallbackObserver(
                 callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
@@ -34,3 +49,19 @@ def followers_for(experiment: Experiment, parts: Parts) -> list[Observer]:
         found.append(PolicyLog(parts.folder))
     found += [one for one in experiment.callbacks if isinstance(one, Observer)]
     return found
+
+
+def _summaries(folder: Path) -> Callable[[str], dict[str, dict[str, float]]]:
+    """What became of a trial's metrics; who asks has the journal read, as far as it has been written."""
+    read: list[History] = []
+
+    def summary(trial_id: str) -> dict[str, dict[str, float]]:
+        from overtone.analysis.history import History
+        from overtone.analysis.recorded_trial import RecordedTrial
+
+        if not read:
+            read.append(History(folder / JOURNAL))
+        read[0].refresh()
+        return RecordedTrial(trial_id, read[0]).metric_analysis
+
+    return summary

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from threading import Thread
+from typing import Protocol
 
 from overtone.core.messages import Observe, Suggest, Suggested
 from overtone.core.protocols import Searcher
@@ -12,6 +13,19 @@ from overtone.core.types import Config
 
 Question = Suggest | Observe
 Answers = dict[int, Config | None]
+
+
+class Host(Protocol):
+    """Asks and tells a searcher, strictly in order."""
+
+    def submit(self, question: Question) -> Suggested | None:
+        """The answer, where there is one at once; else it comes from `poll`."""
+
+    def poll(self) -> list[Suggested]:
+        """The answers since the last poll, in order; raises what the searcher raised."""
+
+    def close(self) -> None:
+        """End what asks it."""
 
 
 class InlineHost:
@@ -87,9 +101,6 @@ class ThreadHost:
                 self._wake()
 
 
-Host = InlineHost | ThreadHost
-
-
 def answer(
     searcher: Searcher, question: Question, now: Callable[[], float], known: Answers
 ) -> Suggested | None:
@@ -97,7 +108,7 @@ def answer(
     if isinstance(question, Suggest):
         index = question.index
         config = known.pop(index) if index in known else searcher.suggest(index)
-        if config is not None and not isinstance(config, Mapping):
+        if config is not None and type(config) is not dict and not isinstance(config, Mapping):
             raise TypeError(
                 f"{type(searcher).__name__}.suggest returned {config!r:.100}: return a config, such as "
                 '{"lr": 0.01}, or None where there is none now'

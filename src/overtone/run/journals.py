@@ -77,6 +77,8 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
     from overtone.journal.writer import JournalWriter
 
     header = {**new_header(parts.seed, header_parts(experiment, parts)), "nth": parts.nth}
+    if experiment.name is not None:
+        header["called"] = experiment.name  # the folder may have another name one day
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
     if parts.engine.repeats:

@@ -8,17 +8,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 from overtone.core.controller import Controller
 from overtone.core.messages import (
     Command,
-    Discard,
-    Discarded,
     Ended,
     Event,
     Halt,
     Interrupted,
     Observe,
+    Proceed,
     Record,
     Requested,
     Suggest,
@@ -26,6 +26,7 @@ from overtone.core.messages import (
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
 from overtone.run.host import Host
+from overtone.run.outstanding import Outstanding
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""
@@ -51,6 +52,8 @@ class Loop:
         observers: See each record after it is in the journal.
         warn: Says a line to the user.
         n: The number of the journal's last line.
+        outstanding: What an earlier driver was still waiting for; follows along.
+        look: Called where all that happened so far is in the journal, and everybody knows of it.
     """
 
     def __init__(
@@ -62,6 +65,8 @@ class Loop:
         observers: Sequence[Observer],
         warn: Callable[[str], None],
         n: int = 1,
+        outstanding: Outstanding | None = None,
+        look: Callable[[], None] = lambda: None,
     ) -> None:
         self._controller = controller
         self._engine = engine
@@ -72,11 +77,13 @@ class Loop:
         self._warn = warn
         self._n = n
         self._is_left = False
-        self._n_deletions = 0  # asked for, and not confirmed yet
+        self._outstanding = outstanding or Outstanding()
+        self._look = look
         self._gathers = engine.repeats
         self._gathered: list[Record] = []
         self._gathered_at = time.monotonic()
         self._asked: deque[str] = deque()
+        self._to_save: list[str] = []
         attach = getattr(engine, "attach", None)
         if attach is not None:
             attach(self.pump)
@@ -93,9 +100,10 @@ class Loop:
                 while not self._controller.is_done and not self._is_left:
                     self._step()
             self._await_deletions()
-        except Exception:
+        except Exception as error:
             self._put_down()
-            self._abandon()
+            if not isinstance(error, StorageError):  # what trials saved now could not be recorded
+                self._abandon()
             raise
         finally:
             self._put_down()
@@ -108,6 +116,11 @@ class Loop:
         """End the search and its trials; callable from any thread."""
         self._ask("stop")
 
+    def save(self, trial_id: str) -> None:
+        """Have a trial save, for an observer that is shown a record."""
+        if not self._gathers:  # a world that is gone through again would go another way
+            self._to_save.append(trial_id)
+
     def leave(self) -> None:
         """Let `run` return after this batch, whatever still runs: it ends with the engine."""
         self._is_left = True
@@ -118,6 +131,7 @@ class Loop:
         records: list[Record] = []
         commands: list[Command] = []
         handle, submit = self._controller.handle, self._host.submit
+        note, expect = self._outstanding.on_event, self._outstanding.on_command
         while queue:
             event = queue.popleft()
             try:
@@ -130,19 +144,17 @@ class Loop:
                 raise
             if is_stale:
                 continue
-            if type(event) is Discarded:
-                self._n_deletions -= 1
+            note(event)
             self._n += 1
             records.append(Record(self._n, event, choices))
             for order in orders:
-                if isinstance(order, (Suggest, Observe)):
+                expect(order)
+                if type(order) is Suggest or type(order) is Observe:
                     found = submit(order)
                     if found is not None:
                         queue.append(found)
                 else:
                     commands.append(order)
-                    if type(order) is Discard:
-                        self._n_deletions += 1
         if self._gathers:
             self._gathered += records
             if len(self._gathered) >= GATHERED or time.monotonic() - self._gathered_at > IDLE_S:
@@ -150,8 +162,32 @@ class Loop:
         elif records:
             self._write(records)
             self._show(records)
+            self._look()
+        if self._to_save:
+            self._add_saves(commands)
         if commands:
             self._engine.submit(commands)
+
+    def _add_saves(self, commands: list[Command]) -> None:
+        """Let trials that observers want saved do so before they go on, where they wait for that."""
+        asked, self._to_save = dict.fromkeys(self._to_save), []
+        records: list[Record] = []
+        for trial_id in asked:
+            event = Requested(self._engine.now(), "save_trial", trial_id)
+            choices, orders, is_stale = self._controller.handle(event)
+            if is_stale:
+                continue
+            self._n += 1
+            records.append(Record(self._n, event, choices))
+            for i, command in enumerate(commands):
+                if type(command) is Proceed and command.trial_id == trial_id:
+                    commands[i] = replace(command, save=True)
+                    break
+            else:
+                commands += orders
+        if records:
+            self._write(records)
+            self._show(records)
 
     def _put_down(self, more: Sequence[Record] = ()) -> None:
         """Write and show what was gathered."""
@@ -220,7 +256,7 @@ class Loop:
     def _await_deletions(self) -> None:
         """Log which checkpoints are gone: readers of the journal must not think that they are there."""
         give_up_at = time.monotonic() + DELETIONS_PATIENCE_S
-        while self._n_deletions > 0 and time.monotonic() < give_up_at:
+        while self._outstanding.discards and time.monotonic() < give_up_at:
             self._step()
 
     def _abandon(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -19,6 +18,8 @@ from overtone.journal.reader import Plain
 from overtone.journal.replay import Divergence, replay_into
 from overtone.journal.writer import JournalWriter
 from overtone.run.loop import warn
+from overtone.run.outstanding import Outstanding
+from overtone.run.snapshot import Mark, not_collecting
 
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,
@@ -35,9 +36,10 @@ class Resuming:
         controller: A fresh one.
         searcher: A fresh one, already given its space and seed.
         observers: Take note of the past.
+        outstanding: Empty; follows along.
 
     Attributes:
-        nodes: The newest capacity.
+        outstanding: What was asked, and is in no record.
         answers: What the searcher was asked and had not answered yet, answered by now.
     """
 
@@ -47,8 +49,9 @@ class Resuming:
         controller: Controller,
         searcher: Searcher,
         observers: Sequence[Observer],
+        outstanding: Outstanding | None = None,
     ) -> None:
-        self.nodes: Mapping[str, Mapping[str, float]] = {}
+        self.outstanding = outstanding or Outstanding()
         self.answers: dict[int, Config | None] = {}
         self._writer = writer
         self._controller = controller
@@ -56,27 +59,23 @@ class Resuming:
         self._asks_again = searcher.replay == "asked"
         self._observers = [one for one in observers if type(one).on_past is not Observer.on_past]
         self._followers = [one for one in self._observers if one.follows_results]
-        self._asked: set[int] = set()
-        self._discards: dict[str, None] = {}
         self._to_engine: Callable[[m.Command], None] | None = None
 
-    def replay(self) -> list[Divergence]:
+    def replay(self, since: Mark | None = None) -> list[Divergence]:
         """Where today's code would have chosen otherwise.
+
+        Args:
+            since: Where to begin: all parts are in the state of then.
 
         Raises:
             StorageError: The journal cannot be read.
         """
-        entries: Iterable[Entry] = self._writer.entries()
+        entries: Iterable[Entry] = self._writer.entries(*since or ())
         if type(self._searcher).on_suggested is not Searcher.on_suggested:
             entries = map(self._heard, entries)
         on_command, on_record, on_plain = self._on_command, self._on_record, self._on_plain
-        collects = gc.isenabled()
-        gc.disable()  # what is made here stays, and there is much of it
-        try:
+        with not_collecting():
             return replay_into(self._controller, entries, on_command, on_record, self._writer.codec, on_plain)
-        finally:
-            if collects:
-                gc.enable()
 
     def replay_in(self, engine: Engine, first: Sequence[m.Event]) -> list[m.Event]:
         """Replay while a world that is simulated goes through it again; what happens next there.
@@ -121,7 +120,7 @@ class Resuming:
     @property
     def undone_discards(self) -> list[m.Command]:
         """The checkpoints that were to be deleted, and may be there still."""
-        return [m.Discard(uri) for uri in self._discards]
+        return [m.Discard(uri) for uri in self.outstanding.discards]
 
     def _heard(self, entry: Entry) -> Entry:
         """`entry`, of whose suggestion the searcher knows before anything follows from it."""
@@ -137,24 +136,19 @@ class Resuming:
             else:
                 self._searcher.on_trial_end(command.trial)
         elif isinstance(command, m.Suggest):
-            if self._asks_again and command.index not in self._asked:
+            if self._asks_again and command.index not in self.outstanding.asked:
                 self.answers[command.index] = self._searcher.suggest(command.index)
-            self._asked.add(command.index)
+            self.outstanding.on_command(command)
         else:
-            if isinstance(command, m.Discard):
-                self._discards[command.uri] = None
+            self.outstanding.on_command(command)
             if self._to_engine is not None:
                 self._to_engine(command)
 
     def _on_record(self, record: m.Record) -> None:
         event = record.event
+        self.outstanding.on_event(event)
         if type(event) is m.Suggested:
-            self._asked.discard(event.index)
             self.answers.pop(event.index, None)
-        elif type(event) is m.CapacityChanged:
-            self.nodes = event.nodes
-        elif type(event) is m.Discarded:
-            self._discards.pop(event.uri, None)
         for observer in self._observers:
             try:
                 observer.on_past(record)
@@ -175,20 +169,20 @@ class Resuming:
         who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
         warn(f"{who} raised {what} at what happened before, and hears no more of that")
 
-    def outstanding(self) -> list[int]:
-        """Which questions to the searcher have no answer in the journal."""
-        return sorted(self._asked)
 
-
-def told(folder: Any, controller: Controller, is_lost: bool) -> str:
+def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool = False) -> str:
     """What was recovered, as a line.
 
     Args:
         is_lost: Whether trials that had a process have lost it.
+        is_forgiven: Whether those that had ended in an error are tried again.
     """
     trials = controller.trials.values()
     n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
     parts = [f"{len(trials)} trials with {n_results:,} results", f"{n_ended} of them had ended"]
+    n_failed = sum(one.status is Status.ERROR for one in trials) if is_forgiven else 0
+    if n_failed:
+        parts[-1] += f", {n_failed} in an error: {'it is' if n_failed == 1 else 'these are'} tried again"
     again = [one for one in trials if one.status.is_placed or one.status is Status.PARKED] if is_lost else []
     if again:
         n_saved = sum(one.checkpoint is not None for one in again)

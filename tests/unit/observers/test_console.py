@@ -9,6 +9,7 @@ import pytest
 from overtone.core.messages import Reported
 from overtone.observers.console import Console, ConsoleFacts
 from overtone.observers.reporters import CLIReporter
+from overtone.run.graph import frozen, thaw
 from overtone.testing.story import Story
 
 
@@ -141,3 +142,13 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="such as CLIReporter"):
         Console(facts, progress_reporter=CLIReporter)
     assert Console(facts, 7) is not None
+
+
+def test_a_run_that_is_recalled_elsewhere_is_told_of_there() -> None:
+    old = Console(ConsoleFacts("exp", "/results/exp", "ray", lambda: 0.0), 1, stream=io.StringIO())
+    new = Console(ConsoleFacts("moved", "/elsewhere/moved", "local", lambda: 0.0), 1, stream=io.StringIO())
+    old.memory().n_results = 7
+    thaw(frozen(old.memory()), new.memory())
+    new.on_recalled()
+    assert new.memory().n_results == 7
+    assert (new.facts.name, new.memory().facts.folder) == ("moved", "/elsewhere/moved")

@@ -259,7 +259,7 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)
-    found = observers_for(experiment, parts, console, followers_for(experiment, parts))
+    found = observers_for(experiment, parts, console, followers_for(experiment, parts, print))
     kinds = [type(one).__name__ for one in found]
     assert found[-1] is console  # last: it tells of files that are there
     assert found[-2] is mine

@@ -173,6 +173,23 @@ def test_and_given_up_in_the_end(monkeypatch):
     assert engine.log == []  # nobody goes on
 
 
+def test_trials_are_not_asked_to_save_what_nobody_could_record(monkeypatch):
+    clock = iter(range(0, 1000, 25))
+    monkeypatch.setattr(module.time, "sleep", lambda pause_s: None)
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+
+    def append(records):
+        raise StorageError("no space left")
+
+    engine, warned = FakeEngine([[reported(1)]]), []
+    controller = Scripted({m.Reported: Outcome((), [PROCEED])}, done_after=3)
+    controller.trials = {"a": Trial("a", 0, {}, Resources.of({"cpu": 1}), Status.RUNNING)}
+    with pytest.raises(StorageError):
+        loop_of(controller, engine, append=append, warned=warned).run()
+    assert not any(what == "command" for what, _ in engine.log)
+    assert warned == ["no space left (trying again for 60 s)"]
+
+
 def test_it_runs_until_the_controller_is_done():
     engine = FakeEngine([[reported(1)], [], [reported(2), reported(3)], [reported(4)]])
     controller = Scripted(done_after=3)
@@ -254,3 +271,35 @@ def test_an_engine_that_runs_trials_in_poll_gets_the_pump():
 def test_warnings_go_to_stderr(capsys):
     module.warn("look out")
     assert capsys.readouterr().err == "overtone: look out\n"
+
+
+class AsksToSave(Observer):
+    """Asks for a save of "a" whenever it sees a report."""
+
+    def __init__(self):
+        self.loop = None
+
+    def on_record(self, record):
+        if isinstance(record.event, m.Reported):
+            self.loop.save("a")
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_trial_that_an_observer_wants_saved_does_so_before_it_goes_on(waits):
+    engine, observer = FakeEngine(), AsksToSave()
+    save = m.Proceed("a", 0, 0.0, save=True)
+    controller = Scripted(
+        {m.Reported: Outcome((), [PROCEED] if waits else []), m.Requested: Outcome((), [save])}
+    )
+    observer.loop = loop_of(controller, engine, [observer])
+    observer.loop.pump([reported(1)])
+    assert controller.seen == [reported(1), m.Requested(7.0, "save_trial", "a")]
+    assert engine.log == [("journal", [2]), ("journal", [3]), ("command", save)]
+
+
+def test_one_that_has_ended_is_not_asked_to_save():
+    engine, observer = FakeEngine(), AsksToSave()
+    controller = Scripted({m.Requested: Outcome((), [], is_stale=True)})
+    observer.loop = loop_of(controller, engine, [observer])
+    observer.loop.pump([reported(1)])
+    assert engine.log == [("journal", [2])]

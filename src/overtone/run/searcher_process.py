@@ -1,0 +1,91 @@
+"""What runs in the process of a slow searcher: see `process_host`."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from overtone.core.messages import Suggest
+from overtone.errors import OvertoneError
+
+BOOT = (
+    "import sys; at = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; "
+    "from overtone.run.searcher_process import main; main(at)"
+)
+"""What `new_python` runs; its argument: the descriptor of the line to the driver."""
+
+_LENGTH = struct.Struct("<Q")
+
+
+def framed(message: Any) -> bytes:
+    """`message` as it travels: a length, and a pickle that carries what only a script defines by value."""
+    import cloudpickle
+
+    body: bytes = cloudpickle.dumps(message, protocol=5)
+    return _LENGTH.pack(len(body)) + body
+
+
+def bodies(line: socket.socket) -> Iterator[bytes]:
+    """The pickles that come, until the other end is gone."""
+    with suppress(OSError), line.makefile("rb") as stream:
+        while len(head := stream.read(_LENGTH.size)) == _LENGTH.size:
+            (n,) = _LENGTH.unpack(head)
+            body = stream.read(n)
+            if len(body) < n:
+                return
+            yield body
+
+
+def main(descriptor: int) -> None:
+    """Answer what comes over the line; end at once when the driver is gone."""
+    from queue import SimpleQueue
+    from threading import Thread
+
+    line = socket.socket(fileno=descriptor)
+    questions: SimpleQueue[bytes] = SimpleQueue()
+
+    def listen() -> None:
+        for body in bodies(line):
+            questions.put(body)
+        os._exit(0)  # also from the midst of a suggestion: nobody wants it any more
+
+    Thread(target=listen, daemon=True).start()
+    try:
+        _serve(line, questions)
+    except Exception as error:
+        _send_error(line, error)
+
+
+def _serve(line: socket.socket, questions: Any) -> None:
+    from overtone.run.host import answer
+    from overtone.space import decode_config, encode_config
+
+    searcher, space, known = pickle.loads(questions.get())
+    while True:
+        question = pickle.loads(questions.get())
+        if not isinstance(question, Suggest):
+            config = decode_config(space, question.trial.config)
+            question = replace(question, trial=replace(question.trial, config=config))
+        found = answer(searcher, question, float, known)  # the driver's clock counts
+        if found is not None:
+            data = None if found.config is None else encode_config(space, found.config)
+            line.sendall(framed(("suggested", found.index, data)))
+
+
+def _send_error(line: socket.socket, error: Exception) -> None:
+    """Let the driver raise it, with what a traceback shows here."""
+    import traceback
+
+    trace = traceback.format_exc()
+    try:
+        message = framed(("raised", error, trace))
+        pickle.loads(message[_LENGTH.size :])  # some can be pickled and not read
+    except Exception:
+        message = framed(("raised", OvertoneError(f"{type(error).__name__}: {error}"), trace))
+    line.sendall(message)
