@@ -40,11 +40,9 @@ class Side:
 
     @property
     def tune(self) -> Any:
-        if self.name == "overtone":
-            from overtone import tune
-        else:
-            from ray import tune
-        return tune
+        from importlib import import_module
+
+        return import_module("overtone.tune" if self.name == "overtone" else "ray.tune")
 
     def run(self, trainable: Callable[..., Any], samples: int, cpus: float = 1.0, **arguments: Any) -> Path:
         """Search in a temporary folder; returns the folder."""

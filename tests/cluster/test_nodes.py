@@ -54,7 +54,7 @@ def search(engine: Any, seen: Any, folder: Path, **options: Any) -> Any:
     }
     return tune.start(
         arguments.pop("trainable", Steps), engine=engine, callbacks=[seen], storage_path=str(folder),
-        name="cluster", verbose=0, **arguments,
+        name="cluster", **{"verbose": 0, **arguments},
     )  # fmt: skip
 
 
@@ -131,6 +131,39 @@ def test_trials_wait_for_a_resource_that_comes(nodes: Any, engine: Any, seen: An
     analysis = run.wait(timeout_s=90)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 2
     assert {event.metrics["gpus"] for event in seen.of(m.Reported)} == {"0", "1"}
+
+
+def test_trials_of_the_only_node_with_gpus_wait_for_another(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    class Blocks(tune.CLIReporter):
+        """Keeps the status blocks."""
+
+        def should_report(self, trials: Any, done: bool = False) -> bool:
+            return True
+
+        def report(self, trials: Any, done: bool, *sys_info: str) -> None:
+            blocks.append(self._progress_str(trials, done, *sys_info))
+
+    blocks: list[str] = []
+    doomed = nodes.add(num_cpus=2, num_gpus=2)
+    nodes.wait()
+    run = search(
+        engine(), seen, tmp_path, num_samples=2, config={"steps": 80}, verbose=1, progress_reporter=Blocks(),
+        resources_per_trial={"cpu": 1, "gpu": 1},
+    )  # fmt: skip
+    seen.wait(lambda events: any(type(event) is m.Reported and event.t >= 12 for event in events))
+    assert "waiting for" not in blocks[-1]
+    nodes.kill(doomed)
+    seen.wait(lambda events: any(type(event) is m.Ended and event.cause == "lost" for event in events))
+    time.sleep(1.5)
+    assert not run.done
+    joined = nodes.add(num_cpus=2, num_gpus=2)
+    check_whole(run.wait(timeout_s=90), seen, 2, 80)
+    assert any("waiting for cpu 1, gpu 1: no node has that now" in block for block in blocks)
+    assert "waiting for" not in blocks[-1]
+    assert joined in nodes.added
+    assert any(event.restored is not None for event in seen.of(m.Started))
 
 
 def test_a_gang_that_loses_a_member_runs_again(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:

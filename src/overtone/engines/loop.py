@@ -6,7 +6,11 @@ import heapq
 import os
 import selectors
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+_E = TypeVar("_E")
 
 
 class Loop:
@@ -50,13 +54,38 @@ class Loop:
         except OSError:
             pass  # so many wakes wait already that the pipe is full, or the loop is closed
 
+    def poll(self, timeout_s: float | None, events: list[_E], gather: Callable[[], None]) -> list[_E]:
+        """What an engine's `poll` returns: all of `events`, which is empty afterwards.
+
+        Waits until there are any, `wake` was called, the loop is closed or `timeout_s` has passed.
+
+        Args:
+            gather: Called after each wait; it may add events.
+        """
+        until = None if timeout_s is None else self.now() + timeout_s
+        self.is_woken = False
+        while True:
+            self.wait(0.0 if events else until)
+            gather()
+            if events or self.is_woken or self.is_closed or (until is not None and self.now() >= until):
+                break
+        found = events[:]
+        events.clear()
+        return found
+
+    @contextmanager
+    def may_close(self) -> Iterator[None]:
+        """A block under whose feet a signal may close descriptors: it then ends, without an error."""
+        try:
+            yield
+        except (OSError, ValueError, KeyError):
+            if not self.is_closed:
+                raise
+
     def wait(self, until: float | None) -> None:
         """Wait until something happens, at most until this time, and make its calls."""
-        try:
+        with self.may_close():
             self._wait(until)
-        except (OSError, ValueError, KeyError):
-            if not self.is_closed:  # else it was closed from a signal, under our feet
-                raise
 
     def _wait(self, until: float | None) -> None:
         times = [at for at in (until, self._timers[0][0] if self._timers else None) if at is not None]

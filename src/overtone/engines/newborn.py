@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from overtone.engines.default import is_local
 from overtone.errors import OvertoneError
 from overtone.worker import threads
 from overtone.worker.new_python import new_python
@@ -48,14 +49,11 @@ def take() -> Newborn:
 
 @contextmanager
 def ahead(engine: Any) -> Iterator[None]:
-    """Have a server begin now, where a run with this `engine` argument will most likely take one.
+    """Have a server begin now, where a run with this `engine` argument will take one.
 
     One that was not taken within the block is ended.
     """
-    is_likely = engine == "local" or (
-        engine is None and "RAY_ADDRESS" not in os.environ and "ray" not in sys.modules
-    )
-    if not is_likely or sys.platform != "linux" or _waiting:
+    if not is_local(engine) or sys.platform != "linux" or _waiting:
         yield
         return
     try:

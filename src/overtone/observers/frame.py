@@ -106,6 +106,8 @@ class Frame:
             self._bar(room, seconds),
         ]
         lines += [[(cut(clean(line), room), "dim")] for line in facts.describe().splitlines()[:3]]
+        waits = facts.waits()
+        lines += [[(cut(clean(waits), room), "yellow")]] if waits else []
         best = progress.best
         if best is not None and progress.metric is not None:
             lines.append([

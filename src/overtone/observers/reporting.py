@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from overtone.observers.plain_text import clean
 from overtone.observers.progress import Progress
 from overtone.observers.reporters import ProgressReporter
 from overtone.observers.seen_trial import Experiment, SeenTrial
@@ -71,9 +72,14 @@ class Reporting:
     def _report(self, trials: list[SeenTrial], done: bool) -> None:
         self._tell()
         table = self._progress.table
-        self._reporter.report(
-            trials, done, self._progress.facts.describe(), resources_line(table.used, table.capacity)
-        )
+        facts = self._progress.facts
+        waits = facts.waits()
+        lines = [
+            facts.describe(),
+            resources_line(table.used, table.capacity),
+            *([clean(waits)] if waits else []),
+        ]
+        self._reporter.report(trials, done, *lines)
 
     def _tell(self) -> None:
         """The facts that are only known once the run is on its way: the goal, the number of trials."""
@@ -87,6 +93,7 @@ class Reporting:
                 metric=told[1],
                 mode=facts.mode if told[1] else None,
                 folder=facts.folder,
+                allows=facts.limits.allows,
             )
 
     def _all_trials(self) -> list[SeenTrial]:

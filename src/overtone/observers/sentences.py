@@ -114,6 +114,8 @@ def standing(progress: Progress, seconds: float, rate: float | None = None) -> s
         words.append(f"{numbers['ERROR']} failed")
     words.append(f"{progress.n_results} results" + (f", {rate:.3g}/s" if rate else ""))
     words.append(f"{duration(seconds)} so far")
+    waits = progress.facts.waits()
+    words += [clean(waits)] if waits else []
     line = ", ".join(words)
     so_far = best(progress)
     return f"{line}  {so_far}" if so_far else line

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import Any
-
 from overtone.core.protocols import Engine
+from overtone.engines.default import why_ray
 from overtone.errors import OvertoneError
 
 ENGINES = ("local", "ray", "inline", "simulated")
@@ -20,7 +17,7 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
         raise OvertoneError(
             f"engine={asked!r}: choose one of {', '.join(map(repr, ENGINES))}, or give an Engine"
         )
-    why = f"engine={asked!r}" if asked else _why_ray()
+    why = f"engine={asked!r}" if asked else why_ray()
     if asked == "ray" or (asked is None and why):
         from overtone.run.on_ray import ray_cluster
 
@@ -41,12 +38,3 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
     cpus, gpus = amounts.pop("cpu", None), amounts.pop("gpu", None)
     memory = amounts.pop("memory", None)
     return Local(cpus, None if gpus is None else int(gpus), memory, amounts or None), why
-
-
-def _why_ray() -> str:
-    """Why an experiment that names no engine runs on Ray; "" where it does not."""
-    ray: Any = sys.modules.get("ray")
-    if getattr(ray, "__name__", "") == "ray" and getattr(ray, "is_initialized", lambda: False)():
-        return "Ray is initialised in this process"
-    address = os.environ.get("RAY_ADDRESS")
-    return f"RAY_ADDRESS={address}" if address else ""

@@ -14,6 +14,9 @@ def ray_cluster(
     *,
     max_resources: Mapping[str, Any] | None = None,
     labels: Mapping[str, str] | None = None,
+    priority: float = 0,
+    resource_timeout_s: float | None = None,
+    runtime_env: Mapping[str, Any] | None = None,
     idle_s: float = 5.0,
 ) -> Engine:
     """An engine for one run on a Ray cluster: `engine=tune.ray_cluster(max_resources={"gpu": 8})`.
@@ -23,9 +26,17 @@ def ray_cluster(
             RAY_ADDRESS, or a new one on this machine.
         max_resources: Of all that the cluster has, trials use no more than this at once.
         labels: Nodes without these labels are not used.
+        priority: While a run of higher priority waits for resources on the same cluster, this one
+            starts no trials with them. Trials that run are left alone.
+        resource_timeout_s: The run ends with an error after so long in which no trial ran and
+            those that wait need what no node has; by default they wait for ever.
+        runtime_env: Of the workers on all nodes, as for `ray.init`, where this process has not
+            initialised Ray itself.
         idle_s: So long resources that no trial needs are kept for the next one.
     """
     from overtone.engines.local.on_node import LocalOnNodes
     from overtone.engines.ray import Ray
 
-    return Ray(LocalOnNodes(), address, max_resources, labels, idle_s)
+    return Ray(
+        LocalOnNodes(), address, max_resources, labels, priority, resource_timeout_s, runtime_env, idle_s
+    )

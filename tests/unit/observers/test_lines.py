@@ -138,6 +138,14 @@ def test_without_lines_for_trials_the_standing_still_comes() -> None:
     assert run.show()[0].startswith("1/60 trials finished")
 
 
+def test_what_trials_wait_for_is_in_the_standing() -> None:
+    run = Run(waits=lambda: "waiting for gpu 1: no node has that now")
+    run.now += 30
+    assert run.show() == [
+        "0/60 trials finished, 0 results, 30 s so far, waiting for gpu 1: no node has that now"
+    ]
+
+
 def test_many_short_trials_are_counted_and_the_numbers_add_up() -> None:
     run = Run()
     printed: list[str] = []

@@ -96,6 +96,13 @@ def test_a_reporter_says_when_and_sees_trials_and_the_system() -> None:
     ]
 
 
+def test_what_trials_wait_for_is_in_the_block() -> None:
+    reporter = Recorder()
+    run = Run(reporter, waits=lambda: "waiting for gpu 1: no node has that now")
+    run.reporting.close()
+    assert reporter.reports[-1][2][-1] == "waiting for gpu 1: no node has that now"
+
+
 def test_a_reporter_is_told_the_goal_when_it_is_found() -> None:
     reporter = Recorder()
     goal: list[tuple[str | None, str | None]] = [(None, None)]

@@ -147,14 +147,11 @@ class Local(Engine):
         return f"local engine: {self._capacity}"
 
     def submit(self, commands: Sequence[Command]) -> None:
-        try:
+        with self._loop.may_close():
             for command in commands:
                 if self._loop.is_closed:
                     return
                 self._carry_out(command)
-        except (OSError, ValueError, KeyError):
-            if not self._loop.is_closed:  # else it was closed from a signal, under our feet
-                raise
 
     def _carry_out(self, command: Command) -> None:
         if isinstance(command, Start):
@@ -172,19 +169,11 @@ class Local(Engine):
             raise TypeError(f"{command!r} is no command")
 
     def poll(self, timeout_s: float | None) -> Sequence[Event]:
-        loop = self._loop
-        until = None if timeout_s is None else loop.now() + timeout_s
-        loop.is_woken = False
-        while True:
-            loop.wait(0.0 if self._events else until)
-            if self._crew is not None:
-                self._events += [Discarded(loop.now(), uri) for uri in self._discards.done()]
-            if self._events or loop.is_woken or loop.is_closed:
-                break
-            if until is not None and loop.now() >= until:
-                break
-        events, self._events = self._events, []
-        return events
+        return self._loop.poll(timeout_s, self._events, self._gather)
+
+    def _gather(self) -> None:
+        if self._crew is not None:
+            self._events += [Discarded(self.now(), uri) for uri in self._discards.done()]
 
     def wake(self) -> None:
         self._loop.wake()
@@ -278,7 +267,7 @@ class Local(Engine):
             self._end(start, "halted")
         else:
             process.halted = True
-            self._patience.start(process)
+            self._patience.start(process, order.grace_s)
 
     def _halt_queued(self, order: Proceed | Halt) -> None:
         for start in self._queue:
@@ -366,7 +355,7 @@ class Local(Engine):
         elif process.was_waiting and not process.has_spoken and not process.halted:
             self._queue.appendleft(start)  # it died while it waited; the trial never ran
         elif process.is_terminated:
-            self._end(start, "killed", f"did not halt within {self._patience.grace_s:g} s: {text}")
+            self._end(start, "killed", f"did not halt within {process.grace_s:g} s: {text}")
         else:
             if process.is_noticed:
                 was_taken, text = True, f"ended after a SIGTERM: {text}"

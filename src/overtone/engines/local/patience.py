@@ -28,10 +28,11 @@ class Patience:
         self._until: dict[TrialProcess, float] = {}
         self._armed: float | None = None
 
-    def start(self, process: TrialProcess) -> None:
+    def start(self, process: TrialProcess, at_most_s: float | None = None) -> None:
         """Give a process its grace from now on; a notice that it had before still counts."""
         if not (process.is_noticed and process in self._until):
-            self._give(process, self.grace_s)
+            process.grace_s = self.grace_s if at_most_s is None else min(self.grace_s, at_most_s)
+            self._give(process, process.grace_s)
 
     def stop(self, process: TrialProcess) -> None:
         """Let a process take its time, unless somebody else has told it to end."""

@@ -61,13 +61,17 @@ def nameless_file() -> IO[bytes]:
 
 
 def _unimportable_module(trainable: Any) -> ModuleType | None:
-    """The trainable's module, where a new process would not find it by its name."""
+    """The trainable's module, where a new process would not find it by its name, or had better not.
+
+    A module that is still being imported starts this very search: imported again, it would start it again.
+    """
     inner = unwrap(trainable)
     name = getattr(inner, "__module__", None) or type(inner).__module__
     module = sys.modules.get(name)
     if module is None or name == "__main__" or name in sys.builtin_module_names:
         return None
-    return None if _can_be_found(module) else module
+    is_under_way = getattr(module.__spec__, "_initializing", False)
+    return module if is_under_way or not _can_be_found(module) else None
 
 
 def _can_be_found(module: ModuleType) -> bool:

@@ -95,6 +95,7 @@ class TrialProcess:
         has_spoken: Whether it has said a word about `start`.
         was_waiting: Whether it was there before `start` was handed to it.
         ended: What it said about the end of `start`.
+        grace_s: What it was given to end by itself, when it was told to last.
         halted: Whether `start` was told to halt.
         is_parked: Whether it has said that it cannot save, and waits to be told.
         is_terminated: Whether it was sent a SIGTERM, for not halting.
@@ -105,8 +106,9 @@ class TrialProcess:
     """
 
     __slots__ = (
-        "ended", "excess", "halted", "has_spoken", "is_noticed", "is_open", "is_parked", "is_terminated",
-        "number", "pid", "reader", "shape", "sock", "start", "streams", "unsent", "was_waiting", "watched",
+        "ended", "excess", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
+        "is_terminated", "number", "pid", "reader", "shape", "sock", "start", "streams", "unsent",
+        "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -120,6 +122,7 @@ class TrialProcess:
         self.is_open = True
         self.watched = EVENT_READ
         self.is_terminated = False
+        self.grace_s = 0.0
         self.forget_trial()
 
     def forget_trial(self) -> None:

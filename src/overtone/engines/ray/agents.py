@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from overtone.core.messages import Start
-from overtone.engines.ray.leases import Lease, bundle_index, ray_amounts
+from overtone.engines.ray.groups import bundle_index, ray_amounts
+from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.relay import Errand, relay
 
 _agents: dict[tuple[str, str], Any] = {}

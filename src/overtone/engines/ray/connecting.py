@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 from overtone.errors import MissingPackageError, OvertoneError
 
@@ -14,8 +16,12 @@ def is_connected() -> bool:
     return bool(ray.is_initialized())
 
 
-def connect(address: str | None = None) -> None:
+def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = None) -> None:
     """Be a driver of a cluster: the one at hand, else that of RAY_ADDRESS, else a new one here.
+
+    Args:
+        address: Another cluster's than that of RAY_ADDRESS.
+        runtime_env: Of this process's workers; {} and None say nothing of it.
 
     Raises:
         MissingPackageError: Ray is not installed.
@@ -28,14 +34,20 @@ def connect(address: str | None = None) -> None:
     if not hasattr(ray, "init"):  # a folder of that name, found as a namespace package
         raise MissingPackageError("ray", "ray", 'engine="ray"')
     if ray.is_initialized():
+        if runtime_env:
+            raise OvertoneError(
+                "Ray is initialised in this process already, with its runtime_env: give it there, "
+                f"ray.init(runtime_env={dict(runtime_env)!r})"
+            )
         return
+    options = {"runtime_env": dict(runtime_env)} if runtime_env else {}
     try:
         try:
-            ray.init(address=address)
+            ray.init(address=address, **options)
         except Exception as error:
             if not (_wants_token(error) and _show_token()):
                 raise
-            ray.init(address=address)
+            ray.init(address=address, **options)
     except Exception as error:
         raise OvertoneError(_advice(error, address or os.environ.get("RAY_ADDRESS"))) from error
 

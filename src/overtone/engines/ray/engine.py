@@ -29,7 +29,7 @@ from overtone.core.messages import (
     Want,
 )
 from overtone.core.protocols import Engine
-from overtone.core.resources import Resources, bundle
+from overtone.core.resources import bundle
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
@@ -39,10 +39,12 @@ from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.output import Output
+from overtone.engines.ray.priority import Board, OnHead, within
 from overtone.engines.ray.relay import Errand, OnNodes
 from overtone.engines.ray.sharing import Sharing
+from overtone.engines.ray.shortage import Shortage
 from overtone.engines.ray.trials import Trials
-from overtone.engines.ray.watch import Watch, look
+from overtone.engines.ray.watch import NodeFacts, Watch, look
 from overtone.errors import OvertoneError
 
 CLOSE_WITHIN_S = 6.0
@@ -59,6 +61,11 @@ class Ray(Engine):
             RAY_ADDRESS, or a new one on this machine.
         max_resources: Of all that the cluster has, trials use no more than this at once.
         labels: Nodes without these labels are not used.
+        priority: While a run of higher priority waits for resources on the same cluster, this one
+            starts no trials with them. Trials that run are left alone.
+        resource_timeout_s: The run ends after so long in which no trial ran and those that wait
+            need what no node has; by default it waits.
+        runtime_env: Of the workers, as for `ray.init`, where this engine connects to the cluster.
         idle_s: So long resources that no trial needs are kept for the next one.
         carries: Whether checkpoints are carried to the driver also where a node sees its disk.
 
@@ -75,6 +82,9 @@ class Ray(Engine):
         address: str | None = None,
         max_resources: Mapping[str, Any] | None = None,
         labels: Mapping[str, str] | None = None,
+        priority: float = 0,
+        resource_timeout_s: float | None = None,
+        runtime_env: Mapping[str, Any] | None = None,
         idle_s: float = 5.0,
         carries: bool = False,
     ) -> None:
@@ -83,12 +93,15 @@ class Ray(Engine):
         self._address = address
         self._most = dict(bundle(max_resources or {}))
         self._labels = dict(labels or {})
+        self._priority = priority
+        self._runtime_env = dict(runtime_env or {})
         self._idle_s = idle_s
         self._carries = carries
+        self._shortage = Shortage(self._most, resource_timeout_s)
+        self._yields = False
         self._loop = Loop()
         self._lines: dict[Line, Node | Trial | None] = {}  # None: it has not said who it is
         self._calls: deque[Callable[[], None]] = deque()  # from other threads
-        self._said: set[Resources] = set()
         self._is_open = False
 
     # --- the Engine ------------------------------------------------------------------
@@ -103,7 +116,7 @@ class Ray(Engine):
         if self._is_open:
             raise OvertoneError("this Ray engine has run an experiment already: make another")
         self._job = job
-        connecting.connect(self._address)
+        connecting.connect(self._address, self._runtime_env)
         home, ip = connecting.driver_node()
         token = secrets.token_bytes(TOKEN_BYTES)
         self._sharing = Sharing(job, ip, token, self._on_nodes, self._carries)
@@ -121,8 +134,9 @@ class Ray(Engine):
             self._wake_for,
         )  # fmt: skip
         self._discards = Discards(job.store, self.wake)
-        self._watch = Watch(self._wake_for(self._on_look), look)
-        self._nodes.look(self._watch.start())
+        self._board = Board(self._priority, token.hex()[:12], OnHead())
+        self._watch = Watch(self._wake_for(self._on_look), self._look)
+        self._take_in(self._watch.start())
         nodes = self._nodes.named().values()
         if not nodes:
             raise OvertoneError(f"no node of the cluster has the labels {self._labels}")
@@ -150,15 +164,12 @@ class Ray(Engine):
         return {node.id: name for name, node in nodes.items()}
 
     def submit(self, commands: Sequence[Command]) -> None:
-        try:
+        with self._loop.may_close():
             for command in commands:
                 if self._loop.is_closed:
                     return
                 self._carry_out(command)
             self._flush()
-        except (OSError, ValueError, KeyError):
-            if not self._loop.is_closed:  # else it was closed from a signal, under our feet
-                raise
 
     def _carry_out(self, command: Command) -> None:
         if isinstance(command, Start):
@@ -170,45 +181,29 @@ class Ray(Engine):
         elif isinstance(command, Wake):
             self._loop.at(command.time, lambda: self._trials.events.append(Tick(self.now())))
         elif isinstance(command, Want):
-            self._leases.want(command.shape, command.count)
-            self._say_what_waits(command)
+            self._shortage.want(command.shape, command.count)
+            self._leases.want(command.shape, 0 if self._yields else command.count)
+            self._say()
         elif not isinstance(command, (Suggest, Observe)):
             raise TypeError(f"{command!r} is no command")
 
-    def _say_what_waits(self, want: Want) -> None:
-        """Say once of each shape that no node can hold, even if it were empty, that it waits."""
-        fits = all(
-            any(
-                all(one.facts.total.get(name, 0.0) >= amount for name, amount in bundle)
-                for one in self._nodes.named().values()
-            )
-            for bundle in want.shape.bundles
-        )
-        if fits or not want.count:
-            self._said.discard(want.shape)
-        elif want.shape not in self._said:
-            self._said.add(want.shape)
-            self._output.say(f"trials wait for {want.shape}: no node has that now")
+    def _say(self) -> None:
+        """Tell once of each shape that it waits for what is not there."""
+        for line in self._shortage.news():
+            self._output.say(line)
+
+    def waits(self) -> str:
+        return self._shortage.status()
 
     def poll(self, timeout_s: float | None) -> Sequence[Event]:
-        loop = self._loop
-        until = None if timeout_s is None else loop.now() + timeout_s
-        loop.is_woken = False
-        while True:
-            loop.wait(0.0 if self._is_open and self._trials.events else until)
-            if self._is_open and not loop.is_closed:
-                while self._calls:
-                    self._calls.popleft()()
-                self._trials.events += [Discarded(loop.now(), uri) for uri in self._discards.done()]
-                self._flush()
-            if loop.is_woken or loop.is_closed or (self._is_open and self._trials.events):
-                break
-            if until is not None and loop.now() >= until:
-                break
-        if not self._is_open:
-            return []
-        events, self._trials.events = self._trials.events, []
-        return events
+        return self._loop.poll(timeout_s, self._trials.events if self._is_open else [], self._gather)
+
+    def _gather(self) -> None:
+        if self._is_open and not self._loop.is_closed:
+            while self._calls:
+                self._calls.popleft()()
+            self._trials.events += [Discarded(self.now(), uri) for uri in self._discards.done()]
+            self._flush()
 
     def _flush(self) -> None:
         for line in list(self._lines):
@@ -240,6 +235,7 @@ class Ray(Engine):
 
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
+        self._board.close()
         self._trials.close()
         for line in list(self._lines):
             line.close()
@@ -252,10 +248,29 @@ class Ray(Engine):
 
     # --- nodes -----------------------------------------------------------------------
 
+    def _look(self) -> list[NodeFacts]:
+        """What is there, and who waits for it; called in a thread."""
+        found = look()
+        if found:
+            self._board.exchange()
+        return found
+
     def _on_look(self) -> None:
         found = self._watch.newest()
         if found is not None:
-            self._nodes.look(found)
+            self._take_in(found)
+
+    def _take_in(self, found: Sequence[NodeFacts]) -> None:
+        nodes, shortage = self._nodes, self._shortage
+        nodes.look(found, self._board.ahead)
+        shortage.look(nodes.total(), nodes.capacity())
+        self._board.mine = within(shortage.wanted, self._most, nodes.held())
+        if self._yields != bool(self._board.ahead):  # what is asked for in vain must not be in others' way
+            self._yields = not self._yields
+            for shape, count in shortage.wanted.items():
+                self._leases.want(shape, 0 if self._yields else count)
+        self._say()
+        shortage.check(self.now(), len(self._trials) > 0)
 
     def _on_granted(self) -> None:
         self._trials.take_granted()

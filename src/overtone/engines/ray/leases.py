@@ -15,6 +15,7 @@ from typing import Any
 
 from overtone.core.resources import Bundle, Resources
 from overtone.engines.ray import connecting
+from overtone.engines.ray.groups import gpu_probes, gpus_of, make_group, nodes_of, remove_group
 
 LOOK_EVERY_S = 0.01
 LOOK_AT = 8
@@ -23,10 +24,11 @@ LOOK_AT = 8
 LOOSE_AFTER_S = 5.0
 """A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
 
+MOST_PROBES = 3
+"""So often Ray is asked which GPUs a lease holds, where a node is lost meanwhile."""
+
 MOST_WANTED = 64
 """So many leases are asked for at once to show the autoscaler what is wanted."""
-
-_NAMES = {"cpu": "CPU", "gpu": "GPU"}
 
 
 @dataclass(eq=False)
@@ -58,8 +60,9 @@ class _Wait:
     group: Any
     since: float
     probes: list[Any] = field(default_factory=list)
+    gpus: list[list[str]] = field(default_factory=list)
+    failures: int = 0
     is_loose: bool = False
-    is_dropped: bool = False
 
 
 class Leases:
@@ -79,6 +82,7 @@ class Leases:
         self._labels = dict(labels or {})
         self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._granted: deque[tuple[Any, Lease]] = deque()
+        self._refused: deque[tuple[Any, str]] = deque()
         self._idle: list[Lease] = []
         self.held: list[Lease] = []
         self._waits: list[_Wait] = []  # the thread's
@@ -122,6 +126,10 @@ class Leases:
                 found.append((owner, lease))
         return found
 
+    def refused(self) -> list[tuple[Any, str]]:
+        """(owner, why) of those that Ray does not make, since the last call."""
+        return [self._refused.popleft() for _ in range(len(self._refused))]
+
     def put_back(self, lease: Lease) -> None:
         """Keep it for the next trial."""
         lease.idle_since = time.monotonic()
@@ -134,7 +142,7 @@ class Leases:
         if lease in self.held:
             self.held.remove(lease)
             if lease.group is not None:
-                self._do(lambda: _remove(lease.group))
+                self._do(lambda: remove_group(lease.group))
 
     def drop_idle(self, before: float) -> bool:
         """Return those that were given back before this time; whether there were any."""
@@ -167,6 +175,10 @@ class Leases:
             if where == node
         )
 
+    def amounts(self) -> dict[str, float]:
+        """What this run holds of all nodes."""
+        return _sums(bundle for lease in self.held for bundle in lease.shape.bundles)
+
     def close(self, patience_s: float) -> None:
         """Return all to Ray."""
         self._is_closed = True
@@ -178,7 +190,7 @@ class Leases:
         groups += [one.group for waits in self._wanted.values() for one in waits]
         for group in groups:
             if group is not None:
-                _remove(group)
+                remove_group(group)
         self.held, self._idle = [], []
 
     # --- the thread's side ------------------------------------------------------------------
@@ -201,27 +213,40 @@ class Leases:
                     request = self._requests.get_nowait()
             except Empty:
                 pass
-            if not self._is_closed and connecting.is_connected():
-                self._look()
+            try:
+                if not self._is_closed and connecting.is_connected():
+                    self._look()
+            except Exception:
+                time.sleep(LOOK_EVERY_S)  # the head may be starting again; what runs goes on meanwhile
 
     def _create(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
-        group = _group(shape, [{"ray.io/node-id": node} for node in nodes])
+        try:
+            group = make_group(shape, [{"ray.io/node-id": node} for node in nodes])
+        except Exception as error:
+            self._refuse(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
+            return
         self._waits.append(_Wait(owner, shape, nodes, group, time.monotonic()))
-        self._look()
+
+    def _refuse(self, owner: Any, why: str) -> None:
+        self._refused.append((owner, why))
+        self._wake()
 
     def _cancel(self, owner: Any) -> None:
         for wait in [one for one in self._waits if one.owner is owner]:
             self._waits.remove(wait)
             if wait.group is not None:
-                _remove(wait.group)
+                remove_group(wait.group)
 
     def _show(self, shape: Resources, count: int) -> None:
         waits = self._wanted.setdefault(shape, [])
         while len(waits) > count:
-            _remove(waits.pop().group)
+            remove_group(waits.pop().group)
         labels = [self._labels] * len(shape.bundles)
         while len(waits) < count:
-            group = _group(shape, labels)
+            try:
+                group = make_group(shape, labels)
+            except Exception:
+                break  # a trial that asks for one is told
             if group is None:
                 break
             waits.append(_Wait(None, shape, (), group, time.monotonic()))
@@ -235,10 +260,10 @@ class Leases:
                 self._waits.remove(wait)
                 self._grant(wait)
                 has_new = True
-            elif not wait.is_loose and time.monotonic() - wait.since > LOOSE_AFTER_S:
-                wait.is_loose = True
-                _remove(wait.group)
-                wait.group = _group(wait.shape, [self._labels] * len(wait.shape.bundles))
+            elif wait not in self._waits:
+                continue  # it was refused
+            elif not (wait.is_loose or wait.probes) and time.monotonic() - wait.since > LOOSE_AFTER_S:
+                self._loosen(wait)
                 self._waits.remove(wait)
                 self._waits.append(wait)  # others get their turn to be looked at
         if self._wanted and time.monotonic() - self._shown_at > 0.5:
@@ -255,6 +280,13 @@ class Leases:
         elif len(self._waits) > LOOK_AT:
             self._waits.append(self._waits.pop(0))
 
+    def _loosen(self, wait: _Wait) -> None:
+        """Ask for another one, wherever it may lie."""
+        wait.is_loose = True
+        wait.probes, wait.gpus = [], []
+        remove_group(wait.group)
+        wait.group = make_group(wait.shape, [self._labels] * len(wait.shape.bundles))
+
     def _is_there(self, wait: _Wait) -> bool:
         """Whether Ray has given it, and said which GPUs it holds."""
         import ray
@@ -262,61 +294,28 @@ class Leases:
         if wait.group is not None and not wait.group.wait(0):
             return False
         if self._finds_gpus and not wait.probes:
-            wait.probes = _gpu_probes(wait.shape, wait.group)
-        return not wait.probes or len(ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]) == 0
+            wait.probes = gpu_probes(wait.shape, wait.group)
+        if wait.probes and ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]:
+            return False
+        try:
+            wait.gpus = ray.get(wait.probes) if wait.probes else []
+        except Exception as error:
+            wait.failures += 1
+            if wait.failures < MOST_PROBES or wait.owner is None:
+                self._loosen(wait)  # its node was lost
+            else:
+                self._cancel(wait.owner)
+                self._refuse(wait.owner, f"Ray does not say which GPUs it has: {error}")
+            return False
+        return True
 
     def _grant(self, wait: _Wait) -> None:
-        import ray
-
         nodes = wait.nodes
         if wait.is_loose or not nodes:
-            nodes = _nodes_of(wait.shape, wait.group)
-        found = iter(ray.get(wait.probes) if wait.probes else [])
-        gpus = tuple(tuple(next(found)) if _gpus(one) and wait.probes else () for one in wait.shape.bundles)
+            nodes = nodes_of(wait.shape, wait.group)
+        found = iter(wait.gpus)
+        gpus = tuple(tuple(next(found, ())) if gpus_of(one) else () for one in wait.shape.bundles)
         self._granted.append((wait.owner, Lease(wait.shape, nodes, wait.group, gpus)))
-
-
-def bundles_of(shape: Resources) -> list[dict[str, float]]:
-    """The bundles that are not empty, by Ray's names."""
-    return [ray_amounts(one) for one in shape.bundles if one]
-
-
-def ray_amounts(bundle: Bundle) -> dict[str, float]:
-    """The amounts of one bundle by Ray's names; memory in whole bytes."""
-    return {_NAMES.get(name, name): int(n) if name == "memory" else n for name, n in bundle}
-
-
-def bundle_index(shape: Resources, at: int) -> int:
-    """The index in the placement group of the bundle `at` of a shape; -1 where it is empty."""
-    return sum(1 for one in shape.bundles[:at] if one) if shape.bundles[at] else -1
-
-
-def _group(shape: Resources, labels: Sequence[Mapping[str, str]]) -> Any:
-    from ray.util.placement_group import placement_group
-
-    bundles = bundles_of(shape)
-    if not bundles:
-        return None
-    chosen = [dict(label) for one, label in zip(shape.bundles, labels, strict=True) if one]
-    strategy = shape.strategy if len(bundles) > 1 else "PACK"
-    return placement_group(bundles, strategy, bundle_label_selector=chosen if any(chosen) else None)
-
-
-def _remove(group: Any) -> None:
-    from ray.util.placement_group import remove_placement_group
-
-    try:
-        remove_placement_group(group)
-    except Exception:
-        pass  # the cluster is gone, and the group with it
-
-
-def _nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:
-    from ray.util.placement_group import placement_group_table
-
-    by_index = placement_group_table(group)["bundles_to_node_id"] if group is not None else {}
-    found = iter([by_index[index] for index in sorted(by_index)])
-    return tuple(next(found, "") if one else "" for one in shape.bundles)
 
 
 def _sums(bundles: Iterable[Bundle]) -> dict[str, float]:
@@ -332,31 +331,3 @@ def _same_nodes(lease: Lease, nodes: tuple[str, ...]) -> bool:
         mine == theirs or not bundle
         for bundle, mine, theirs in zip(lease.shape.bundles, lease.nodes, nodes, strict=True)
     )
-
-
-def _gpus(bundle: Bundle) -> float:
-    return dict(bundle).get("gpu", 0.0)
-
-
-def _gpu_probes(shape: Resources, group: Any) -> list[Any]:
-    """References to the ids of the GPUs of each bundle that has any."""
-    import ray
-    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
-
-    return [
-        ray.remote(_gpu_ids)
-        .options(
-            num_cpus=0,
-            num_gpus=_gpus(one),
-            scheduling_strategy=PlacementGroupSchedulingStrategy(group, bundle_index(shape, at)),
-        )
-        .remote()
-        for at, one in enumerate(shape.bundles)
-        if _gpus(one)
-    ]
-
-
-def _gpu_ids() -> list[str]:
-    import ray
-
-    return [str(one) for one in ray.get_gpu_ids()]

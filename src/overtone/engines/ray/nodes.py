@@ -11,6 +11,7 @@ from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import Node, name_of
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import Line
+from overtone.engines.ray.priority import Wanted, yielded
 from overtone.engines.ray.relay import Errand
 from overtone.engines.ray.watch import NodeFacts, Others, capped
 
@@ -72,6 +73,7 @@ class Nodes:
         self._by_id: dict[str, Node] = {}
         self._others = Others()
         self._told: Mapping[str, Mapping[str, float]] = {}
+        self._ahead: Wanted = ()
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -86,8 +88,9 @@ class Nodes:
 
     # --- who is there -------------------------------------------------------------------
 
-    def look(self, found: Sequence[NodeFacts]) -> None:
-        """Take note of the nodes that are alive now."""
+    def look(self, found: Sequence[NodeFacts], ahead: Wanted = ()) -> None:
+        """Take note of the nodes that are alive now, and of what is to be left to others."""
+        self._ahead = ahead
         usable = {one.id: one for one in found if self._labels.items() <= dict(one.labels).items()}
         for facts in usable.values():
             node = self._by_id.get(facts.id)
@@ -100,7 +103,7 @@ class Nodes:
         for node in gone:
             node.is_lost = True
         now = time.monotonic()
-        self._leases.drop_idle(now - self._idle_s)
+        self._leases.drop_idle(now if ahead else now - self._idle_s)
         self._tell()  # before its trials look for another place
         for node in gone:
             self._lose(node)
@@ -114,7 +117,18 @@ class Nodes:
             for node in self._by_id.values()
             if node.is_usable
         }
+        if self._ahead:
+            ours = {node.name: self._leases.amounts_on(node.id) for node in self._by_id.values()}
+            left = yielded(left, ours, self._ahead)
         return capped(left, self._most) if self._most else left
+
+    def total(self) -> dict[str, Mapping[str, float]]:
+        """What each node has, whoever holds it, by name."""
+        return {node.name: node.facts.total for node in self._by_id.values() if node.is_usable}
+
+    def held(self) -> dict[str, float]:
+        """What this run holds of all nodes."""
+        return self._leases.amounts()
 
     def _tell(self) -> None:
         capacity = self.capacity()

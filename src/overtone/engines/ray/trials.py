@@ -67,6 +67,10 @@ class Trials:
         trial.unsent.clear()
         return trial
 
+    def __len__(self) -> int:
+        """How many have not ended."""
+        return len(self._trials)
+
     def close(self) -> None:
         """End the actors; what runs beside agents ends with them."""
         for trial in self._trials.values():
@@ -137,6 +141,8 @@ class Trials:
 
     def take_granted(self) -> None:
         """Use the leases that Ray has given meanwhile."""
+        for owner, why in self._leases.refused():
+            self._end(owner, "raised", why)
         for owner, lease in self._leases.granted():
             trial = self._trials.get(owner.start.trial_id)
             if trial is not None and trial is owner:
@@ -199,7 +205,8 @@ class Trials:
             return
         self._put(trial, order)
         if isinstance(order, Halt) and trial.actor is not None:
-            grace_s = self._job.grace_s
+            given = (self._job.grace_s, order.grace_s)
+            grace_s = min(one for one in given if one is not None)
             trial.was_killed = f"did not halt within {grace_s:g} s"
             self._loop.at(self._loop.now() + grace_s, partial(self._end_actor, trial))
         elif trial.actor is not None:

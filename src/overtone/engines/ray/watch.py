@@ -14,7 +14,8 @@ LOOK_EVERY_S = 0.5
 SAMPLES = 4
 """What others use is the least of the last so many looks: Ray's figures lag behind a little."""
 
-_NAMES = {"CPU": "cpu", "GPU": "gpu"}
+OUR_NAMES = {"CPU": "cpu", "GPU": "gpu"}
+"""What bundles call a resource, by what Ray calls it; the others have one name."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def look() -> list[NodeFacts]:
 def amounts(resources: Mapping[str, float]) -> dict[str, float]:
     """Amounts by the names that bundles use, without what stands for nodes and placement groups."""
     return {
-        _NAMES.get(name, name): float(amount)
+        OUR_NAMES.get(name, name): float(amount)
         for name, amount in resources.items()
         if not name.startswith(("node:", "bundle_group_")) and "_group_" not in name
     }

@@ -55,8 +55,8 @@ class Simulated(Trials, Engine):
         resources: Mapping[str, float] | None = None,
         world: World | None = None,
     ) -> None:
-        if workers is not None and workers < 1:
-            raise ValueError(f"workers={workers}: at least one is needed")
+        if workers is not None and (not isinstance(workers, int) or workers < 1):
+            raise ValueError(f"workers={workers!r}: a whole number, at least one, is needed")
         if not 0 <= seconds < inf:
             raise ValueError(f"seconds={seconds}: an iteration takes 0 or more, and finite")
         world = world or World()

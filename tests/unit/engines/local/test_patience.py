@@ -49,6 +49,15 @@ def test_sigterm_then_sigkill_then_nothing(grace_s: float, last_s: float) -> Non
     assert ladder.sent == [(grace_s, 1, TERMINATE), (grace_s + last_s, 1, KILL)]
 
 
+def test_one_that_is_to_end_soon_gets_less() -> None:
+    ladder = Ladder(10.0)
+    hurried = process(1)
+    ladder.patience.start(hurried, 0.5)
+    assert hurried.grace_s == 0.5
+    ladder.loop.run_until(100.0)
+    assert ladder.sent == [(0.5, 1, TERMINATE), (0.5 + LAST_GRACE_S, 1, KILL)]
+
+
 def test_a_process_whose_trial_has_ended_is_killed_at_once() -> None:
     ladder = Ladder(1.0)
     ended = process(1)

@@ -53,6 +53,9 @@ def test_a_module_is_found_by_its_name_only_where_a_new_python_would_find_it(
     assert payload._unimportable_module(functools.partial(train, 1)) is nowhere
     assert payload._unimportable_module(json.dumps) is None
     assert payload._unimportable_module(len) is None
+    assert json.decoder.__spec__ is not None  # type: ignore[attr-defined]
+    monkeypatch.setattr(json.decoder.__spec__, "_initializing", True, raising=False)  # type: ignore[attr-defined]
+    assert payload._unimportable_module(json.JSONDecoder) is json.decoder  # type: ignore[attr-defined]
 
 
 def test_by_value_registration_does_not_outlive_the_pickling(tmp_path: Path) -> None:
