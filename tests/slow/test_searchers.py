@@ -66,7 +66,7 @@ class TestHyperOpt(Slow):
 
 
 class TestBayesOpt(Slow):
-    needs = "bayes_opt"
+    needs = "bayes_opt.acquisition"
     is_conditional = False
     n = 6
     kills = 2

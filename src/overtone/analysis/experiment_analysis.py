@@ -109,9 +109,9 @@ class ExperimentAnalysis:
         if scope not in SCOPES:
             raise GoalError(f"scope={scope!r}: choose one of {', '.join(map(repr, SCOPES))}")
         best, best_value = None, math.nan
-        objectives = recorded_objectives(self._history.header)
+        allows = recorded_objectives(self._history.header).allows
         for trial in self.trials:
-            if objectives.constraints and any(v > 0 for v in objectives.violations(trial.last_result)):
+            if not allows(trial.last_result):
                 continue
             value = trial.value(metric, mode, scope)
             if value is None or value != value or (filter_nan_and_inf and value in _INFINITE):

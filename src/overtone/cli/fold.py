@@ -66,10 +66,12 @@ class Fold:
                 if record is not None:
                     self._on_record(record)
         data["offset"], data["n"] = lines.offset, lines.n
+        allows = Goal(constraints=data.get("constraints") or ()).allows
         for trial_id, newest in self._newest.items():
             value = lookup(newest, data["goal"][0])
             if is_number(value):
-                data["trials"][trial_id][1] = value if math.isfinite(value) else None
+                is_known = math.isfinite(value) and allows(newest)
+                data["trials"][trial_id][1] = value if is_known else None
         self._newest.clear()
 
     def summary(self) -> dict[str, Any]:
@@ -105,6 +107,7 @@ class Fold:
         limits = parts.get("limits")
         total = limits.get("total") if isinstance(limits, dict) else None
         data["planned"] = total if isinstance(total, int) else None
+        data["constraints"] = parts.get("constraints")
         metric, mode = recorded_goal(facts)
         if isinstance(metric, str):
             data["goal"] = [metric, mode if mode in ("max", "min") else Goal(metric).mode]

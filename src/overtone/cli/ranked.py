@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from overtone.analysis.aim import check_reported, chosen
+from overtone.analysis.aim import check_reported, chosen, recorded_objectives
 from overtone.errors import GoalError
 
 if TYPE_CHECKING:
@@ -50,11 +50,16 @@ def goal_of(
 
 
 def ranking(
-    trials: list[RecordedTrial], metric: str | None, mode: str | None, scope: str = "last"
+    analysis: ExperimentAnalysis,
+    trials: list[RecordedTrial],
+    metric: str | None,
+    mode: str | None,
+    scope: str = "last",
 ) -> list[tuple[float, RecordedTrial]]:
-    """Value and trial of those that have a finite one, the best first."""
+    """Value and trial of those that have a finite one and keep the constraints, the best first."""
     if metric is None:
         return []
-    values = [(one.value(metric, mode or "max", scope), one) for one in trials]
+    allows = recorded_objectives(analysis.runner_data()).allows
+    values = [(one.value(metric, mode or "max", scope), one) for one in trials if allows(one.last_result)]
     known = [(value, one) for value, one in values if value is not None and math.isfinite(value)]
     return sorted(known, key=lambda pair: pair[0], reverse=mode != "min")

@@ -9,7 +9,7 @@ from overtone.cli.arguments import Arguments, add_experiment, add_goal, add_json
 from overtone.cli.exits import OK
 
 if TYPE_CHECKING:
-    from overtone.analysis import RecordedTrial
+    from overtone.analysis import ExperimentAnalysis, RecordedTrial
 
 _ROWS = 20
 
@@ -38,13 +38,13 @@ def run(args: Arguments) -> int:
         facts = overview(journal, index)
     analysis, trials = analysis_of(journal, args.metric, args.mode)
     metric, mode = goal_of(analysis, args.metric, args.mode)
-    facts = {**facts, "metric": metric, "mode": mode, "best": _best(trials, metric, mode)}
+    facts = {**facts, "metric": metric, "mode": mode, "best": _best(analysis, trials, metric, mode)}
     is_running = facts["driver"] is not None
     if args.trial is not None:
         wanted = trial_id(args.trial, (one.trial_id for one in trials), journal.parent)
         _show_trial(next(one for one in trials if one.trial_id == wanted), metric, is_running, args.json)
         return OK
-    ordered = _ordered(trials, metric, mode, args)
+    ordered = _ordered(analysis, trials, metric, mode, args)
     if args.json:
         from overtone.cli.documents import write_json
         from overtone.cli.trials import trial_data
@@ -65,15 +65,21 @@ def run(args: Arguments) -> int:
     return OK
 
 
-def _best(trials: list[RecordedTrial], metric: str | None, mode: str | None) -> dict[str, Any] | None:
+def _best(
+    analysis: ExperimentAnalysis, trials: list[RecordedTrial], metric: str | None, mode: str | None
+) -> dict[str, Any] | None:
     from overtone.cli.ranked import ranking
 
-    ranked = ranking(trials, metric, mode)
+    ranked = ranking(analysis, trials, metric, mode)
     return {"trial_id": ranked[0][1].trial_id, "value": ranked[0][0]} if ranked else None
 
 
 def _ordered(
-    trials: list[RecordedTrial], metric: str | None, mode: str | None, args: Arguments
+    analysis: ExperimentAnalysis,
+    trials: list[RecordedTrial],
+    metric: str | None,
+    mode: str | None,
+    args: Arguments,
 ) -> list[RecordedTrial]:
     from overtone.cli.ranked import ranking
 
@@ -81,7 +87,7 @@ def _ordered(
         return [one for one in trials if one.num_failures or one.status == "ERROR"]
     if args.newest:
         return trials[::-1]
-    best = [one for _, one in ranking(trials, metric, mode)]
+    best = [one for _, one in ranking(analysis, trials, metric, mode)]
     known = {one.trial_id for one in best}
     return [*best, *(one for one in trials if one.trial_id not in known)]
 

@@ -111,7 +111,7 @@ class Progress:
             if value is None and "/" in self._metric:
                 value = lookup(metrics, self._metric)
             if value is not None:
-                self._compare(row, value, t)
+                self._compare(row, value, t, metrics)
 
     @property
     def metric(self) -> str | None:
@@ -149,6 +149,8 @@ class Progress:
             value = self.value(row.metrics)
             if not isinstance(value, (int, float)) or not isfinite(value):
                 continue
+            if not self.facts.limits.allows(row.metrics):
+                continue
             if best is None or value * self._sign > best.value * self._sign:
                 best = Best(value, row.id, row.t, row.config)
         return best
@@ -173,8 +175,12 @@ class Progress:
         self._metric, mode = self.facts.named_goal()
         self._sign = -1.0 if mode == "min" else 1.0
 
-    def _compare(self, row: Row, value: Any, t: int) -> None:
-        if isinstance(value, (int, float)) and value * self._sign > self._best_score:
+    def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
+        if (
+            isinstance(value, (int, float))
+            and value * self._sign > self._best_score
+            and self.facts.limits.allows(metrics)
+        ):
             self._best_score = value * self._sign
             self.best = Best(value, row.id, t, row.config)
 
@@ -192,6 +198,8 @@ class Progress:
             if moved.why is not None and moved.why.rule != "returned":
                 self.rules[moved.why.rule] = self.rules.get(moved.why.rule, 0) + 1
         else:
+            if self.failed:  # one that is tried again on request has not failed
+                self.failed = deque((one for one in self.failed if one is not row), _N_FAILED)
             return
         self.n_endings += 1
         if len(self.endings) < _MAX_NEWS:
@@ -202,7 +210,7 @@ class Progress:
         value = self.value(row.metrics)
         if self._metric is None:
             rank = -float(self.n_ended)
-        elif isinstance(value, (int, float)) and value == value:
+        elif isinstance(value, (int, float)) and value == value and self.facts.limits.allows(row.metrics):
             rank = -value * self._sign
         else:
             rank = float("inf")
@@ -215,5 +223,8 @@ class Progress:
         if self._slims:
             metrics = row.metrics
             goal = [self._metric] if self._metric is not None else inferred_metrics([metrics], 3)
-            kept = (*goal, "training_iteration", "time_total_s")
+            limits = [
+                name if name in metrics else name.split("/")[0] for name in self.facts.limits.constraints
+            ]
+            kept = (*goal, *limits, "training_iteration", "time_total_s")
             row.metrics = {name: metrics[name] for name in kept if name in metrics}

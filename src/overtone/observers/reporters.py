@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overtone.observers.columns import DEFAULT_METRICS, Columns, added
@@ -99,6 +99,7 @@ class TuneReporterBase(ProgressReporter):
         self._mode = mode
         self._sort_by_metric = sort_by_metric
         self._given = (total_samples, metric, mode)
+        self._allows: Callable[[Mapping[str, Any]], bool] | None = None
         self._folder = ""
         self._last_report = float("-inf")
 
@@ -116,6 +117,7 @@ class TuneReporterBase(ProgressReporter):
         self._metric = given_metric or metric
         self._mode = given_mode or mode
         self._folder = kwargs.get("folder", self._folder)
+        self._allows = kwargs.get("allows", self._allows)
 
     def add_metric_column(self, metric: str, representation: str | None = None) -> None:
         """Show one more metric, under the header `representation`."""
@@ -138,7 +140,7 @@ class TuneReporterBase(ProgressReporter):
         """The whole block, without a line end."""
         metric, mode = self._metric, self._mode or "max"
         lines = ["== Status ==", *self._memory(), *(line for info in sys_info for line in info.splitlines())]
-        best = best_of(trials, metric, mode) if metric else None
+        best = best_of(trials, metric, mode, self._allows) if metric else None
         if best and metric:
             lines.append(best_line(best[0].trial_id, metric, best[1], best[0].evaluated_params))
         folder = self._folder or (trials[0].local_experiment_path if trials else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from overtone.core.goal import lookup
@@ -53,13 +53,20 @@ def _there(amount: float) -> str:
     return f"{round(amount, 2):.15g}"
 
 
-def best_of(trials: Iterable[SeenTrial], metric: str, mode: str) -> tuple[SeenTrial, float] | None:
-    """The trial whose last result is the best, and its value; NaN never wins."""
+def best_of(
+    trials: Iterable[SeenTrial],
+    metric: str,
+    mode: str,
+    allows: Callable[[Mapping[str, Any]], bool] | None = None,
+) -> tuple[SeenTrial, float] | None:
+    """The trial whose last result is the best, and its value; neither NaN nor what is not allowed wins."""
     sign = -1.0 if mode == "min" else 1.0
     best: tuple[SeenTrial, float] | None = None
     for trial in trials:
         value = lookup(trial.metrics, metric)
         if not isinstance(value, (int, float)) or value != value:
+            continue
+        if allows is not None and not allows(trial.metrics):
             continue
         if best is None or value * sign > best[1] * sign:
             best = trial, value

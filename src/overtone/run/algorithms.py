@@ -103,7 +103,12 @@ def learns(searcher: Searcher) -> bool:
 
 def total_of(searcher: Searcher, experiment: Experiment) -> int | None:
     """How many trials the search is over after."""
-    if searcher.total is not None or type(searcher).__module__.startswith("overtone.searchers."):
+    from overtone.searchers.wrapper import Wrapper
+
+    inner = searcher
+    while isinstance(inner, Wrapper):
+        inner = inner.searcher
+    if searcher.total is not None or type(inner).__module__.startswith("overtone.searchers."):
         return searcher.total
     return experiment.num_samples if experiment.num_samples >= 0 else None
 

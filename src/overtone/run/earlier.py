@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,11 @@ def _read(source: Any, goal: Goal) -> Iterator[Found]:
         yield from _of_study(source, goal)
     elif isinstance(source, str) and _is_database(source):
         yield from _of_study(_study(source), goal)
+    elif not isinstance(source, (str, os.PathLike)):
+        raise OvertoneError(
+            f"warm_start has {source!r:.200}: give folders of experiments, URLs of Optuna's storages or "
+            "its studies"
+        )
     else:
         folder = Path(source).expanduser() if "://" not in str(source) else None
         if (

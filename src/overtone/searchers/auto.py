@@ -3,14 +3,14 @@
 The rule. Scrambled Sobol' points first: as many as there are dimensions and one, at least 4 and at most
 20; while they are waited for, as many more as there are free slots. Then a Gaussian process over all
 results (see `gaussian_process`), and the point with the highest expected improvement, where the points
-that are being tried count as known to be what the process expects of them. Suggestions take turns: one
-in two looks at the order of results alone and the others at their values, made as normal as can
-be; of both one in two searches everywhere, the others near the best points. A process costs the cube of
-its results, so that beyond 300 it is made of 300: the best ones and those nearest to the very best; and of
-120 where trials are cheap, that is where the median trial, over the number of those that run, takes
-less than a second. The number of dimensions changes nothing else: candidates differ from a good point in
-about 20 of them at a time. A finite space of up to 1,000 configurations is looked at as a whole, and
-nothing in a finite space is tried twice.
+that are being tried count as known to be what the process expects of them. Suggestions take turns: one in
+two looks at the order of results alone and the others at their values, made as normal as can be; of both
+one in two searches everywhere, the others near the best points. A process costs the cube of its results,
+so that beyond 300 it is made of 300: the best ones and those nearest to the very best; and of 120, with
+kernels that follow from earlier ones, where trials are cheap: where the median trial, over the number of
+those that run, takes less than a second. The number of dimensions changes nothing else: candidates differ
+from a good point in about 20 of them at a time. A finite space of up to 1,000 configurations is looked at
+as a whole, and nothing in a finite space is tried twice.
 
 Several objectives are weighted anew for each suggestion (see `targets.scalarised`). Constraint metrics
 have a process of their own each, and the improvement counts with the chance that all are 0 or less
@@ -20,6 +20,7 @@ have a process of their own each, and the improvement counts with the chance tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from overtone.core.protocols import Searcher
@@ -100,9 +101,8 @@ class AutoSearch(Searcher):
         return min(max(4, len(self._distinct.cube) + 1), 20)
 
     def _candidates(self, index: int) -> Iterator[Sequence[float]]:
-        if sum(1 for one in self._told.outcomes if one.scores) < self._n_first or not len(
-            self._distinct.cube
-        ):
+        known = islice((one for one in self._told.outcomes if one.scores), self._n_first)
+        if sum(1 for _ in known) < self._n_first or not len(self._distinct.cube):
             yield self._sobol.point(index)
             return
         import numpy as np

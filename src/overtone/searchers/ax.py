@@ -24,7 +24,7 @@ class AxSearch(LibrarySearcher):
         method: "fast" or "quality": see Ax's `configure_generation_strategy`.
     """
 
-    lookahead = 1  # its suggestions take seconds
+    lookahead, is_slow = 1, True  # its suggestions take seconds
 
     def __init__(
         self, space: Any = None, metric: Any = None, mode: Any = None,

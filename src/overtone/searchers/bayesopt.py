@@ -25,7 +25,7 @@ class BayesOptSearch(LibrarySearcher):
         random_search_steps: So many suggestions are random.
     """
 
-    lookahead = 1  # its suggestions take seconds
+    lookahead, is_slow = 1, True  # its suggestions take seconds
 
     def __init__(
         self, space: Any = None, metric: Any = None, mode: Any = None,
@@ -42,7 +42,7 @@ class BayesOptSearch(LibrarySearcher):
     def begin(self) -> None:
         self.refuse_branches()
         try:
-            import bayes_opt  # noqa: F401
+            import bayes_opt.acquisition  # noqa: F401 - which version 1 lacks
         except ImportError:
             raise MissingPackageError("bayesian-optimization", "bayesopt", "BayesOptSearch") from None
         n_axes = {k: len(n.options) if isinstance(n, Pick) else 1 for k, n in self.nodes.items()}

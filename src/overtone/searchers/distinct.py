@@ -34,6 +34,7 @@ class Distinct:
         self._seed = seed
         self._every: list[tuple[float, ...]] | None = None
         self._left: Iterator[tuple[float, ...]] | None = None
+        self._is_exhausted = False
 
     def take(self, config: Config) -> tuple[float, ...]:
         """Take note of a configuration; returns its point."""
@@ -50,8 +51,11 @@ class Distinct:
         """The first of the candidates that is allowed and was not taken; it is taken now."""
         for point in candidates:
             config = self.allowed(index, point)
-            if config is not None and tuple(self.cube.to_unit(config)) not in self.taken:
-                self.take(config)
+            if config is None:
+                continue
+            taken = tuple(self.cube.to_unit(config))
+            if taken not in self.taken:
+                self.taken.add(taken)
                 return config
         return None
 
@@ -61,11 +65,15 @@ class Distinct:
         Raises:
             SpaceError: The constraint allows hardly anything.
         """
+        if self._is_exhausted:
+            return None
         found = self.new(index, candidates)
         if found is not None:
             return found
         if self.size <= MOST_LISTED:
-            return self.new(index, self._unseen())
+            found = self.new(index, self._unseen())
+            self._is_exhausted = found is None
+            return found
         rng, is_any_allowed = self._rng(index, "anywhere"), False
         for _ in range(_TRIES):
             point = [rng.random() for _ in range(len(self.cube))]

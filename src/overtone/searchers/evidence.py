@@ -98,7 +98,8 @@ class Evidence:
 
         order = np.argsort(-np.nan_to_num(self.score(), nan=-np.inf, posinf=np.inf), kind="stable")
         top, others = order[: most // 2], order[most // 2 :]
-        distance = np.square(self.x[others] - self.x[top[0]]).sum(1)
+        apart = self.x[others] - self.x[top[0]]
+        distance = np.einsum("ij,ij->i", apart, apart)
         nearest = others[np.argsort(distance, kind="stable")[: most - len(top)]]
         return self.rows(np.sort(np.append(top, nearest)))
 

@@ -30,6 +30,9 @@ _LOWEST, _HIGHEST = -3.5, 5.0
 
 _FARTHEST = 400.0
 
+_WHOLE = 110
+"""Triangular matrices up to so many rows are inverted as any other is."""
+
 _STARTS = ((0.0, -7.0), (0.5, -1.5))
 """Where a fit begins: logarithms of length scales beside their prior's mean, and of the noise."""
 
@@ -50,7 +53,11 @@ class Kernel:
 
     def __call__(self, a: Array, b: Array) -> Array:
         """The correlations of the rows of `a` with those of `b`."""
-        return _matern(_distances(a / self.lengths, b / self.lengths))[0]
+        return self.between(a / self.lengths, b / self.lengths)
+
+    def between(self, a: Array, b: Array) -> Array:
+        """As a call, with rows that are in units of the length scales."""
+        return _matern(_distances(a, b))[0]
 
 
 class Process:
@@ -65,23 +72,31 @@ class Process:
     def __init__(self, kernel: Kernel, x: Array, y: Array, pending: Array | None = None) -> None:
         import numpy as np
 
-        self.kernel, self._x = kernel, x
-        _, whitened, self._alpha, self._mean, self._variance = _solved(kernel(x, x), y, kernel.noise)
-        self._seen, self._white = x, whitened
+        self.kernel, self._n = kernel, len(x)
+        self._seen = x / kernel.lengths
+        correlations = kernel.between(self._seen, self._seen)
+        _, self._white, self._alpha, self._mean, self._variance = _solved(correlations, y, kernel.noise)
         if pending is not None and len(pending):
-            self._seen = np.vstack([x, pending])
-            correlations = kernel(self._seen, self._seen)
-            correlations[np.diag_indices_from(correlations)] += kernel.noise + 1e-8
-            self._white = np.linalg.inv(np.linalg.cholesky(correlations))
+            self._seen = np.vstack([x, pending]) / kernel.lengths
+            correlations = kernel.between(self._seen, self._seen)
+            correlations.flat[:: len(correlations) + 1] += kernel.noise + 1e-8
+            self._white = _inverse(np.linalg.cholesky(correlations))
 
     def predict(self, at: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at the rows of `at`, noise not counted."""
         import numpy as np
 
-        cross = self.kernel(at, self._seen)
-        mean = self._mean + cross[:, : len(self._x)] @ self._alpha
+        cross = self._correlations(at)
+        mean = self._mean + cross[:, : self._n] @ self._alpha
         explained = np.square(cross @ self._white.T).sum(1)
         return mean, np.sqrt(self._variance * np.maximum(1.0 - explained, 1e-12))
+
+    def mean(self, at: Array) -> Array:
+        """What `predict` begins with."""
+        return self._mean + self._correlations(at)[:, : self._n] @ self._alpha
+
+    def _correlations(self, at: Array) -> Array:
+        return self.kernel.between(at / self.kernel.lengths, self._seen)
 
 
 def fit(x: Array, y: Array, groups: Array, steps: int = 25) -> Kernel:
@@ -93,35 +108,56 @@ def fit(x: Array, y: Array, groups: Array, steps: int = 25) -> Kernel:
     import numpy as np
 
     n_groups = int(groups.max()) + 1
-    prior = _LENGTH + 0.5 * log(n_groups)
+    prior = _prior(n_groups)
     found = [
-        _descended(np.append(np.full(n_groups, prior + length), noise), x, y, groups, prior, steps)
+        _descended(np.append(np.full(n_groups, prior + length), noise), x, y, groups, steps)
         for length, noise in _STARTS
     ]
-    theta = min(found, key=lambda one: one[0])[1]
+    return _kernel_at(min(found, key=lambda one: one[0])[1], groups)
+
+
+def refined(kernel: Kernel, x: Array, y: Array, groups: Array, steps: int = 5) -> Kernel:
+    """A kernel that was fitted to fewer results, a few steps nearer to the most probable one for these."""
+    import numpy as np
+
+    lengths = kernel.lengths[np.unique(groups, return_index=True)[1]]
+    theta = np.log(np.append(lengths, kernel.noise))
+    return _kernel_at(_descended(theta, x, y, groups, steps, pace=0.1)[1], groups)
+
+
+def _kernel_at(theta: Array, groups: Array) -> Kernel:
+    import numpy as np
+
     return Kernel(np.exp(theta[:-1])[groups], float(np.exp(theta[-1])))
 
 
+def _prior(n_groups: int) -> float:
+    """The mean of the logarithm of a length scale."""
+    return _LENGTH + 0.5 * log(n_groups)
+
+
 def _descended(
-    theta: Array, x: Array, y: Array, groups: Array, prior: float, steps: int
+    theta: Array, x: Array, y: Array, groups: Array, steps: int, pace: float = 0.3
 ) -> tuple[float, Array]:
     """The least cost from `theta` downhill, and where it is."""
     import numpy as np
 
+    prior = _prior(len(theta) - 1)
+
     low = np.append(np.full(len(theta) - 1, _LOWEST), _LEAST_NOISE)
     high = np.append(np.full(len(theta) - 1, _HIGHEST), _MOST_NOISE)
-    pace, before = np.full(len(theta), 0.3), np.zeros(len(theta))
+    paces, before = np.full(len(theta), pace), np.zeros(len(theta))
     best, best_theta = np.inf, theta
     for _ in range(steps):
         value, slope = _cost(theta, x, y, groups, prior)
         if value < best:
             best, best_theta = value, theta
         agrees = np.sign(slope * before)
-        pace = np.clip(pace * np.where(agrees > 0, 1.2, np.where(agrees < 0, 0.5, 1.0)), 1e-3, 1.0)
+        paces = np.clip(paces * np.where(agrees > 0, 1.2, np.where(agrees < 0, 0.5, 1.0)), 1e-3, 1.0)
         before = np.where(agrees < 0, 0.0, slope)
-        if pace.max() < 0.03 or not np.isfinite(value):
+        if paces.max() < 0.03 or not np.isfinite(value):
             break
-        theta = np.clip(theta - np.sign(before) * pace, low, high)
+        theta = np.clip(theta - np.sign(before) * paces, low, high)
     return best, best_theta
 
 
@@ -152,9 +188,10 @@ def _solved(correlations: Array, y: Array, noise: float) -> tuple[Array, Array, 
     """The Cholesky factor and its inverse, the weights of y, the mean and the variance of the process."""
     import numpy as np
 
-    with_noise = correlations + (noise + 1e-8) * np.eye(len(y))
+    with_noise = correlations.copy()
+    with_noise.flat[:: len(y) + 1] += noise + 1e-8
     lower = np.linalg.cholesky(with_noise)
-    whitened = np.linalg.inv(lower)
+    whitened = _inverse(lower)
     ones, values = whitened.sum(1), whitened @ y
     # one more point at 0, the mean of standardised values, keeps the mean in sight
     mean = float(ones @ values) / (float(ones @ ones) + 1.0)
@@ -163,23 +200,42 @@ def _solved(correlations: Array, y: Array, noise: float) -> tuple[Array, Array, 
     return lower, whitened, whitened.T @ residual, mean, variance
 
 
+def _inverse(lower: Array) -> Array:
+    """The inverse of a lower triangular matrix; of a large one by its quarters, of which one is 0."""
+    import numpy as np
+
+    n = len(lower)
+    if n <= _WHOLE:
+        return np.linalg.inv(lower)
+    half = n // 2
+    found = np.zeros_like(lower)
+    first = found[:half, :half] = _inverse(lower[:half, :half])
+    second = found[half:, half:] = _inverse(lower[half:, half:])
+    found[half:, :half] = -(second @ lower[half:, :half] @ first)
+    return found
+
+
 def _distances(a: Array, b: Array) -> Array:
     """The squared distances of the rows of `a` from those of `b`."""
     import numpy as np
 
     squares = np.square(a).sum(1)[:, None] + np.square(b).sum(1)[None, :] - 2.0 * (a @ b.T)
     # beyond the farthest nothing is left of a correlation but numbers that processors are slow with
-    return np.clip(squares, 0.0, _FARTHEST)
+    np.minimum(np.maximum(squares, 0.0, out=squares), _FARTHEST, out=squares)
+    return squares
 
 
 def _matern(squares: Array) -> tuple[Array, Array]:
     """The kernel, and minus twice its derivative by the squared distance."""
     import numpy as np
 
-    r = _ROOT5 * np.sqrt(squares)
-    slope = np.exp(-r)
+    r = np.sqrt(squares)
+    r *= _ROOT5
+    slope = np.negative(r)
+    np.exp(slope, out=slope)
     decay = slope * squares
-    slope *= 1.0 + r
+    r += 1.0
+    slope *= r
     decay *= 5.0 / 3.0
     decay += slope
     slope *= 5.0 / 3.0

@@ -24,7 +24,7 @@ _TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Finished:
     """A trial that ended.
 
     Attributes:
@@ -89,7 +89,7 @@ class LibrarySearcher(Searcher):
     def propose(self, index: int, seed: int) -> Flat:
         """What to try next; asked again with another seed where the space's constraint forbids it."""
 
-    def learn(self, told: Told) -> None:
+    def learn(self, told: Finished) -> None:
         """A trial ended, and is in `told` by now."""
 
     def forget(self, index: int) -> None:
@@ -113,12 +113,12 @@ class LibrarySearcher(Searcher):
         refuse_foreign(self.root, type(self).__name__)
         self._first = FirstPoints(self.root, self.points_to_evaluate, self._seed, self.evaluated_rewards)
         self.waiting: dict[int, Flat] = {}
-        self.told: list[Told] = []
+        self.told: list[Finished] = []
         self._last: dict[str, Result] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
         self.begin()
         for config, reward in self._first.known:
-            self._learn(Told(-1, flattened(self.root, config), self._rewarded(reward)))
+            self._learn(Finished(-1, flattened(self.root, config), self._rewarded(reward)))
 
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)
@@ -151,7 +151,7 @@ class LibrarySearcher(Searcher):
             return  # a scheduler's own, and none of the space's
         has_failed = trial.status is Status.ERROR
         if result is not None or has_failed:
-            self._learn(Told(index, flat, None if has_failed else result))
+            self._learn(Finished(index, flat, None if has_failed else result))
         else:
             self.forget(index)
 
@@ -159,7 +159,7 @@ class LibrarySearcher(Searcher):
         """What seeds the suggestion for `index`: a number below 2^31."""
         return key(self._seed, "suggest", str(index), attempt) % 2**31
 
-    def _learn(self, told: Told) -> None:
+    def _learn(self, told: Finished) -> None:
         self.told.append(told)
         self.learn(told)
 
@@ -193,7 +193,7 @@ class LibrarySearcher(Searcher):
         best, worst = min(known, default=0.0), max(known, default=0.0)
         return [min(max(loss, best), worst) for loss in found]
 
-    def finite(self, told: Told) -> list[float] | None:
+    def finite(self, told: Finished) -> list[float] | None:
         """The scores of `told`, infinite ones as the best and the worst that were told so far.
 
         None where it failed, or where nothing is known to take instead.

@@ -13,7 +13,7 @@ from overtone.core.types import Config
 from overtone.errors import MissingPackageError
 from overtone.lazy import nearest
 from overtone.searchers.flat import Flat
-from overtone.searchers.library import LibrarySearcher, Told
+from overtone.searchers.library import Finished, LibrarySearcher
 from overtone.space.tree import Pick
 
 
@@ -68,7 +68,7 @@ class NevergradSearch(LibrarySearcher):
         super().on_suggested(index, config)
         self._asked.setdefault(index, None)
 
-    def learn(self, told: Told) -> None:
+    def learn(self, told: Finished) -> None:
         scores, candidate = self.finite(told), self._asked.pop(told.index, None)
         if scores is None or self._optimizer is None:
             return

@@ -10,7 +10,7 @@ from typing import Any
 
 from overtone.core.types import Config
 from overtone.searchers.flat import Flat
-from overtone.searchers.library import LibrarySearcher, Told
+from overtone.searchers.library import Finished, LibrarySearcher
 from overtone.searchers.optuna_params import decoded, defined, drawn, encoded
 from overtone.searchers.optuna_samplers import asked, constrain, fail, replay_of, sampler, stored, study, tell
 from overtone.space import flatten, nested
@@ -70,7 +70,7 @@ class OptunaSearch(LibrarySearcher):
             params = flatten(config) if self._define else encoded(self.nodes, self.waiting[index])
             self._trials[index], _ = self._ask(index, 0, params)
 
-    def learn(self, told: Told) -> None:
+    def learn(self, told: Finished) -> None:
         values, trial = self.finite(told), self._trials.get(told.index)
         if told.result is None or values is None or (trial is None and self._define):
             return self.forget(told.index)

@@ -23,7 +23,7 @@ class SMACSearch(LibrarySearcher):
         n_initial_points: So many suggestions are random.
     """
 
-    lookahead = 1  # its suggestions take seconds
+    lookahead, is_slow = 1, True  # its suggestions take seconds
 
     def __init__(
         self, space: Any = None, metric: Any = None, mode: Any = None,

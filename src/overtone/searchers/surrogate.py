@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 from overtone.searchers.acquisition import log_feasible, log_improvement
 from overtone.searchers.encoding import Encoding
 from overtone.searchers.evidence import Evidence, Growing, seconds_between
-from overtone.searchers.gaussian_process import Kernel, Process, fit
+from overtone.searchers.gaussian_process import Kernel, Process, fit, refined
 from overtone.searchers.targets import powered, ranked
 from overtone.searchers.told import Outcome, Point
 from overtone.space import Cube
@@ -46,19 +46,23 @@ class Effort:
 FULL = Effort(300, 512, 96)
 QUICK = Effort(120, 256, 48)
 
+MOST_FITTED = 120
+"""Of how many results a kernel is fitted at most."""
+
 
 class Surrogate:
     """Ranks points by what is to be expected of them.
 
     Kernels are fitted at fixed numbers of results and kept in between, so that they depend on
-    nothing but the results and their order.
+    nothing but the results and their order. Where suggestions must be quick, those of many results
+    follow from the ones before them in a few steps.
     """
 
     def __init__(self, cube: Cube) -> None:
         self._encoding = Encoding(cube)
         self._d = len(cube)
         self._evidence = Growing(self._encoding)
-        self._kernels: dict[tuple[str, int], Kernel] = {}
+        self._kernels: dict[tuple[str, int, bool], Kernel] = {}
         self._pools = ThreadpoolController()
 
     def ranked(
@@ -94,14 +98,15 @@ class Surrogate:
         target = ranked if index // 2 % 2 else powered
         every = self._evidence.of(outcomes)
         gap = seconds_between(outcomes, len(pending))
-        effort = QUICK if len(every) > QUICK.most_seen and gap is not None and gap < CHEAP_S else FULL
+        is_quick = len(every) > MOST_FITTED and gap is not None and gap < CHEAP_S
+        effort = QUICK if is_quick else FULL
         seen = every.best(effort.most_seen)
         weights = rng.dirichlet(np.ones(seen.scores.shape[1]))
-        kernel = self._kernel(target.__name__, every, lambda some: target(some.score()))
+        kernel = self._kernel(target.__name__, every, lambda some: target(some.score()), effort)
         waiting = self._encoding.columns(np.array(pending, float)) if pending else None
         process = Process(kernel, seen.x, target(seen.score(weights)), waiting)
-        limits = [self._limit(i, every, seen) for i in range(seen.violations.shape[1])]
-        mean, allowed = process.predict(seen.x)[0], seen.is_allowed
+        limits = [self._limit(i, every, seen, effort) for i in range(seen.violations.shape[1])]
+        mean, allowed = process.mean(seen.x), seen.is_allowed
         best = float(mean[allowed].max()) if allowed.any() else None
 
         def worth(candidates: Array) -> Array:
@@ -149,17 +154,29 @@ class Surrogate:
         moved = self._encoding.jumped(moved, mask, rng)
         return np.abs(1 - np.abs(1 - moved))  # reflected at the cube's faces
 
-    def _limit(self, i: int, every: Evidence, seen: Evidence) -> Process:
+    def _limit(self, i: int, every: Evidence, seen: Evidence, effort: Effort) -> Process:
         """The process of a constraint metric."""
-        kernel = self._kernel(f"limit {i}", every, lambda some: some.violation(i))
+        kernel = self._kernel(f"limit {i}", every, lambda some: some.violation(i), effort)
         return Process(kernel, seen.x, seen.violation(i))
 
-    def _kernel(self, what: str, every: Evidence, target: Callable[[Evidence], Array]) -> Kernel:
-        n = _last_fit(len(every))
-        if (what, n) not in self._kernels:
-            seen = every.rows(slice(n)).best(QUICK.most_seen)
-            self._kernels[what, n] = fit(seen.x, target(seen), self._encoding.groups)
-        return self._kernels[what, n]
+    def _kernel(
+        self, what: str, every: Evidence, target: Callable[[Evidence], Array], effort: Effort
+    ) -> Kernel:
+        groups = self._encoding.groups
+        is_quick = effort is QUICK
+        first = _fits(MOST_FITTED if is_quick else len(every), 8)[-1]
+        later = [n for n in _fits(len(every), 16) if n > MOST_FITTED] if is_quick else []
+        kernel = self._kernels.get((what, first, False))
+        if kernel is None:
+            seen = every.rows(slice(first)).best(MOST_FITTED)
+            kernel = self._kernels[what, first, False] = fit(seen.x, target(seen), groups)
+        for n in later:
+            nearer = self._kernels.get((what, n, True))
+            if nearer is None:
+                seen = every.rows(slice(n)).best(MOST_FITTED)
+                nearer = self._kernels[what, n, True] = refined(kernel, seen.x, target(seen), groups)
+            kernel = nearer
+        return kernel
 
 
 def _by_worth(candidates: Array, worths: Array) -> list[list[float]]:
@@ -169,9 +186,9 @@ def _by_worth(candidates: Array, worths: Array) -> list[list[float]]:
     return found
 
 
-def _last_fit(n: int) -> int:
-    """The number of results at which kernels were fitted last."""
-    fitted = 1
-    while (following := fitted + max(1, fitted // 8)) <= n:
-        fitted = following
-    return fitted
+def _fits(n: int, share: int) -> list[int]:
+    """The numbers of results up to n at which kernels are fitted: each one `share`th larger."""
+    found = [1]
+    while (following := found[-1] + max(1, found[-1] // share)) <= n:
+        found.append(following)
+    return found

@@ -23,7 +23,9 @@ def powered(scores: Array) -> Array:
     low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
     spread = (high - low) or (known.max() - known.min()) or 1.0
     x = np.clip((known - middle) / spread, -1e6, 1e6)
-    found = max((_powered(x, power) for power in _POWERS), key=lambda one: one[0])[1]
+    up, down = np.maximum(x, 0.0), np.maximum(-x, 0.0)
+    slope = float((np.sign(x) * np.log1p(np.abs(x))).sum())
+    found = max((_powered(up, down, slope, power) for power in _POWERS), key=lambda one: one[0])[1]
     return (found - found.mean()) / (found.std() or 1.0)
 
 
@@ -70,14 +72,17 @@ def _finite(scores: Array) -> Array:
     return known / (float(np.abs(known).max()) or 1.0)  # differences of the largest floats are none
 
 
-def _powered(x: Array, power: float) -> tuple[float, Array]:
-    """The logarithm of the likelihood of a power, and what it makes of x."""
+def _powered(up: Array, down: Array, slope: float, power: float) -> tuple[float, Array]:
+    """The logarithm of the likelihood of a power, and what it makes of values.
+
+    Args:
+        up, down: The values above 0, and those below with their sign turned; 0 elsewhere.
+        slope: How the logarithm of the size of what is done to them grows with the power.
+    """
     import numpy as np
 
-    up, down = np.maximum(x, 0.0), np.maximum(-x, 0.0)
     above = np.log1p(up) if power == 0 else ((1 + up) ** power - 1) / power
     below = np.log1p(down) if power == 2 else ((1 + down) ** (2 - power) - 1) / (2 - power)
     y = above - below
     variance = float(y.var()) or 1e-300
-    slope = float((np.sign(x) * np.log1p(np.abs(x))).sum())
-    return -0.5 * len(x) * float(np.log(variance)) + (power - 1) * slope, y
+    return -0.5 * len(up) * float(np.log(variance)) + (power - 1) * slope, y

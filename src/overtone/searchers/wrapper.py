@@ -26,7 +26,7 @@ class Wrapper(Searcher):
             )
         self.searcher = searcher
         self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay
-        self.takes_constraint = searcher.takes_constraint
+        self.takes_constraint, self.is_slow = searcher.takes_constraint, searcher.is_slow
 
     @property
     def num_samples(self) -> Any:

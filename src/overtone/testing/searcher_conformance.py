@@ -145,6 +145,16 @@ class SearcherConformance(ABC):
         for n in range(0, len(course.facts), step):
             self._compare(course, n, space)
 
+    def test_a_slow_one_can_go_to_another_process(self) -> None:
+        """What was pickled suggests what the original suggests."""
+        if not self.make_searcher().is_slow:
+            return
+        import cloudpickle
+
+        course = self._search(PLANE)
+        twin = cloudpickle.loads(cloudpickle.dumps(course.searcher))
+        assert twin.suggest(self.n) == course.searcher.suggest(self.n)
+
     def test_what_a_trial_does_with_its_config_is_its_own_affair(self) -> None:
         touched, untouched = (self._course(SPACES["nested"]) for _ in range(2))
         for _ in range(5):

@@ -18,6 +18,8 @@ def test_by_its_best_value_and_by_another_metric(overtone, tell):
     assert overtone("best", "exp", "--json").data["index"] == 1
     over_all = overtone("best", "exp", "--scope", "all", "--json").data
     assert (over_all["index"], over_all["value"], over_all["best_iteration"]) == (0, 0.1, 1)
+    assert "0.1 at iteration 1, its best" in overtone("best", "exp", "--scope", "all").out
+    assert "0.4 at its last iteration, 2\n" in overtone("best", "exp").out
     assert overtone("best", "exp", "--mode", "max", "--json").data["index"] == 0
     later = overtone("best", "exp", "--metric", "training_iteration", "--mode", "max", "--json").data
     assert later["value"] == 2
@@ -40,3 +42,15 @@ def test_none_is_best_where_none_reported(overtone, tell):
     done = overtone("best", "exp")
     assert done.code == 1
     assert "no best trial" in done.err
+
+
+def test_what_breaks_a_constraint_is_not_the_best(overtone, tell):
+    told = tell(constraints={"size": 4})
+    for loss, size in ((0.1, 9), (0.3, 4), (0.2, 5)):
+        trial = told.add({})
+        told.start(trial)
+        told.report(trial, loss=loss, size=size)
+    told.close()
+    assert overtone("best", "exp", "--json").data["index"] == 1
+    assert overtone("show", "exp", "--json").data["best"]["value"] == 0.3
+    assert "0.3" in overtone("ls").out

@@ -80,6 +80,7 @@ def test_pauses_retries_losses_and_restarts_of_a_trial(overtone, tell):
     told.recover(trial, "OSError: disk")
     told.start(trial)
     told.tell(Ended(3.0, trial, 2, "lost", "its machine went away"), Moved(trial, "PENDING", 3, Why("lost")))
+    told.tell(Requested(3.2, "save_trial", trial))
     told.tell(
         Requested(3.5, "stop_trial", trial, "enough"),
         Moved(trial, "TERMINATED", 3, Why("stop_trial", note="enough")),
@@ -88,8 +89,8 @@ def test_pauses_retries_losses_and_restarts_of_a_trial(overtone, tell):
     told.close(finished=False)
     found = steps(overtone("why", "exp", 1, "--json"))
     assert [kind for kind, _ in found] == [
-        "created", "started", "ruled", "waits", "started", "saved", "waits", "started", "waits", "asked", "ended",
-        "interrupted",
+        "created", "started", "ruled", "waits", "started", "saved", "waits", "started", "waits", "asked", "asked",
+        "ended", "interrupted",
     ]  # fmt: skip
     text = " | ".join(text for _, text in found)
     assert "restarted from the state of 358bb_00000 by pbt: the best quarter is copied" in text
@@ -98,7 +99,7 @@ def test_pauses_retries_losses_and_restarts_of_a_trial(overtone, tell):
     assert "could not save: no room" in text
     assert "failed: OSError: disk; it waits to be started again" in text
     assert "was lost: its machine went away" in text
-    assert "was asked to end: enough" in text
+    assert "was asked to save | was asked to end: enough" in text
     assert ("cloned", "358bb_00001 went on from its state") in steps(overtone("why", "exp", 0, "--json"))
 
 

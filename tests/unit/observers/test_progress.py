@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from overtone.core.messages import Record, Ruled
+from overtone.core.goal import Goal
+from overtone.core.limits import Limits
+from overtone.core.messages import Moved, Record, Resumed, Ruled
 from overtone.core.types import Why
 from overtone.observers.facts import ConsoleFacts
 from overtone.observers.progress import Progress
+from overtone.observers.sentences import summary
 from overtone.testing.story import Story
 
 NAN = float("nan")
@@ -36,6 +39,17 @@ def test_nan_never_wins_and_min_is_min() -> None:
     assert progress.best is not None
     assert (progress.best.value, progress.best.t, progress.best.trial_id) == (0.4, 5, trial)
     assert progress.n_results == 7
+
+
+def test_what_breaks_a_constraint_is_never_the_best() -> None:
+    story, trial = one_trial()
+    for loss, size in ((0.5, 3), (0.1, 9), (0.4, 4), (0.2, 9)):
+        story.report(trial, loss=loss, size=size)
+    limits = Goal("loss", "min", constraints={"size": 4})
+    progress = folded(story, Progress(facts(metric="loss", mode="min", limits=limits)))
+    assert progress.best is not None
+    assert progress.best.value == 0.4
+    assert progress.best_at_end() is None  # the last result counts
 
 
 def test_results_without_the_goal_still_count() -> None:
@@ -102,6 +116,19 @@ def test_a_trial_that_recovers_has_not_ended() -> None:
     story.recover(trial, "ValueError: x")
     progress = folded(story, Progress(facts()))
     assert (progress.endings, progress.running, progress.counts) == ([], {}, {"PENDING": 1})
+
+
+def test_one_that_is_tried_again_on_request_has_not_failed() -> None:
+    story, trial = one_trial()
+    other = story.add({"lr": 0.2})
+    story.start(other)
+    for one in (trial, other):
+        story.end(one, "raised", error="ValueError: x")
+    progress = folded(story, Progress(facts(metric="acc")))
+    progress.apply(Record(len(story.records) + 1, Resumed(9.0, Limits()), (Moved(trial, "PENDING", 1),)))
+    assert [row.id for row in progress.failed] == [other]
+    assert summary(progress, 1.0)[1:3] == ["failed: 1, tracebacks in /results/exp/358bb_00001/error.txt",
+                                           "results: /results/exp"]  # fmt: skip
 
 
 def test_finished_trials_are_ranked_and_all_but_the_best_forget_their_metrics() -> None:

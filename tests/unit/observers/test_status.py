@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from overtone.core.goal import Goal
 from overtone.core.table import TrialTable
 from overtone.observers.plain_text import width
 from overtone.observers.seen_trial import Experiment, SeenTrial
@@ -55,6 +56,14 @@ def test_nan_and_what_is_no_number_never_are_the_best() -> None:
     assert best is not None
     assert (best[0].trial_id, best[1]) == ("358bb_00003", 0.3)
     assert best_of(with_losses(NAN), "loss", "max") is None
+
+
+def test_what_breaks_a_constraint_is_never_the_best() -> None:
+    best = best_of(with_losses(0.5, 0.3), "loss", "min", Goal(constraints={"loss": -0.4}).allows)
+    assert best is None
+    best = best_of(with_losses(0.5, 0.3), "loss", "max", Goal(constraints={"loss": 0.4}).allows)
+    assert best is not None
+    assert best[0].trial_id == "358bb_00001"
 
 
 def test_resources_show_only_what_there_is() -> None:

@@ -51,3 +51,9 @@ def test_a_folder_of_ray_tune(tmp_path):
 def test_a_goal_is_needed():
     with pytest.raises(OvertoneError, match="name metric and mode"):
         earlier_results([], ROOT, Goal())
+
+
+def test_what_is_no_source_is_shown():
+    root, goal = parse({"x": uniform(0, 1)}), Goal("loss", "min")
+    with pytest.raises(OvertoneError, match=r"warm_start has 42: give folders of experiments"):
+        earlier_results([42], root, goal)

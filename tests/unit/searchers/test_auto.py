@@ -1,5 +1,6 @@
 """`auto` by its suggestions; what all searchers must do is in tests/conformance."""
 
+import numpy as np
 import pytest
 
 from overtone.core.goal import Goal
@@ -8,8 +9,9 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
 from overtone.errors import GoalError
 from overtone.searchers import AutoSearch
-from overtone.searchers.surrogate import _last_fit
-from overtone.space import choice, randint, space, uniform
+from overtone.searchers.surrogate import QUICK, Surrogate, _fits
+from overtone.searchers.told import Outcome
+from overtone.space import Cube, choice, randint, space, uniform
 
 CPU = Resources.of({"cpu": 1})
 
@@ -73,4 +75,18 @@ def test_trials_of_others_are_learnt_from_and_not_repeated():
 
 
 def test_fits_are_at_fixed_numbers_of_results():
-    assert [_last_fit(n) for n in (4, 9, 16, 17, 18, 100)] == [4, 9, 16, 16, 18, 91]
+    assert [_fits(n, 8)[-1] for n in (4, 9, 16, 17, 18, 100)] == [4, 9, 16, 16, 18, 91]
+
+
+def test_quick_kernels_depend_on_the_results_alone():
+    """One that was asked all the time has the kernel of one that is asked now, as after a resume."""
+    rng = np.random.default_rng(0)
+    told = [
+        Outcome(tuple(map(float, point)), (float(-point.sum()),), (), 0.01) for point in rng.random((150, 2))
+    ]
+    often, once = (Surrogate(Cube({"x": uniform(0, 1), "y": uniform(0, 1)})) for _ in range(2))
+    for n in (122, 131, 150):
+        often.ranked(told[:n], [], 0, np.random.default_rng(1))
+    found = [one.ranked(told, [], 0, np.random.default_rng(1)) for one in (often, once)]
+    assert found[0] == found[1]
+    assert len(found[0]) == 64 + QUICK.n_moved  # it was quick

@@ -121,7 +121,8 @@ def test_a_librarys_own_domain_is_no_constant():
 
 
 def test_bayesopt_takes_bounds(monkeypatch):
-    monkeypatch.setitem(sys.modules, "bayes_opt", ModuleType("bayes_opt"))  # not needed for the first suggestions
+    for name in ("bayes_opt", "bayes_opt.acquisition"):  # not needed for the first suggestions
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
     searcher = BayesOptSearch({"x": (10, 20), "kind": "a"}, random_state=1)
     config = Course(searcher, {}).ask().config
     assert config["kind"] == "a"
