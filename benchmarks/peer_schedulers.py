@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import MagicMock
 
 import numpy as np
@@ -55,7 +56,8 @@ def optuna_search(which, task, order, seed):
         "random": optuna.pruners.NopPruner,
     }[which]()
     study = optuna.create_study(direction="maximize", pruner=pruner)
-    heap, left, number = [], iter(order), 0
+    heap: list[Any] = []
+    left, number = iter(order), 0
 
     def begin(now):
         nonlocal number

@@ -23,7 +23,8 @@ from types import SimpleNamespace
 def reports(seed, n_trials, decide, max_t, n_values=1, running=8):
     """Interleaved reports of trials that go on until they are stopped, with what `decide` says."""
     draw, found = random.Random(seed), []
-    waiting, live = list(range(n_trials)), {}
+    waiting = list(range(n_trials))
+    live: dict[int, int] = {}
     quality = {trial: draw.random() for trial in waiting}
     while waiting or live:
         while waiting and len(live) < running:
@@ -48,7 +49,8 @@ def ray():
             {"max_t": 30, "grace_period": 1, "reduction_factor": 4},
         ]
     ):
-        peer, trials = AsyncHyperBandScheduler("t", "v", "max", **arguments), {}
+        peer = AsyncHyperBandScheduler("t", "v", "max", **arguments)
+        trials: dict[int, SimpleNamespace] = {}
 
         def decide(trial, t, value, peer=peer, trials=trials):
             if trial not in trials:

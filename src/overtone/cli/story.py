@@ -137,6 +137,8 @@ class Story:
                 self._add(record, "saved", f"could not save: {event.error}", t=self._t)
             case m.Noticed() if is_own:
                 self._add(record, "asked", f"its machine said that it goes away in {event.grace_s:g} s")
+            case m.Requested(what="save_trial") if event.trial_id == self._id:
+                self._add(record, "asked", "was asked to save", t=self._t)
             case m.Requested() if event.trial_id == self._id:
                 self._add(record, "asked", f"was asked to end{_noted(event.note)}", t=self._t)
             case m.Resumed():

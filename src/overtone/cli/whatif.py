@@ -100,9 +100,13 @@ def _show(found: WhatIf, scheduler: str) -> None:
         ("stopped", f"{len(found.stopped)} trials" if found.stopped else "no trial"),
     ])  # fmt: skip
     if found.beyond:
+        n, changed = len(found.beyond), len(found.changed)
+        how = "beyond their recording" if n > changed else "with other hyperparameters than were recorded"
+        if 0 < changed < n:
+            how += f", {changed} of them with other hyperparameters"
         say(
-            f"{len(found.beyond)} trials would have gone on beyond their recording, so that all of this "
-            "lies between two replays: in one they end there, in the other they go on as the best trial did"
+            f"{n} trials would have gone on {how}: all of this lies between two replays; in one "
+            "they end there, in the other they go on with the best value that was recorded"
         )
     if found.left_out:
         say(f"{len(found.left_out)} trials are left out: they have no curve from iteration 1 on")
@@ -158,6 +162,7 @@ def _data(found: WhatIf, scheduler: str) -> dict[str, Any]:
         "cut": asdict(found.cut),
         "extended": asdict(found.extended),
         "beyond": found.beyond,
+        "changed": found.changed,
         "left_out": found.left_out,
         "notes": found.notes,
         "stopped": [

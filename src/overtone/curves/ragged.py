@@ -13,7 +13,7 @@ def as_rows(values: Any) -> Rows:
     """An array [row, iteration] as it is, or lists of numbers.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: It is neither, or there is no row.
     """
     shape = getattr(values, "shape", None)
     if shape is not None:
@@ -21,7 +21,14 @@ def as_rows(values: Any) -> Rows:
             raise ValueError(f"an array of shape {tuple(shape)}: it must be [row, iteration]")
         found: Rows = values
         return found
-    rows = [list(row) for row in values]
+    rows: list[list[float]] = []
+    for row in values:
+        numbers = None if isinstance(row, str) or not hasattr(row, "__iter__") else [*row]
+        if numbers is None or any(isinstance(one, str) or not hasattr(one, "__float__") for one in numbers):
+            raise ValueError(
+                f"row {len(rows)} is {row!r:.100}: it must be a list of numbers, one an iteration"
+            )
+        rows.append(numbers)
     if not rows:
         raise ValueError("a table needs at least one row")
     return rows

@@ -112,7 +112,8 @@ def labelled(frame: Any) -> Any:
         made["method"] = made["scheduler"] + " + " + made["searcher"]
     made["setting"] = made["problem"]
     if made["workers"].nunique() > 1:
-        made["setting"] = made["problem"] + ", " + made["workers"].astype(str)
+        workers = made["workers"].astype(str).map(lambda one: f"{one} workers" if one.isdigit() else one)
+        made["setting"] = made["problem"] + ", " + workers
     return made
 
 

@@ -62,15 +62,17 @@ def report(
     parts += [
         "<h2>Best value found</h2>",
         "<p class=note>Mean over seeds of the best value when the search ended. "
-        + ("Searches that end at their target all find it.</p>" if has_targets else "</p>"),
+        + ("One that ends at its target finds little more than that.</p>" if has_targets else "</p>"),
         _table(bests(frame), "{:.6g}".format, _modes(ends)),
         "<h2>Best value over time</h2>",
         "<p class=note>Median over seeds, with its quartiles. A search that ended keeps its value.</p>",
         _image(plots.plot_incumbents(frame), "best value over time"),
         "<h2>Ranks over time</h2>",
+        "<p class=note>Mean rank by the best value so far, over settings and seeds; up is better.</p>",
         _image(plots.plot_ranks(frame), "mean rank over time"),
         *_differences(frame),
         "<h2>What it took</h2>",
+        "<p class=note>Means over the searches of a method.</p>",
         _table(_bill(ends), _amount, {}),
     ]
     html = (

@@ -176,7 +176,8 @@ def plot_critical_differences(frame: Any, by: str = "auto", alpha: float = 0.05)
         fontsize=8,
     )
     panel.set_ylim(top + 0.34 * half, -1.0)
-    panel.set_title(f"ranks by {what}, {found.n} problems, Friedman p = {found.p:.2g}", fontsize=9)
+    shown = f"p = {found.p:.2g}" if found.p >= 0.001 else "p < 0.001"
+    panel.set_title(f"ranks by {what}, {found.n} settings, Friedman {shown}", fontsize=9)
     return figure
 
 

@@ -25,6 +25,9 @@ _NOT_OF_USERS = frozenset({
 _BY_ITSELF = frozenset({"returned", "stop"})
 """Why a trial ends whatever the scheduler: it returned, or a stop criterion ended it."""
 
+NUMBER = "_recorded"
+"""Where a replayed config has the number of its curve."""
+
 
 @dataclass(slots=True)
 class RecordedCurve:
@@ -33,12 +36,14 @@ class RecordedCurve:
     Attributes:
         trial_id: Whose it is.
         resources: Its demand.
+        config: With which hyperparameters.
         points: The metrics and the seconds of each iteration, from the first on.
         is_whole: Whether it ended by itself, so that there is nothing beyond.
     """
 
     trial_id: str
     resources: Resources
+    config: dict[str, Any] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list)
     is_whole: bool = False
 
@@ -158,7 +163,8 @@ def _curve(trial: RecordedTrial) -> RecordedCurve:
     config = None
     for result in trial.results():
         t = result.get("training_iteration")
-        config = result["config"] if config is None else config
+        if config is None:
+            config = made.config = dict(result["config"])
         if t != len(made.points) + 1 or result["config"] != config:
             return made
         kept = {
@@ -233,14 +239,16 @@ def _median(found: list[float]) -> float:
 
 
 class Replayed:
-    """The curves as a trainable of the simulated engine: a config names one by its number.
+    """The curves as a trainable of the simulated engine: a config names the one that it was recorded with.
 
     Args:
         recording: What they are.
-        beyond: What follows a curve that was cut short, from (curve, t); None where it just ends.
+        beyond: What follows where nothing was recorded, from (curve, t): after a curve that was cut
+            short, and for hyperparameters other than its own; None where the trial just ends there.
 
     Attributes:
-        cut: The trials that went beyond their recording.
+        cut: The trials whose curves were followed beyond their end.
+        otherwise: Those that were asked for with other hyperparameters than their own.
     """
 
     __name__ = "whatif"
@@ -250,38 +258,48 @@ class Replayed:
     ) -> None:
         self._recording, self._beyond = recording, beyond
         self.cut: set[str] = set()
+        self.otherwise: set[str] = set()
 
-    def configs(self) -> list[dict[str, int]]:
-        """A config for each curve."""
-        return [{"trial": i} for i in range(len(self._recording.curves))]
+    def configs(self) -> list[dict[str, Any]]:
+        """Each curve's config, with its number."""
+        return [{**one.config, NUMBER: i} for i, one in enumerate(self._recording.curves)]
 
     def resources(self, config: Mapping[str, Any]) -> Resources:
-        """The demand of the trial that a config names."""
-        return self._recording.curves[int(config["trial"])].resources
+        """The demand of the trial whose curve a config names."""
+        return self._recording.curves[self._number(config)].resources
+
+    def is_own(self, config: Mapping[str, Any], number: int) -> bool:
+        """Whether it is that with which this curve was recorded."""
+        return config == {**self._recording.curves[number].config, NUMBER: number}
 
     def curve_of(self, config: Mapping[str, Any]) -> Callable[[int], Point | None]:
         """From an iteration to what was recorded.
 
         Raises:
-            OvertoneError: The scheduler made a config that was never run.
+            OvertoneError: The scheduler made a config that comes from none that was run.
         """
-        number = config.get("trial")
-        if len(config) != 1 or type(number) is not int or not 0 <= number < len(self._recording.curves):
-            raise OvertoneError(
-                f"the scheduler made the config {dict(config)!r:.200}, which was never run, so that there is "
-                "no curve of it: a scheduler that changes hyperparameters cannot be judged by recorded trials"
-            )
-        curve = self._recording.curves[number]
+        number = self._number(config)
+        curve, is_own = self._recording.curves[number], self.is_own(config, number)
 
         def at(t: int) -> Point | None:
-            if t <= len(curve.points):
+            if is_own and t <= len(curve.points):
                 return curve.points[t - 1]
-            if curve.is_whole:
+            if is_own and curve.is_whole:
                 return None
-            self.cut.add(curve.trial_id)
+            (self.cut if is_own else self.otherwise).add(curve.trial_id)
             return self._beyond(curve, t) if self._beyond is not None else None
 
         return at
+
+    def _number(self, config: Mapping[str, Any]) -> int:
+        """Which curve a config names."""
+        number = config.get(NUMBER)
+        if type(number) is not int or not 0 <= number < len(self._recording.curves):
+            raise OvertoneError(
+                f"the scheduler made the config {dict(config)!r:.200}, which was never run, so that there "
+                "is no curve of it: one that makes configs of its own cannot be judged by recorded trials"
+            )
+        return number
 
     def __call__(self, config: Mapping[str, Any], t: int) -> Point | None:
         return self.curve_of(config)(t)

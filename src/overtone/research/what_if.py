@@ -1,27 +1,30 @@
 """What a finished experiment would have been under another scheduler.
 
 The recorded curves are run again on the simulated engine, twice. Where the other scheduler would
-have let a trial go on beyond its recording, nobody knows what follows. So in one replay each such
-trial ends there, and in the other it goes on at its own mean pace to the length of the longest
-curve, with the best value that any trial recorded: it beats the others wherever it is compared.
-What both say is certain; where they differ, the truth may lie on either side, and both are told.
+have let a trial go on beyond its recording, or with other hyperparameters, nobody knows what follows.
+So in one replay each such trial ends there, and in the other it goes on at its mean pace to the length
+of the longest curve, with the best value that any trial recorded: it beats the others wherever it is
+compared. What both say is certain; where they differ, both are told. A clone goes on at its source's
+pace, and is known for as long as it has its source's hyperparameters.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from overtone.analysis import RecordedTrial
+from overtone.core.protocols import Searcher
 from overtone.core.types import Why
 from overtone.engines.simulated import Simulated, World
 from overtone.errors import OvertoneError
 from overtone.research.recording import Point, RecordedCurve, Recording, Replayed, number
 
-End = tuple[RecordedCurve, int, Why | None]
-"""A trial's curve, how many results it had in a replay, and why it ended there."""
+Pair = tuple[RecordedCurve, RecordedTrial]
+"""A recorded curve, and its trial in a replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ class WhatIf:
         cut: Where trials end with their recording.
         extended: Where they go on as well as possible; equal to `cut` where no trial needs it.
         stopped: The trials that would have been stopped, as `cut` has it.
-        beyond: The trials that it would have run beyond their recording.
+        beyond: The trials that it would have run beyond their recording, those of `changed` among them.
+        changed: The trials that it would have given other hyperparameters, or another's checkpoint.
         left_out: The trials that have no curve of their own.
         n_trials: How many were replayed.
         notes: What else makes it uncertain.
@@ -85,6 +89,7 @@ class WhatIf:
     extended: Replay
     stopped: list[Stopped]
     beyond: list[str]
+    changed: list[str]
     left_out: list[str]
     n_trials: int
     notes: list[str]
@@ -133,9 +138,14 @@ def whatif(
 
     Raises:
         StorageError: There is no experiment at `path`.
-        OvertoneError: It has no curves that can be replayed, or the scheduler needs configs that were
-            never run.
+        OvertoneError: It has no curves that can be replayed, or the scheduler adds trials or makes
+            configs of its own.
     """
+    if isinstance(scheduler, Searcher):
+        raise OvertoneError(
+            f"{type(scheduler).__name__} makes configs of its own, which were never run: only schedulers "
+            "that leave this to a searcher can be judged by recorded trials"
+        )
     recording = Recording.of(path, metric, mode)
     best, best_trial = recording.best()
     last = max(len(one.points) for one in recording.curves)
@@ -144,10 +154,11 @@ def whatif(
         return ({recording.metric: best}, curve.step_s) if t <= last else None
 
     cut, cut_trials = _replay(recording, scheduler, Replayed(recording), world)
-    beyond, extended, extended_trials = cut_trials.beyond, cut, cut_trials
+    beyond, changed = cut_trials.beyond, cut_trials.changed
+    extended, extended_trials = cut, cut_trials
     if beyond:
         extended, extended_trials = _replay(recording, scheduler, Replayed(recording, as_good_as_any), world)
-        beyond = beyond | extended_trials.beyond
+        beyond, changed = beyond | extended_trials.beyond, changed | extended_trials.changed
     certain = {(one.trial_id, one.t) for one in extended_trials.stopped}
     stopped = [
         Stopped(one.trial_id, one.t, one.value, one.best, one.why, (one.trial_id, one.t) in certain)
@@ -162,6 +173,7 @@ def whatif(
         extended,
         stopped,
         [one for one in order if one in beyond],
+        [one for one in order if one in changed],
         recording.left_out,
         len(order),
         recording.notes,
@@ -174,6 +186,7 @@ class _Trials:
 
     stopped: list[Stopped]
     beyond: set[str]
+    changed: set[str]
 
 
 def _replay(
@@ -210,43 +223,44 @@ def _replay(
                 f"the scheduler made {len(trials)} trials of {len(recording.curves)} recorded ones: one that "
                 "adds trials cannot be judged by recorded trials"
             )
-        lengths = [one.num_results for one in trials]
-        whys = [one.why for one in trials]
-    ends: list[End] = list(zip(recording.curves, lengths, whys, strict=True))
-    return _summed(recording, engine, ends), _Trials(list(_stops(recording, ends)), curves.cut)
+        pairs = list(zip(recording.curves, trials, strict=True))
+        changed = {
+            curve.trial_id for i, (curve, trial) in enumerate(pairs) if not curves.is_own(trial.config, i)
+        }
+        changed = changed or curves.otherwise  # a schedule may have come back to where it began
+        done = _Trials(list(_stops(recording, pairs)), curves.cut | changed, changed)
+        return _summed(recording, engine, pairs), done
 
 
-def _summed(
-    recording: Recording, engine: Simulated, ends: list[tuple[RecordedCurve, int, Why | None]]
-) -> Replay:
+def _summed(recording: Recording, engine: Simulated, pairs: list[Pair]) -> Replay:
     sign = 1.0 if recording.mode == "max" else -1.0
-    account, seen = engine.account, [(_best(recording, curve, n), curve.trial_id) for curve, n, _ in ends]
-    if any(n > len(curve.points) for curve, n, _ in ends):
-        seen.append(recording.best())
+    account = engine.account
+    seen = [(_best(recording, trial.results()), curve.trial_id) for curve, trial in pairs]
     known = [(sign * value, trial_id) for value, trial_id in seen if value is not None]
     score, trial_id = max(known, default=(None, ""), key=lambda one: one[0] if one[0] is not None else 0.0)
     return Replay(
         account.time_s + recording.lead_s,
         account.trial_s,
         account.cost,
-        sum(n for _, n, _ in ends),
+        sum(trial.num_results for _, trial in pairs),
         None if score is None else sign * score,
         trial_id,
     )
 
 
-def _stops(recording: Recording, ends: list[End]) -> Iterator[Stopped]:
-    for curve, n, why in ends:
+def _stops(recording: Recording, pairs: list[Pair]) -> Iterator[Stopped]:
+    for curve, trial in pairs:
+        why, n = trial.why, trial.num_results
         if why is None or why.rule in ("returned", "max_t") or not n:
             continue
-        at = min(n, len(curve.points))
-        value = number(curve.points[at - 1][0], recording.metric)
-        yield Stopped(curve.trial_id, n, value, _best(recording, curve, len(curve.points)), why, True)
+        best = _best(recording, (metrics for metrics, _ in curve.points))
+        value = number(trial.last_result, recording.metric)
+        yield Stopped(curve.trial_id, n, value, best, why, True)
 
 
-def _best(recording: Recording, curve: RecordedCurve, n: int) -> float | None:
-    """The best of the first n values of a curve."""
-    known = [one for metrics, _ in curve.points[:n] if (one := number(metrics, recording.metric)) is not None]
+def _best(recording: Recording, results: Iterable[Mapping[str, Any]]) -> float | None:
+    """The best value of the metric among results."""
+    known = [one for metrics in results if (one := number(metrics, recording.metric)) is not None]
     if not known:
         return None
     return max(known) if recording.mode == "max" else min(known)

@@ -104,3 +104,9 @@ def test_what_does_not_fit_together_is_said(arguments: dict[str, Any], message: 
 def test_time_that_runs_backwards_is_said_with_its_row() -> None:
     with pytest.raises(ValueError, match="row 0: iteration 2 ends after 1"):
         CurveTable(None, {"a": [[1.0, 2.0]]}, [[2, 1]]).curve_of({"row": 0})
+
+
+@pytest.mark.parametrize("values", [[1, 2], [["high"], ["low"]], [None, [1]]])
+def test_what_is_no_list_of_numbers_is_said(values: Any) -> None:
+    with pytest.raises(ValueError, match="row 0 is .* it must be a list of numbers"):
+        CurveTable([{"x": 1}, {"x": 2}], {"a": values})

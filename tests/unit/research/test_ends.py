@@ -76,7 +76,7 @@ def test_methods_and_settings_say_no_more_than_is_needed():
     both.loc[both["seed"] == 1, "searcher"] = "grid"
     both.loc[both["seed"] == 1, "workers"] = "8"
     assert set(labelled(both)["method"]) >= {"slow + random", "slow + grid"}
-    assert set(labelled(both)["setting"]) == {"p, 4", "p, 8"}
+    assert set(labelled(both)["setting"]) == {"p, 4 workers", "p, 8 workers"}
 
 
 def test_what_is_no_frame_of_a_comparison_is_refused():

