@@ -40,8 +40,8 @@ def main() -> None:
             finally:
                 spent["search_s"] = time.perf_counter() - began
 
-        tune.with_parameters = lambda train, **parameters: bind(counted(train, folder), **parameters)  # type: ignore[attr-defined]
-        tune.run = timed_run  # type: ignore[attr-defined]
+        tune.with_parameters = lambda train, **parameters: bind(counted(train, folder), **parameters)
+        tune.run = timed_run
         sys.argv = [str(DEMO), "--storage", storage]
         runpy.run_path(str(DEMO), run_name="__main__")
         spent["cpu_s"] = sum(float(file.read_text()) for file in Path(folder).iterdir())

@@ -46,7 +46,7 @@ def main() -> None:
     figures = json.loads(Path(sys.argv[1]).read_text("utf-8"))
     for page, language in (("README.md", 0), ("README.zh-CN.md", 1)):
         head = (("figure", "指标")[language], "Overtone", "Ray Tune 2.60")
-        rows = [head, ("---",) * 3]
+        rows: list[tuple[str, ...]] = [head, ("---",) * 3]
         for name, titles in _ROWS.items():
             if name in figures:
                 both = (amount(figures[name][side]) for side in ("overtone", "peer"))
@@ -54,7 +54,8 @@ def main() -> None:
         table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
         path = ROOT / page
         text = path.read_text("utf-8")
-        path.write_text(_TABLE.sub(lambda found, table=table: found[1] + table + found[2], text), "utf-8")
+        text = _TABLE.sub(lambda found, table=table: found[1] + table + found[2], text)  # type: ignore[misc]
+        path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ def plot(analysis: Any, path: str) -> None:
     for frame in analysis.trial_dataframes.values():
         axes.plot(frame["training_iteration"], frame["mean_accuracy"], marker=".")
     axes.set(xlabel="epoch", ylabel="validation accuracy")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     figure.savefig(path, dpi=120)
 
 

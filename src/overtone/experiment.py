@@ -73,7 +73,8 @@ class Experiment:
             `config -> resources`, or None for the trainable's own request, else 1 CPU.
         max_concurrent: At most so many trials at once; None or 0 for no limit.
         max_failures: A trial is tried again so often; -1 for ever.
-        fail_fast: End the search at the first failed trial; "raise" raises at once.
+        fail_fast: End the search, and within seconds all trials, at the first failed one; "raise"
+            does so and raises.
         time_budget_s: End the search after so many seconds.
         reuse: Keep a trial's process for the next one.
         log_to_file: True for files "stdout" and "stderr", or one or two names.

@@ -95,6 +95,16 @@ def test_a_wrong_space(run, space):
         run(accuracy, config=space)
 
 
+def test_a_search_that_never_had_a_trial_leaves_no_folder(run, tmp_path):
+    circle = {
+        "a": tune.sample_from(lambda spec: spec.config.b),
+        "b": tune.sample_from(lambda spec: spec.config.a),
+    }
+    with pytest.raises(SpaceError, match="a -> b -> a"):
+        run(accuracy, config=circle, engine="inline")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_unwritable_folder():
     with pytest.raises(StorageError, match=r"cannot be written to /proc/nowhere.*storage_path"):
         tune.run(accuracy, storage_path="/proc/nowhere", verbose=0)

@@ -112,6 +112,20 @@ def test_trial_names(run, capfd):
     assert json.loads(Path(analysis.experiment_path, "x=2", "params.json").read_text()) == {"x": 2}
 
 
+def test_fail_fast_does_not_wait_for_trials_that_are_at_work(run):
+    def fails_or_works(config):
+        if config["x"] == 1:
+            tune.report({"score": 1})
+            raise RuntimeError("the first")
+        time.sleep(100)
+
+    began = time.monotonic()
+    with pytest.raises(TuneError, match="the first") as caught:
+        run(fails_or_works, config={"x": tune.grid_search([0, 1])}, fail_fast=True, grace_s=60.0)
+    assert time.monotonic() - began < 50
+    assert [one.status for one in caught.value.analysis.trials] == ["TERMINATED", "ERROR"]
+
+
 # --- callbacks ----------------------------------------------------------------------------
 
 
@@ -196,6 +210,53 @@ def test_a_callback_that_raises_is_left_out_with_one_line(run, capfd):
     error = capfd.readouterr().err
     assert error.count("Broken.on_trial_result raised") == 1
     assert "KeyError: 'missing'" in error
+
+
+class Steps(tune.Trainable):
+    def step(self):
+        return {"score": self.iteration}
+
+    def save_checkpoint(self, folder):
+        Path(folder, "t").write_text(str(self.iteration))
+
+    def load_checkpoint(self, folder):
+        """Nothing goes on from it here."""
+
+
+@pytest.mark.parametrize("engine", ["local", "inline"])
+def test_a_callback_may_ask_a_trial_to_save(run, engine):
+    class SavesAtTwoAndFour(tune.Callback):
+        saved = ()
+
+        def on_trial_result(self, iteration, trials, trial, result, **info):
+            if result["training_iteration"] in (2, 4):
+                trial.checkpoint_now()
+
+        def on_checkpoint(self, iteration, trials, trial, checkpoint, **info):
+            self.saved += (Path(checkpoint.path).name,)
+
+    callback = SavesAtTwoAndFour()
+    run(
+        Steps,
+        callbacks=[callback],
+        checkpoint_freq=0,
+        # a function: each report waits for an answer
+        stop=lambda trial_id, result: result["training_iteration"] >= 5,
+        engine=engine,
+    )
+    assert callback.saved == ("checkpoint_000002", "checkpoint_000004")
+
+
+def test_a_callback_may_ask_what_became_of_a_metric(run):
+    class Best(tune.Callback):
+        seen = ()
+
+        def on_trial_complete(self, iteration, trials, trial, **info):
+            self.seen += (trial.metric_analysis["loss"]["min"], trial.metric_analysis["score"]["avg"])
+
+    callback = Best()
+    run(counts, callbacks=[callback], stop={"training_iteration": 2}, engine="inline")
+    assert callback.seen == (0.5, 1.5)
 
 
 def test_a_callback_may_end_the_run_by_force(run):

@@ -94,6 +94,26 @@ def test_a_function_of_an_imported_module(folder):
     assert output.count("the script runs") == 1  # what the server imports again prints nothing
 
 
+def test_a_module_that_searches_when_it_is_imported(folder):
+    (folder / "search.py").write_text(SCRIPT + RUN)
+    output = python(folder, "-c", "import search")
+    assert "best {'x': 3} 60 3" in output
+    assert output.count("the script runs") == 1
+
+
+def test_a_module_that_would_search_again_in_the_processes_of_its_trials(folder):
+    (folder / "search.py").write_text(SCRIPT + RUN)
+    again = """
+try:
+    tune.run(search.train, config={"x": 1}, storage_path="results", verbose=0)
+except tune.TuneError as error:
+    print("told:", error)
+"""
+    output = python(folder, "-c", f"import search\nfrom overtone import tune\n{again}")
+    assert "told: 1 of 1 trials failed" in output
+    assert "starts a search when it is imported" in output
+
+
 def test_standard_input(folder):
     assert "best {'x': 3} 60 3" in python(folder, "-", stdin=SCRIPT + RUN)
 

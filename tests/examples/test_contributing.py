@@ -36,6 +36,14 @@ def search(tmp_path: Path) -> Any:
     return run
 
 
+def test_the_places_it_names_are_there() -> None:
+    root = PAGE.parent
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", PAGE.read_text("utf-8")))
+    assert len(named) > 8
+    missing = [one for one in named if not any((at / one).exists() for at in (root, root / "src" / "overtone"))]
+    assert missing == ["mnist/"]  # of a folder with data
+
+
 def test_the_scheduler_stops_what_is_below(search: Any) -> None:
     analysis = search(scheduler=names("A scheduler")["StopBelow"](least=0.5, t=3))
     ended_at = {trial.config["best"]: trial.last_result["training_iteration"] for trial in analysis.trials}

@@ -50,7 +50,8 @@ class FailureConfig:
 
     Attributes:
         max_failures: It is tried again so often; -1 for ever.
-        fail_fast: End the search at the first failed trial; "raise" raises at once.
+        fail_fast: End the search, and within seconds all trials, at the first failed one; "raise"
+            does so and raises.
     """
 
     max_failures: int = 0

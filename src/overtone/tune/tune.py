@@ -60,7 +60,8 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
             killed runs again in any case.
         trial_limits: What each trial may use, with all processes that it starts, such as
             {"time_s": 3600, "cpu_s": 7200, "memory": "2GB"}; one that uses more has failed.
-        fail_fast: End the search at the first failed trial; "raise" raises at once.
+        fail_fast: End the search, and within seconds all trials, at the first failed one; "raise"
+            does so and raises.
         reuse_actors: Keep a trial's process for the next one.
         raise_on_failed_trial: Whether failed trials raise in the end.
         callbacks: `Callback`s, called as the run goes on.

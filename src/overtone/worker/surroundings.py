@@ -15,6 +15,7 @@ from typing import IO, Any, cast
 
 from overtone.core.job import Job
 from overtone.core.trial_limits import TrialLimits
+from overtone.errors import TrainableError
 from overtone.worker.bound import as_bound
 
 _LENGTH = struct.Struct("<Q")
@@ -46,8 +47,25 @@ class Surroundings:
     limits: TrialLimits | None = None
 
 
+_loading: list[bool] = []
+"""Not empty while this process loads a Job."""
+
 _IMPORTED_LATE = {"torch": "torch._dynamo"}
 """What a library imports only at first use: torch at the first optimizer, for seconds in each fork."""
+
+
+def check_not_loading() -> None:
+    """Refuse a search that a trial's module starts while the trial's process imports it.
+
+    Raises:
+        TrainableError: This process does so.
+    """
+    if _loading:
+        raise TrainableError(
+            "the module of a trainable starts a search when it is imported, and the processes of trials "
+            'import it: put the search below `if __name__ == "__main__":`, or the trainable into a module '
+            "of its own"
+        )
 
 
 def write_header(file: IO[bytes], surroundings: Surroundings) -> None:
@@ -71,7 +89,11 @@ def load_job(descriptor: int, surroundings: Surroundings) -> Job:
         BaseException: Whatever importing them raises.
     """
     _, pickled = _parts(descriptor)
-    job = cast(Job, pickle.loads(pickled))
+    _loading.append(True)
+    try:
+        job = cast(Job, pickle.loads(pickled))
+    finally:
+        _loading.pop()
     late = [later for first, later in _IMPORTED_LATE.items() if first in sys.modules]
     for name in (*surroundings.preload, *late):
         try:
