@@ -426,16 +426,12 @@ ranks over all tasks (the last plot) methods that a bar joins cannot be told apa
 ## How `auto` was chosen
 
 `auto` knows neither the family nor how long trials are; its docstring says how it decides. Its form and its
-four constants were chosen on these tasks, in a simplified simulation with other seeds than those above.
-What matters is that a trial is judged again among those that came after it: on TaskSet it was 0.85 of ASHA
-without that, 1.09 with it and nothing else changed, and 1.3 with today's constants. Of the values of
-`FACTOR` (4, 8, 16), each family left out in turn, the other two choose 8 for LCBench and TaskSet, as all
-three do, and 4 for AlgoPerf, which is at 1.06 of random there instead of 1.30. With other seeds (100 on
-AlgoPerf, 10 on the others) it is at 1.12, and at 1.37 and 1.46 of ASHA.
+constants were chosen on these same tasks, in a simplified simulation with other seeds than those above, so the
+figures flatter it; only `FACTOR` was tried with each family left out in turn. What matters most is that a trial
+is judged again among those that came after it.
 
-Where early values tell nothing it begins by stopping too many, since it knows that only after some trials
-went on: up to 52 of the first 60 in the worst of four seeds; of 200 trials, those that it stopped took 2 to
-10 % of the time. Who can afford 60 draws and no more, and knows that early values tell nothing, takes FIFO.
+Where early values tell nothing it begins by stopping too many, since it learns that only from trials that went
+on. Who can afford few draws, and knows that early values tell nothing, takes FIFO.
 
 ## A comparison of your own
 

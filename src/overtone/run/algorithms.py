@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
-from overtone.core.protocols import Searcher, TrialScheduler
+from overtone.core.protocols import Engine, Searcher, TrialScheduler
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
+from overtone.run.host import Answers, Host, InlineHost, ThreadHost
 from overtone.worker.bound import as_bound
 
 
@@ -99,6 +100,21 @@ def learns(searcher: Searcher) -> bool:
     kind = type(searcher)
     hears = kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
     return hears and not isinstance(searcher, TrialScheduler)
+
+
+def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -> Host:
+    """Where the searcher thinks, so that trials do not wait for it.
+
+    Args:
+        answers: What was asked before, and is in no record.
+    """
+    if not (learns(searcher) and engine.isolates):
+        return InlineHost(searcher, engine.now, answers)
+    if not searcher.is_slow:
+        return ThreadHost(searcher, engine.now, engine.wake, answers)
+    from overtone.run.process_host import ProcessHost
+
+    return ProcessHost(searcher, space, engine.now, engine.wake, answers)
 
 
 def total_of(searcher: Searcher, experiment: Experiment) -> int | None:

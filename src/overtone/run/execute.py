@@ -12,12 +12,12 @@ from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
-from overtone.run.algorithms import learns
+from overtone.run.algorithms import host_for
 from overtone.run.compose import Parts, Past, compose, observers_for
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
 from overtone.run.found import JOURNAL
-from overtone.run.host import Answers, Host, InlineHost, ThreadHost
+from overtone.run.host import Answers, Host
 from overtone.run.interruption import ctrl_c
 from overtone.run.journals import codec_for, open_journal
 from overtone.run.loop import Loop, warn
@@ -225,7 +225,7 @@ class Run:
             journal = past.journal if past is not None else open_journal(experiment, parts)
             with _closing(journal.close):
                 answers: Answers = {}
-                host = _host(parts, answers)
+                host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
                 watch, outstanding = self._watch(), Outstanding()
                 remembering = [watch, *followers, console]
@@ -357,18 +357,6 @@ class Run:
         self._asked = what
         if self._loop is not None:
             self._loop.stop() if what == "stop" else self._loop.interrupt()
-
-
-def _host(parts: Parts, answers: Answers) -> Host:
-    """Where the searcher thinks, so that trials do not wait for it."""
-    searcher, engine = parts.searcher, parts.engine
-    if not (learns(searcher) and engine.isolates):
-        return InlineHost(searcher, engine.now, answers)
-    if not searcher.is_slow:
-        return ThreadHost(searcher, engine.now, engine.wake, answers)
-    from overtone.run.process_host import ProcessHost
-
-    return ProcessHost(searcher, parts.space, engine.now, engine.wake, answers)
 
 
 def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
