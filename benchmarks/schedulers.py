@@ -425,13 +425,13 @@ ranks over all tasks (the last plot) methods that a bar joins cannot be told apa
 
 ## How `auto` was chosen
 
-`auto` knows neither the family nor how long trials are; its docstring says how it decides. Its form and its
-constants were chosen on these same tasks, in a simplified simulation with other seeds than those above, so the
-figures flatter it; only `FACTOR` was tried with each family left out in turn. What matters most is that a trial
-is judged again among those that came after it.
+`auto` knows neither the family nor how long trials are; its docstring says how it decides. Its form and
+its constants were chosen on these same tasks, in a simplified simulation with other seeds than those above,
+so the figures flatter it; only `FACTOR` was tried with each family left out in turn. What matters most is
+that a trial is judged again among those that came after it.
 
-Where early values tell nothing it begins by stopping too many, since it learns that only from trials that went
-on. Who can afford few draws, and knows that early values tell nothing, takes FIFO.
+Where early values tell nothing it begins by stopping too many, since it learns that only from trials that
+went on. Who can afford few draws, and knows that early values tell nothing, takes FIFO.
 
 ## A comparison of your own
 

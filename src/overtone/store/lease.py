@@ -98,17 +98,21 @@ class Lease:
             raise _refused(files.url, holder, now())
         lease = cls(files, number + 1, now)
         data = lease._text()
-        if files.is_exclusive:
-            ask(lambda: files.create(lease._name, data))
-        else:
-            ask(lambda: files.write(lease._name, data))
-            sleep(SETTLE_S)
-        ask(lambda: lease._check_own(now()))
-        # a server that does not know "create only" says so by doing it again
-        if files.is_exclusive and ask(lambda: files.create(lease._name, data)):
-            sleep(SETTLE_S)
+        _held.add(lease._facts["token"])  # before anybody can see the file: who is not in here is dead
+        try:
+            if files.is_exclusive:
+                ask(lambda: files.create(lease._name, data))
+            else:
+                ask(lambda: files.write(lease._name, data))
+                sleep(SETTLE_S)
             ask(lambda: lease._check_own(now()))
-        _held.add(lease._facts["token"])
+            # a server that does not know "create only" says so by doing it again
+            if files.is_exclusive and ask(lambda: files.create(lease._name, data)):
+                sleep(SETTLE_S)
+                ask(lambda: lease._check_own(now()))
+        except BaseException:
+            _held.discard(lease._facts["token"])
+            raise
         return lease
 
     def keep(self) -> None:

@@ -63,6 +63,7 @@ class LocalStore(Store):
         unfinished = target.with_name(f"{_UNFINISHED}{target.name}-{os.getpid()}-{os.urandom(4).hex()}")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
+            self._check_inside(target)
             if move and _moved(source, unfinished):
                 files = {name: _digest(unfinished / name, None, self.durable) for name in _files(unfinished)}
             else:
@@ -121,6 +122,7 @@ class LocalStore(Store):
         path = self._here(uri)
         if self.root not in path.parents:
             raise StorageError(f"{uri} is not below {self.root}: this store did not put it there")
+        self._check_inside(path)
         hidden = path.with_name(f"{_DELETED}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
         try:
             os.rename(path, hidden)
@@ -150,6 +152,15 @@ class LocalStore(Store):
         if key is not None and os.path.isdir(copy := self.root / key):
             return copy
         return path
+
+    def _check_inside(self, path: Path) -> None:
+        """Refuse to follow a link, in an experiment that came from elsewhere, which leads out of it."""
+        folder, root = os.path.realpath(path.parent), os.path.realpath(self.root)
+        if folder != root and not folder.startswith(os.path.join(root, "")):
+            raise StorageError(
+                f"{path.parent} is a link that leads out of {self.root}, to {folder}: nothing is written or "
+                "deleted there. Put the folder itself in the place of the link"
+            )
 
     def _target(self, key: str) -> Path:
         parts = key.split("/")

@@ -167,3 +167,31 @@ def test_an_unwritable_root_is_named(tmp_path, source) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match=r"file cannot be written: .*choose another storage_path"):
         LocalStore(tmp_path / "file").put(source, KEY)
+
+
+def test_a_link_that_leads_out_of_the_store_is_not_followed(tmp_path) -> None:
+    elsewhere, source = tmp_path / "elsewhere", tmp_path / "source"
+    (elsewhere / "checkpoint_000001").mkdir(parents=True)
+    (elsewhere / "checkpoint_000001" / "precious").write_text("x")
+    source.mkdir()
+    store = LocalStore(tmp_path / "store")
+    store.root.mkdir()
+    (store.root / "trial").symlink_to(elsewhere)
+    with pytest.raises(StorageError, match="leads out"):
+        store.put(source, "trial/checkpoint_000002")
+    with pytest.raises(StorageError, match="leads out"):
+        store.delete(str(store.root / "trial" / "checkpoint_000001"))
+    assert [one.name for one in elsewhere.iterdir()] == ["checkpoint_000001"]
+    assert (elsewhere / "checkpoint_000001" / "precious").exists()
+
+
+def test_a_link_within_the_store_is_followed(tmp_path) -> None:
+    store, source = LocalStore(tmp_path / "store"), tmp_path / "source"
+    source.mkdir()
+    (source / "x").write_text("1")
+    (store.root / "a").mkdir(parents=True)
+    (store.root / "named").symlink_to("a")
+    uri = store.put(source, "named/checkpoint_000001")
+    assert (store.get(uri) / "x").read_text() == "1"
+    store.delete(uri)
+    assert not (store.root / "a" / "checkpoint_000001").exists()
