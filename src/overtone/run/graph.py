@@ -31,6 +31,7 @@ from operator import attrgetter
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from overtone.errors import OvertoneError
 from overtone.journal.text import LazyMetrics
 
 _PLAIN = frozenset({str, int, bool, type(None)})
@@ -84,6 +85,7 @@ def thaw(data: Mapping[str, Any], root: Any, modules: Collection[str] = ()) -> N
 
     Raises:
         NotTheSame: It was not.
+        OvertoneError: Something refused its attributes, and `root` is of no use any more.
     """
     try:
         giving = _Giving(data, modules)
@@ -91,8 +93,14 @@ def thaw(data: Mapping[str, Any], root: Any, modules: Collection[str] = ()) -> N
             raise NotTheSame("another root")
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise NotTheSame(f"{type(error).__name__}: {error}") from error
-    for put in giving.puts:
-        put()
+    try:
+        for put in giving.puts:
+            put()
+    except Exception as error:  # now nothing is as it was
+        raise OvertoneError(
+            f"a snapshot could not be put back ({type(error).__name__}: {error}): delete snapshot.json from "
+            "the experiment's folder and resume again, and its journal is replayed"
+        ) from error
 
 
 class _Taking:

@@ -22,6 +22,7 @@ from overtone.core.protocols import Observer, Searcher
 from overtone.journal.text import dumps
 from overtone.run.graph import NotData, NotTheSame, frozen, thaw
 from overtone.run.journals import header_parts
+from overtone.run.loop import warn
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 NAME = "snapshot.json"
 FORMAT = 1
 _FIRST_S = 5.0
+_AGAIN_S = 60.0
 _SHARE = 0.1
 """Snapshots take at most this part of a run's time."""
 
@@ -122,8 +124,13 @@ class Snapshots:
                 "made_of": self._made_of, "code": _code(one[0] for one in state["classes"]),
             }  # fmt: skip
             _write(self._path, head, state)
-        except (NotData, OSError, ValueError):
-            self._due_n = math.inf  # the journal has it all
+        except OSError:  # the journal has it all
+            self._due_at = self._clock() + _AGAIN_S
+            return
+        except Exception as error:  # a state that is no data, or a part that raises
+            self._due_n = math.inf
+            if not isinstance(error, NotData):
+                warn(f"no snapshots are taken ({type(error).__name__}: {error}); a resume replays everything")
             return
         spent = self._clock() - began
         self._due_at = began + spent / _SHARE
@@ -207,8 +214,12 @@ def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
     body = json.dumps(state, separators=(",", ":"), allow_nan=False).encode()
     first = json.dumps({**head, "body": crc32(body)}).encode()
     new = path.with_name(f"{path.name}.new")
-    new.write_bytes(b"%b\n%b\n" % (first, body))
-    os.replace(new, path)
+    try:
+        new.write_bytes(b"%b\n%b\n" % (first, body))
+        os.replace(new, path)
+    except OSError:
+        new.unlink(missing_ok=True)  # where the disk is full, it would be in the way
+        raise
 
 
 def _checksum(path: Path, start: int, end: int, crc: int) -> int:

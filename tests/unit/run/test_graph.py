@@ -9,6 +9,7 @@ from math import inf, isnan, nan
 import pytest
 
 from overtone.core.types import Why
+from overtone.errors import OvertoneError
 from overtone.run.graph import NotData, NotTheSame, frozen, thaw
 
 HERE = {__name__}
@@ -119,3 +120,17 @@ def test_nonsense_is_refused(tree) -> None:
     with pytest.raises(NotTheSame):
         thaw({"classes": [], "tree": tree}, fresh)
     assert fresh == {"a": 1}
+
+
+class Stubborn:
+    def __init__(self) -> None:
+        self.__dict__["n"] = 1
+
+    @property
+    def n(self) -> int:
+        return self.__dict__["n"]
+
+
+def test_what_refuses_its_state_half_way_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(OvertoneError, match=r"delete snapshot\.json"):
+        again([Stubborn()], [Stubborn()])

@@ -120,3 +120,15 @@ def test_an_observer_that_wants_to_hear_of_the_past_hears_of_all_of_it(folder, r
     run(folder, num_samples=6, resume=True, callbacks=[listener])
     assert recalled == [None]
     assert listener.past[:2] == [2, 3]
+
+
+def test_a_full_disk_leaves_nothing_half_done_and_ends_nothing(tmp_path, monkeypatch) -> None:
+    def full(self, data):
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Snapshots, "look", Snapshots.take)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    analysis = run(tmp_path / "full", num_samples=2)
+    assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 2
+    assert not list((tmp_path / "full").glob("snapshot*"))
