@@ -59,6 +59,7 @@ from overtone.research import Problem, compare
 
 def curve(config, t):
     time.sleep(0.02)
+    open("begun", "a").close()
     return {"loss": 1 / t} if t <= 3 else None
 
 problem = Problem(curve, "loss", "min", num_samples=4)
@@ -75,9 +76,10 @@ def test_ctrl_c_ends_every_process_and_keeps_what_is_done(tmp_path):
     )
     one = psutil.Process(started.pid)
     deadline = time.monotonic() + 60
-    while not (children := one.children()) and time.monotonic() < deadline:
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
-    time.sleep(8)
+    time.sleep(3)
+    children = one.children()
     started.send_signal(signal.SIGINT)
     out, err = started.communicate(timeout=60)
     assert out.split()[0] == "rows"
