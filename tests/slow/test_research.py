@@ -72,10 +72,8 @@ def test_ctrl_c_ends_every_process_and_keeps_what_is_done(tmp_path):
     file = tmp_path / "script.py"
     file.write_text(SCRIPT)
     started = subprocess.Popen(
-        [sys.executable, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-        # a shell that runs the tests in the background has them ignore it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+        [sys.executable, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
     one = psutil.Process(started.pid)
     deadline = time.monotonic() + 60
     while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
