@@ -6,7 +6,6 @@ asks for them.
 
 from __future__ import annotations
 
-import gc
 import re
 from array import array
 from bisect import bisect_right
@@ -21,6 +20,7 @@ from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
 from overtone.errors import StorageError
 from overtone.journal.codec import PLAIN_REPORT, Codec, unsealed
+from overtone.journal.garbage import not_collecting
 from overtone.journal.header import header
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics
@@ -109,36 +109,33 @@ class History:
         lines = Lines(self.journal, self._offset, self._n)
         decode, table, pasts, plain = self._codec.decode, self.table, self._pasts, PLAIN_REPORT.match
         newest: dict[str, re.Match[bytes]] = {}
-        collects = gc.isenabled()
-        gc.disable()  # all that is made here stays: collections find nothing, and take a fifth of the time
-        try:
-            for body in lines:
-                found = plain(body)
-                if found is not None:  # most lines: only the newest of each trial is looked into
-                    trial_id = found[3].decode()
-                    pasts[trial_id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
-                    newest[trial_id] = found
-                    continue
-                record = decode(body, True)
-                if record is None:
-                    continue
-                row = table.apply(record)
-                if row is not None:
-                    newest.pop(row.id, None)
-                    pasts[row.id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
-                    row.n_results = len(pasts[row.id].offsets)
-                self._note(record)
-        except KeyError as error:
-            raise StorageError(
-                f"{self.journal}, line {lines.n}: it is about {error}, of which nothing was said before"
-            ) from error
-        finally:
-            self._show(newest.values())
-            table.n = lines.n
-            if collects:
-                gc.enable()
-            count = lines.n - self._n
-            self._offset, self._n = lines.offset, lines.n
+        with not_collecting():
+            try:
+                for body in lines:
+                    found = plain(body)
+                    if found is not None:  # most lines: only the newest of each trial is looked into
+                        trial_id = found[3].decode()
+                        pasts[trial_id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
+                        newest[trial_id] = found
+                        continue
+                    record = decode(body, True)
+                    if record is None:
+                        continue
+                    row = table.apply(record)
+                    if row is not None:
+                        newest.pop(row.id, None)
+                        pasts[row.id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
+                        row.n_results = len(pasts[row.id].offsets)
+                    self._note(record)
+            except KeyError as error:
+                raise StorageError(
+                    f"{self.journal}, line {lines.n}: it is about {error}, of which nothing was said before"
+                ) from error
+            finally:
+                self._show(newest.values())
+                table.n = lines.n
+                count = lines.n - self._n
+                self._offset, self._n = lines.offset, lines.n
         return count
 
     def _show(self, newest: Iterable[re.Match[bytes]]) -> None:

@@ -124,7 +124,7 @@ class _Taking:
         return way(it)
 
     def _way(self, kind: Any) -> Callable[[Any], Any]:
-        if kind in _KEPT or issubclass(kind, type) or getattr(kind, "is_given", False):
+        if _keeps(kind):
             return lambda it: _KEEP
         if kind is float:
             return lambda it: ["n", repr(it)]
@@ -172,8 +172,8 @@ class _Taking:
         return _KEEP
 
     def _of_dict(self, it: Any) -> Any:
-        if any(_is_kept(key) for key in it):
-            if not all(map(_is_kept, it.values())):
+        if any(_keeps(type(key)) for key in it):
+            if not all(_keeps(type(item)) for item in it.values()):
                 raise NotData("a dict by functions or classes")
             return _KEEP
         return self._of_container(it, _TAGS[type(it)], chain.from_iterable(it.items()))
@@ -243,8 +243,6 @@ class _Giving:
         is_there = not is_value and type(fresh) is kind and id(fresh) not in self._used
         target = fresh if is_there else kind.__new__(kind)
         self._made.append(target)
-        if not is_there:
-            fresh = _MISSING
         self._used.add(id(target))
         value, put = self.value, object.__setattr__
         values = [
@@ -339,9 +337,9 @@ def _refill(target: Any, items: Any) -> None:
     (target.update if isinstance(target, (dict, set)) else target.extend)(items)
 
 
-def _is_kept(it: Any) -> bool:
-    """Whether it is no data, but part of how things were made."""
-    return type(it) in _KEPT or isinstance(it, type) or getattr(type(it), "is_given", False)
+def _keeps(kind: Any) -> bool:
+    """Whether objects of this class are no data, but part of how things were made."""
+    return kind in _KEPT or issubclass(kind, type) or getattr(kind, "is_given", False)
 
 
 def _is_value(kind: Any) -> bool:

@@ -48,6 +48,29 @@ class InlineHost:
         """Nothing to end."""
 
 
+class Inbox:
+    """What another thread answers, until the loop takes it; `wake` is called when something is there."""
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._answers: deque[Suggested | Exception] = deque()
+
+    def put(self, answer: Suggested | Exception) -> None:
+        """An answer, or what ends all answers."""
+        self._answers.append(answer)
+        self._wake()
+
+    def taken(self) -> list[Suggested]:
+        """All that came since the last time, in order; raises an exception in its place."""
+        found: list[Suggested] = []
+        while self._answers:
+            one = self._answers.popleft()
+            if isinstance(one, Exception):
+                raise one
+            found.append(one)
+        return found
+
+
 class ThreadHost:
     """Answers from a thread of its own; `wake` is called when an answer is there."""
 
@@ -62,10 +85,9 @@ class ThreadHost:
 
         self._searcher = searcher
         self._now = now
-        self._wake = wake
         self._known = {} if answers is None else answers
         self._questions: SimpleQueue[Question | None] = SimpleQueue()
-        self._answers: deque[Suggested | Exception] = deque()
+        self._inbox = Inbox(wake)
         self._thread = Thread(target=self._work, name="overtone searcher", daemon=True)
         self._thread.start()
 
@@ -76,13 +98,7 @@ class ThreadHost:
 
     def poll(self) -> list[Suggested]:
         """The answers since the last poll, in order; raises what the searcher raised."""
-        found: list[Suggested] = []
-        while self._answers:
-            one = self._answers.popleft()
-            if isinstance(one, Exception):
-                raise one
-            found.append(one)
-        return found
+        return self._inbox.taken()
 
     def close(self) -> None:
         """End the thread once it has answered what it is busy with."""
@@ -93,12 +109,10 @@ class ThreadHost:
             try:
                 found = answer(self._searcher, question, self._now, self._known)
             except Exception as error:
-                self._answers.append(error)
-                self._wake()
+                self._inbox.put(error)
                 return
             if found is not None:
-                self._answers.append(found)
-                self._wake()
+                self._inbox.put(found)
 
 
 def answer(

@@ -8,7 +8,6 @@ process is this driver's alone: it ends with it, and Ctrl-C does not reach it.
 from __future__ import annotations
 
 import pickle
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from queue import SimpleQueue
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.messages import Suggest, Suggested
 from overtone.core.protocols import Searcher
 from overtone.errors import OvertoneError
-from overtone.run.host import Answers, Question
+from overtone.run.host import Answers, Inbox, Question
 from overtone.run.searcher_process import BOOT, bodies, framed
 from overtone.space import decode_config, encode_config
 from overtone.worker.new_python import new_python
@@ -49,11 +48,10 @@ class ProcessHost:
         self._searcher = searcher
         self._space = space
         self._now = now
-        self._wake = wake
         self._known = {} if answers is None else answers
         self._process: Popen[bytes] | None = None
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
-        self._answers: deque[Suggested | Exception] = deque()
+        self._inbox = Inbox(wake)
         self._is_closed = False
 
     def submit(self, question: Question) -> Suggested | None:
@@ -72,13 +70,7 @@ class ProcessHost:
 
     def poll(self) -> list[Suggested]:
         """The answers since the last poll, in order; raises what the searcher raised."""
-        found: list[Suggested] = []
-        while self._answers:
-            one = self._answers.popleft()
-            if isinstance(one, Exception):
-                raise one
-            found.append(one)
-        return found
+        return self._inbox.taken()
 
     def close(self) -> None:
         """End the process, whatever it is busy with."""
@@ -128,21 +120,17 @@ class ProcessHost:
             if what == "raised":
                 error, trace = rest
                 error.__cause__ = OvertoneError(f"in the searcher's process:\n{trace}")
-                self._answers.append(error)
-            else:
-                index, data = rest
-                config = None if data is None else decode_config(self._space, data)
-                self._answers.append(Suggested(self._now(), index, config))
-            self._wake()
-            if what == "raised":
+                self._inbox.put(error)
                 break
+            index, data = rest
+            config = None if data is None else decode_config(self._space, data)
+            self._inbox.put(Suggested(self._now(), index, config))
         else:
             if not self._is_closed:
-                self._answers.append(
+                self._inbox.put(
                     OvertoneError(
                         f"the process of {type(self._searcher).__name__} ended (exit code {process.wait()}): "
                         "resume the experiment to go on"
                     )
                 )
-                self._wake()
         line.close()

@@ -14,12 +14,13 @@ from overtone.core.protocols import Engine, Observer, Searcher
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
+from overtone.journal.garbage import not_collecting
 from overtone.journal.reader import Plain
 from overtone.journal.replay import Divergence, replay_into
 from overtone.journal.writer import JournalWriter
 from overtone.run.loop import warn
 from overtone.run.outstanding import Outstanding
-from overtone.run.snapshot import Mark, not_collecting
+from overtone.run.snapshot import Mark
 
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,

@@ -7,18 +7,17 @@ damaged or missing, the journal is replayed from its beginning, which leads to t
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from overtone.core.protocols import Observer, Searcher
+from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
 from overtone.run.graph import NotData, NotTheSame, frozen, thaw
 from overtone.run.journals import header_parts
@@ -194,18 +193,6 @@ def snapshots_of(
         made_of = f"{crc32(dumps(facts).encode()):08x}"
         modules = {type(one).__module__ for one in (parts.scheduler, *parts.stoppers)}
     return Snapshots(parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules)
-
-
-@contextmanager
-def not_collecting() -> Iterator[None]:
-    """Keep the collector of garbage away while much is made that stays."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:

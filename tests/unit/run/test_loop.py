@@ -158,7 +158,9 @@ def test_a_journal_that_cannot_be_written_is_tried_again(monkeypatch):
     assert warned == ["no space left (trying again for 60 s)"]
 
 
-def test_and_given_up_in_the_end(monkeypatch):
+@pytest.fixture
+def full(monkeypatch):
+    """Appends to a journal on a disk that stays full, while time passes quickly."""
     clock = iter(range(0, 1000, 25))
     monkeypatch.setattr(module.time, "sleep", lambda pause_s: None)
     monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
@@ -166,26 +168,23 @@ def test_and_given_up_in_the_end(monkeypatch):
     def append(records):
         raise StorageError("no space left")
 
+    return append
+
+
+def test_and_given_up_in_the_end(full):
     engine = FakeEngine()
     controller = Scripted({m.Reported: Outcome((), [PROCEED])})
     with pytest.raises(StorageError):
-        loop_of(controller, engine, append=append).pump([reported(1)])
+        loop_of(controller, engine, append=full).pump([reported(1)])
     assert engine.log == []  # nobody goes on
 
 
-def test_trials_are_not_asked_to_save_what_nobody_could_record(monkeypatch):
-    clock = iter(range(0, 1000, 25))
-    monkeypatch.setattr(module.time, "sleep", lambda pause_s: None)
-    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
-
-    def append(records):
-        raise StorageError("no space left")
-
+def test_trials_are_not_asked_to_save_what_nobody_could_record(full):
     engine, warned = FakeEngine([[reported(1)]]), []
     controller = Scripted({m.Reported: Outcome((), [PROCEED])}, done_after=3)
     controller.trials = {"a": Trial("a", 0, {}, Resources.of({"cpu": 1}), Status.RUNNING)}
     with pytest.raises(StorageError):
-        loop_of(controller, engine, append=append, warned=warned).run()
+        loop_of(controller, engine, append=full, warned=warned).run()
     assert not any(what == "command" for what, _ in engine.log)
     assert warned == ["no space left (trying again for 60 s)"]
 
