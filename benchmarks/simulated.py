@@ -4,6 +4,7 @@
     python benchmarks/simulated.py rate growth        some of them
     python benchmarks/simulated.py --profile          where the time of `rate` goes
     python benchmarks/simulated.py --json FILE
+    python benchmarks/simulated.py rate --peer PYTHON   beside Syne Tune's simulator, in turn; PYTHON has it
 
 Each figure is measured in a process of its own. `rate` is over the whole of `tune.run`: from the call
 to its return, with the journal written and with all that the controller, ASHA and the engine do.
@@ -125,6 +126,24 @@ def prediction() -> dict[str, float]:
         }  # fmt: skip
 
 
+def beside(python: str) -> None:
+    """Results a second of CPU with 500 workers, and those of Syne Tune's simulator; in turn, three times."""
+    peer = [python, str(Path(__file__).with_name("peer_simulated.py")), "500", "1500"]
+    pairs = []
+    for _ in range(3):
+        mine = _last_line([sys.executable, __file__, "--alone", "rate"])["per_cpu_s"]
+        pairs.append((mine, _last_line(peer)["value"]))
+        print(f"a second of CPU: Overtone {pairs[-1][0]:9,.0f}   Syne Tune {pairs[-1][1]:7,.0f}", flush=True)
+    ratio = statistics.median(mine / theirs for mine, theirs in pairs)
+    print(f"{'over Syne Tune, the median of three':55} {ratio:12,.1f}")
+
+
+def _last_line(command: list[str]) -> dict[str, float]:
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 FIGURES = {"rate": rate, "growth": growth, "memory": memory, "prediction": prediction}
 
 
@@ -136,6 +155,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="FIGURE", help=f"of {', '.join(FIGURES)}")
     parser.add_argument("--json", metavar="FILE", help="write them there, too")
     parser.add_argument("--profile", action="store_true", help="show where the time of `rate` goes")
+    parser.add_argument("--peer", metavar="PYTHON", help="one that has syne-tune, to compare with")
     parser.add_argument("--alone", choices=FIGURES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.alone:
@@ -151,11 +171,12 @@ def main() -> None:
         return
     found = {}
     for name in args.names or FIGURES:
-        done = subprocess.run([sys.executable, __file__, "--alone", name], stdout=subprocess.PIPE, check=True)
-        found[name] = json.loads(done.stdout.splitlines()[-1])
+        found[name] = _last_line([sys.executable, __file__, "--alone", name])
         title, least, aim, more = TARGETS[name]
         bound = "at least" if more else "at most"
         print(f"{title:55} {found[name]['value']:12,.3f}   ({bound} {least:,}, aim for {aim:,})", flush=True)
+    if args.peer:
+        beside(args.peer)
     if args.json:
         Path(args.json).write_text(json.dumps(found, indent=2) + "\n")
 

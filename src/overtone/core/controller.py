@@ -131,6 +131,11 @@ class Controller:
         """Whether all is done and nothing waits for a resume."""
         return self.is_done and not self._endings.keeps
 
+    @property
+    def choices_so_far(self) -> tuple[m.Choice, ...]:
+        """What came of the newest event: where handling it raised, until then."""
+        return tuple(self._roster.choices)
+
     def handle(self, event: m.Event) -> Outcome:
         """Take note of an event and decide what follows.
 
@@ -206,10 +211,11 @@ class Controller:
             return False
         live.t = event.t
         self._rulings.on_reported(live, event)
-        reason = self._rulings.stop_all() if self._endings.closing is None else None
-        if reason is not None:
-            self._endings.close(Why("stop_all", note=reason), keeps=False)
-            self._advance()
+        if self._rulings.may_end_search and self._endings.closing is None:
+            reason = self._rulings.stop_all()
+            if reason is not None:
+                self._endings.close(Why("stop_all", note=reason), keeps=False)
+                self._advance()
         return None
 
     def _on_saved(self, event: m.Saved) -> bool | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from math import inf
 from typing import Any
 
 from overtone.core.types import WORST, Metrics, Result
@@ -58,6 +59,8 @@ class Goal:
         if len(given) == 1:
             given = given * len(self.metrics)
         self.modes = given or tuple(_direction(name) or "max" for name in self.metrics)
+        if not isinstance(time_attr, str):
+            raise GoalError(f'time_attr={time_attr!r}: give a metric, such as "training_iteration"')
         self.time_attr = time_attr
         self.constraints = _names(constraints) if isinstance(constraints, str) else tuple(constraints)
         self.bounds = _bounds(constraints)
@@ -171,7 +174,7 @@ class Goal:
             if type(value) is not float and not _is_number(value):
                 scores.clear()
                 break
-            scores.append(sign * value if value == value else WORST)
+            scores.append(sign * _real(value) if value == value else WORST)
         if not scores:
             return Result(clock, WORST, (), (), metrics)
         return Result(
@@ -258,6 +261,14 @@ def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
 def _direction(name: str) -> str | None:
     """Which way a well-known metric goes; a loss named "score_loss" falls."""
     return "min" if _DOWN.search(name) else "max" if _UP.search(name) else None
+
+
+def _real(value: float) -> float:
+    """A number as a float, infinite where a whole number is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 def _is_number(value: Any) -> bool:

@@ -8,6 +8,8 @@ from overtone.core.fit import UNIT, Node, fit, parts, sums_of
 from overtone.core.resources import Placement, Resources, format_amount
 from overtone.errors import ResourceError
 
+_UNKNOWN = Placement((), ())
+
 
 class Ledger:
     """Places demands on nodes and keeps the books.
@@ -87,10 +89,11 @@ class Ledger:
         """Where the demand would go now."""
         if mine:
             return fit(resources, self._nodes.values())
-        if resources not in self._fitting:
+        found = self._fitting.get(resources, _UNKNOWN)
+        if found is _UNKNOWN:
             nodes = self._nodes if self._reserved is None else self._unreserved()
-            self._fitting[resources] = fit(resources, nodes.values())
-        return self._fitting[resources]
+            found = self._fitting[resources] = fit(resources, nodes.values())
+        return found
 
     def is_feasible(self, resources: Resources) -> bool:
         """Whether the demand could be placed if everything else were gone."""

@@ -90,6 +90,8 @@ class TrialScheduler(Part):
         metric, mode: The goal, where the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
         rules_from: Nothing but Continue is ruled at a smaller t; see `next_decision`.
+        rules_anywhere: What `next_decision` says is its parent's, whose `on_result` it overrides: it is
+            asked at each report.
         shown: What the status line calls it; the class's name by default.
         replayable: False for one that uses outside information.
     """
@@ -99,8 +101,16 @@ class TrialScheduler(Part):
     time_attr: str = "training_iteration"
     needs_metric: bool = True
     rules_from: float = 0.0
+    rules_anywhere: bool = False
     shown: str = ""
     replayable: bool = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        rules = [one for one in cls.__mro__ if "on_result" in vars(one)]
+        if rules[0] is cls:
+            says_when = {"next_decision", "rules_from"} & vars(cls).keys()
+            cls.rules_anywhere = rules[1] is not TrialScheduler and not says_when
 
     @abstractmethod
     def on_result(self, trial: Trial, result: Result) -> Decision:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 from overtone.core.message_class import message
 from overtone.errors import ResourceError
@@ -68,6 +69,15 @@ class Resources:
 
     bundles: tuple[Bundle, ...]
     strategy: str = "PACK"
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # kept, since books are looked up by it; of checksums, since it may go to other processes
+        parts = [[(crc32(name.encode()), amount) for name, amount in one] for one in self.bundles]
+        object.__setattr__(self, "_hash", hash((*map(tuple, parts), crc32(self.strategy.encode()))))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @classmethod
     def of(

@@ -121,7 +121,7 @@ class Roster:
             self._rest_or_wake(trial)
         start = trial.checkpoint if status is Status.STARTING else None
         self.choices.append(
-            m.Moved(trial.id, status.value, trial.attempt, why, placement, start, error, resources)
+            m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources)
         )
 
     def room(self, max_concurrent: int | None) -> int:

@@ -25,6 +25,7 @@ class Rulings:
 
     Attributes:
         past: What the journal says came of the current event, while it is replayed.
+        may_end_search: Whether a stopper may want to end the search.
     """
 
     def __init__(
@@ -46,8 +47,8 @@ class Rulings:
         self._worth = worth or (lambda result: float(result.t))
         self._merit = worth or (lambda result: result.score)
         self._has_result = False
-        ends_search = any(hasattr(one, "stop_all") for one in self._stoppers)
-        self._may_retake = scheduler.replayable and not observes and not ends_search
+        self.may_end_search = any(hasattr(one, "stop_all") for one in self._stoppers)
+        self._may_retake = scheduler.replayable and not observes and not self.may_end_search
         heard = getattr(scheduler.on_decision, "__func__", None)
         self._hears_decisions = heard is not TrialScheduler.on_decision
 
@@ -175,7 +176,7 @@ class Rulings:
 
     def next_decision(self, trial: Trial) -> float:
         """Up to where the trial may run ahead: no decision can fall at a smaller t."""
-        if self._goal.is_needed and not self._goal.metrics:
+        if (self._goal.is_needed and not self._goal.metrics) or self._scheduler.rules_anywhere:
             return 0.0
         until = self._scheduler.next_decision(trial)
         if not isinstance(until, (int, float)):
@@ -211,14 +212,13 @@ class Rulings:
 
     def _take(self, trial: Trial, t: int, metrics: Metrics) -> None:
         """Take note of a new result."""
-        note = self._goal.infer(metrics)
-        if note:
+        if not self._goal.metrics and (note := self._goal.infer(metrics)):
             self._roster.choices.append(m.Noted(note))
         if not self._has_result:
             self._has_result = True
             waited = [name for stopper in self._stoppers for name in getattr(stopper, "bounds", ())]
             self._roster.choices.extend(map(m.Noted, self._goal.doubts(metrics, waited)))
-        result = self._goal.result(metrics)
+        result = self._goal.result(metrics, t)
         self._enter(trial, t, result)
         if self._observes:
             self._roster.commands.append(m.Observe(trial, result))

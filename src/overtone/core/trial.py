@@ -13,6 +13,7 @@ class Status(str, Enum):
     """Where a trial is.
 
     Attributes:
+        word: Its value, without the detour that `value` takes.
         shown: The word that users see.
         is_final: Whether the trial has ended for good.
         is_placed: Whether it holds resources.
@@ -27,6 +28,7 @@ class Status(str, Enum):
     TERMINATED = "TERMINATED"
     ERROR = "ERROR"
 
+    word: str
     shown: str
     is_final: bool
     is_placed: bool
@@ -34,6 +36,7 @@ class Status(str, Enum):
     __hash__ = str.__hash__  # Enum's own is in Python
 
     def __init__(self, name: str) -> None:
+        self.word = name
         self.shown = {"STARTING": "RUNNING", "HALTING": "RUNNING", "PARKED": "PAUSED"}.get(name, name)
         self.is_final = name in ("TERMINATED", "ERROR")
         self.is_placed = name in ("STARTING", "RUNNING", "HALTING")

@@ -90,16 +90,21 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
     needed, optional = "", []
     for one in fields(kind):
         value = f"(value := one.{one.name})"
-        text = f"config({value})" if one.name == "config" else f"texts[type({value})](value)"
         if one.name in _LEFT_OUT:
             continue
+        if one.name == "config":
+            text = f"config({value})"
+        elif one.type == "str" and kind is not Why:  # a user's own reason may hold anything
+            text = f"quoted({value})"
+        else:
+            text = f"texts[type({value})](value)"
         if one.default is MISSING:
             needed += f',"{one.name}":{{{text}}}'
         else:
             is_set = f"{value} is not None and value != {one.default!r}"
             optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
     source = ["def write(one, config):", f" text = f'{needed}'", *optional, " return text"]
-    found: dict[str, Any] = {"texts": _TEXTS}
+    found: dict[str, Any] = {"texts": _TEXTS, "quoted": _quoted}
     exec("\n".join(source), found)
     return found["write"]  # type: ignore[no-any-return]
 

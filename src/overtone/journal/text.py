@@ -51,7 +51,7 @@ _tagged = json.JSONDecoder(object_hook=_untag).raw_decode
 
 @lru_cache
 def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
-    return tuple((one.name, one.default) for one in fields(kind))
+    return tuple((one.name, one.default) for one in fields(kind) if one.init)
 
 
 def as_data(value: Any) -> Any:

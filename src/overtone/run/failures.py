@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from overtone.run.execute import Run
 
 _FINAL = frozenset(status.value for status in Status if status.is_final)
+_AGAIN = Status.PENDING.value  # what follows an end, where anything does
 
 
 class Tally:
@@ -48,14 +49,15 @@ class Watch(Observer):
             self.on_record(record)
 
     def on_record(self, record: Record) -> None:
-        event = record.event
         for choice in record.choices:
             if type(choice) is not Moved:
                 continue
             if choice.status not in _FINAL:
-                self._run.on_trial_revived(choice.trial_id)
+                if choice.status == _AGAIN:
+                    self._run.on_trial_revived(choice.trial_id)
                 continue
             if choice.status == Status.ERROR.value:
+                event = record.event
                 is_own = isinstance(event, Ended) and event.trial_id == choice.trial_id
                 text = event.traceback if isinstance(event, Ended) and is_own else ""
                 self._run.on_trial_failed(choice.trial_id, text)

@@ -22,11 +22,12 @@ from overtone.core.messages import (
     Record,
     Requested,
     Suggest,
+    Suggested,
 )
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
 from overtone.run.host import Host
-from overtone.run.outstanding import Outstanding
+from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""
@@ -36,6 +37,9 @@ JOURNAL_PATIENCE_S = 60.0
 
 GATHERED = 1024
 """So many records of a world that can be gone through again are written at once."""
+
+ABANDON_S = 10.0
+"""How long trials may take to save and end where something that decides is broken."""
 
 DELETIONS_PATIENCE_S = 10.0
 """How long a finished run waits for checkpoints to be deleted."""
@@ -85,6 +89,7 @@ class Loop:
         self._asked: deque[str] = deque()
         self._to_save: list[str] = []
         attach = getattr(engine, "attach", None)
+        self._is_around_trials = attach is not None  # they run in its poll, and have ended where that raises
         if attach is not None:
             attach(self.pump)
 
@@ -137,20 +142,28 @@ class Loop:
             try:
                 choices, orders, is_stale = handle(event)
             except Exception:
-                # what was handled, and what it broke on, is on record before anyone hears of it
-                self._n += 1
-                records.append(Record(self._n, event))
+                # what was handled, and what it broke on, is on record before anyone hears of it; but a
+                # suggestion is asked for again, and a world that is gone through again says it again
+                if not self._gathers and type(event) is not Suggested:
+                    self._n += 1
+                    records.append(Record(self._n, event, self._controller.choices_so_far))
                 self._put_down(records)
                 raise
             if is_stale:
                 continue
-            note(event)
+            if type(event) in ANSWERS:
+                note(event)
             self._n += 1
             records.append(Record(self._n, event, choices))
             for order in orders:
-                expect(order)
+                if type(order) in QUESTIONS:
+                    expect(order)
                 if type(order) is Suggest or type(order) is Observe:
-                    found = submit(order)
+                    try:
+                        found = submit(order)
+                    except Exception:
+                        self._put_down(records)
+                        raise
                     if found is not None:
                         queue.append(found)
                 else:
@@ -200,9 +213,11 @@ class Loop:
     def _step(self) -> None:
         events = self._engine.poll(IDLE_S)
         answers = self._host.poll()
-        asked = [self._request() for _ in range(len(self._asked))]
-        if events or answers or asked:
-            self.pump([*events, *answers, *asked])
+        asked = [self._request() for _ in range(len(self._asked))] if self._asked else ()
+        if answers or asked:
+            events = [*events, *answers, *asked]
+        if events:
+            self.pump(events)
         else:
             self._show([])
 
@@ -260,27 +275,46 @@ class Loop:
             self._step()
 
     def _abandon(self) -> None:
-        """Something that decides is broken: let every trial save and halt, and log what they still say."""
+        """Something that decides is broken: end as at Ctrl-C, so that a resume can go on."""
+        if self._gathers:
+            return  # a world that is gone through again has nothing to save
         live = [trial for trial in self._controller.trials.values() if trial.status.is_placed]
         waiting = {trial.id for trial in live}
         try:
-            self._engine.submit([Halt(trial.id, trial.attempt, save=True) for trial in live])
-            deadline = time.monotonic() + 10
+            orders = self._wound_up([Interrupted(self._engine.now())])
+            told = {order.trial_id for order in orders}
+            orders += [Halt(trial.id, trial.attempt, save=True) for trial in live if trial.id not in told]
+            self._engine.submit(orders)
+            deadline = time.monotonic() + (0 if self._is_around_trials else ABANDON_S)
             while waiting and time.monotonic() < deadline:
                 events = [event for event in self._engine.poll(IDLE_S) if getattr(event, "trial_id", None)]
-                records = [Record(self._n + i, event) for i, event in enumerate(events, 1)]
-                self._n += len(records)
-                self._append(records)
+                self._engine.submit(self._wound_up(events))
                 waiting -= {event.trial_id for event in events if isinstance(event, Ended)}
         except Exception as error:
             self._warn(f"the trials could not be asked to save: {error}")
+
+    def _wound_up(self, events: Iterable[Event]) -> list[Halt]:
+        """Log events with as much as can be made of them; which trials are to halt."""
+        records: list[Record] = []
+        orders: list[Halt] = []
+        for event in events:
+            try:
+                choices, commands, is_stale = self._controller.handle(event)
+            except Exception:  # of the same that broke before
+                choices, commands, is_stale = self._controller.choices_so_far, [], False
+            if not is_stale:
+                self._n += 1
+                records.append(Record(self._n, event, choices))
+            orders += [order for order in commands if type(order) is Halt]
+        self._put_down(records)
+        return orders
 
 
 @contextmanager
 def _seldom_collecting() -> Iterator[None]:
     """Let the collector of garbage look seldom: nearly all that a simulated run makes stays."""
     before = gc.get_threshold()
-    gc.set_threshold(max(before[0], 50_000), *before[1:])
+    gc.set_threshold(max(before[0], 50_000), max(before[1], 20), max(before[2], 10))
     try:
         yield
     finally:

@@ -6,6 +6,12 @@ from collections.abc import Mapping
 
 from overtone.core.messages import CapacityChanged, Command, Discard, Discarded, Event, Suggest, Suggested
 
+QUESTIONS = frozenset({Suggest, Discard})
+"""The commands that something is expected of."""
+
+ANSWERS = frozenset({Suggested, Discarded, CapacityChanged})
+"""The events that tell something that was expected, or that the next driver has to know."""
+
 
 class Outstanding:
     """Follows the commands and the events of an experiment.

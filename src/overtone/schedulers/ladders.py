@@ -49,7 +49,7 @@ class Ladders(Generic[R]):
         if len(self._brackets) > 1:
             draw = self._view.random(f"{self._rule} bracket", trial.id)
             rungs = draw.choices(self._brackets, self._sizes)[0]
-        self._next[trial.id] = (rungs, _passed(rungs, trial.last.t if trial.last else 0))
+        self._next[trial.id] = (rungs, _passed(rungs, trial.last.t) if trial.last else 0)
 
     def following(self, trial: Trial) -> float:
         """The milestone of the trial's next rung."""
@@ -59,9 +59,11 @@ class Ladders(Generic[R]):
     def arrive(self, trial: Trial, t: float) -> R | None:
         """The rung that the trial has just come to: the highest, where it jumped over others."""
         rungs, k = self._next[trial.id]
-        if k == len(rungs) or t < rungs[k].milestone:
+        passed = k
+        while passed < len(rungs) and t >= rungs[passed].milestone:
+            passed += 1
+        if passed == k:
             return None
-        passed = _passed(rungs, t)
         self._next[trial.id] = (rungs, passed)
         return rungs[passed - 1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from typing import Any
 
 MOST = 8192
@@ -36,9 +36,11 @@ class Ordered:
         """Enter a key; its place, which is the number of lower ones."""
         at = bisect_left(self._tops, key)
         keys = self._lists[at]
-        insort(keys, key)
+        place = bisect_left(keys, key)
+        keys.insert(place, key)
         self._length += 1
-        place = self.place(key)
+        if at:
+            place += sum(map(len, self._lists[:at]))
         if len(keys) > MOST:
             self._lists[at : at + 1] = keys[: MOST // 2], keys[MOST // 2 :]
             self._tops.insert(at, keys[MOST // 2 - 1])

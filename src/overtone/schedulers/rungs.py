@@ -79,12 +79,13 @@ class Rung:
 
     def add(self, score: float, waiting: str = "") -> int:
         """Enter a score, of the trial `waiting` if it waits here for its turn; its rank, 1 the best."""
-        key = (score, -len(self._keys))
+        before = len(self._keys)
+        key = (score, -before)
         below = self._keys.add(key)
         if waiting:
             self._key_of[waiting] = key
             insort(self._waiting, (key, waiting))
-        return len(self._keys) - below
+        return before + 1 - below
 
     def count(self, result: Result) -> None:
         """Enter the last result of a trial that ended on its way here."""
@@ -92,13 +93,16 @@ class Rung:
 
     def cutoff(self, factor: float) -> float | None:
         """The (1 - 1/factor) quantile of the scores, linearly interpolated; None where there are none."""
-        if not self._keys:
+        last = len(self._keys) - 1
+        if last < 0:
             return None
-        place = (len(self._keys) - 1) * (1 - 1 / factor)
+        place = last * (1 - 1 / factor)
         below = int(place)
         low: float = self._keys[below][0]
-        high: float = self._keys[min(below + 1, len(self._keys) - 1)][0]
-        return low if low == high or place == below else low + (high - low) * (place - below)
+        if place == below:
+            return low
+        high: float = self._keys[below + 1][0]
+        return low if low == high else low + (high - low) * (place - below)
 
     def ready(self, factor: float) -> Iterator[str]:
         """Who waits here and is among the best floor(n / factor) of the n that came, the best first."""

@@ -119,6 +119,8 @@ def unit(u: float) -> float:
     Raises:
         SpaceError: It is NaN.
     """
+    if type(u) is float and 0.0 <= u <= 1.0:
+        return u
     number = float(u)
     if math.isnan(number):
         raise SpaceError("a coordinate of the unit cube is nan; it must be a number from 0 to 1")

@@ -55,10 +55,10 @@ class Drawing:
         return config
 
     def _resolve(self, node: Node) -> Any:
-        if isinstance(node, Fixed):
-            return fresh(node.value)
         if isinstance(node, Group):
             return {key: self._resolve(item) for key, item in node.items.items()}
+        if isinstance(node, Fixed):
+            return fresh(node.value)
         if isinstance(node, Series):
             return node.kind(self._resolve(item) for item in node.items)
         if isinstance(node, Pick):

@@ -95,8 +95,9 @@ class Interval(Domain):
         if self.log:
             value = math.exp(value)
         if self._step is None:
-            inside = min(max(value, self.lower), self.upper)
-            return float({0.0: self.lower, 1.0: self.upper}.get(u, inside))  # exact where exp is not
+            if u == 0.0 or u == 1.0:
+                return float(self.upper if u else self.lower)  # exact where exp is not
+            return float(self.lower if value < self.lower else self.upper if value > self.upper else value)
         k = math.floor((value + self._reach[0]) / self._step) - self._first
         return self._value(self._first + min(max(k, 0), self._count - 1))
 
@@ -115,11 +116,18 @@ class Interval(Domain):
             return False
         if self._step is None:
             return bool(self.lower <= value <= self.upper)
-        k = round(value / self._step)
-        return is_multiple(value, self._step) and self._first <= k < self._first + self._count
+        k = self._nearest(value, self._step)
+        return self._is_step(value, self._step) and self._first <= k < self._first + self._count
 
     def cast(self, value: Any) -> Any:
-        return float(value) if self._step is None else self._value(round(value / self._step))
+        return float(value) if self._step is None else self._value(self._nearest(value, self._step))
+
+    def _nearest(self, value: Any, step: float) -> int:
+        """How many steps `value` is."""
+        return round(float(value / step))
+
+    def _is_step(self, value: Any, step: float) -> bool:
+        return is_multiple(value, step)
 
     def _value(self, k: int) -> float | int:
         raise NotImplementedError
@@ -135,6 +143,15 @@ class Float(Interval):
 
 class Integer(Interval):
     """Whole numbers between two bounds."""
+
+    def _nearest(self, value: Any, step: float) -> int:
+        # exact where a float's 53 bits could not reach every whole number
+        if hasattr(value, "__index__"):
+            return (2 * int(value) + int(step)) // (2 * int(step))
+        return super()._nearest(value, step)
+
+    def _is_step(self, value: Any, step: float) -> bool:
+        return int(value) % int(step) == 0 if hasattr(value, "__index__") else super()._is_step(value, step)
 
     def _value(self, k: int) -> int:
         assert self._step is not None

@@ -10,11 +10,12 @@ from typing import Any
 
 from overtone.space.data import describe
 from overtone.space.match import active
-from overtone.space.tree import Fixed, Group, Node, Pick, parse
+from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, parse
 
 _UNFIT = re.compile(r"[^\w.+-]+", re.ASCII)
 _VALUE_CHARS = 40
 _TAG_CHARS = 160
+_NO_KEY = object()
 
 
 def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
@@ -23,13 +24,36 @@ def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
     It has the values that differ between trials, sorted by path: numbers with 4 significant digits,
     each under the last part of its path, or all of it where two would have the same name.
     """
-    variables = list(active(parse(space), config))
-    names = _names(tuple([node.path for node, _ in variables]))
+    root = parse(space)
+    try:
+        values = [(name, config[key]) for key, name in _names_by_key(root)]
+    except KeyError:
+        variables = list(active(root, config))
+        names = _names(tuple([node.path for node, _ in variables]))
+        values = [(name, value) for name, (_, value) in zip(names, variables, strict=True)]
     words = [
         f"{name}={value:.4g}" if type(value) is float else f"{name}={_clean(_text(value))}"
-        for name, (_, value) in zip(names, variables, strict=True)
+        for name, value in values
     ]
     return f"{index}_{','.join(words)}"[:_TAG_CHARS] if words else str(index)
+
+
+@lru_cache(64)
+def _names_by_key(root: Group) -> list[tuple[Any, str]]:
+    """What its values are called, sorted by key; a key that no config has where some have parts."""
+    nodes = [(key, root.items[key]) for key in sorted(root.items, key=str)]
+    variables = [(key, node) for key, node in nodes if not isinstance(node, Fixed)]
+    if not all(_is_single(node) for _, node in variables):
+        return [(_NO_KEY, "")]
+    names = _names(tuple([node.path for _, node in variables]))
+    return [(key, name) for (key, _), name in zip(variables, names, strict=True)]
+
+
+def _is_single(node: Node) -> bool:
+    """Whether its values have no parts with names of their own."""
+    if isinstance(node, Pick):
+        return all(isinstance(option, Fixed) for option in node.options)
+    return isinstance(node, (Drawn, Computed))
 
 
 @lru_cache(1024)

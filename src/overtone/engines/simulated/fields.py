@@ -55,7 +55,7 @@ class Fields:
                 break
         second = int(at)
         if second != self._second:
-            day, rest = divmod(min(second, _LATEST), 86400)
+            day, rest = divmod(second if second < _LATEST else _LATEST, 86400)
             if day != self._day:
                 self._day, self._day_shown = day, date(second)[:11]
             self._second, self._date = second, f"{self._day_shown}{_CLOCK[rest // 60]}{_SECONDS[rest % 60]}"
