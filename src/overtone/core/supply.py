@@ -58,12 +58,11 @@ class Supply:
             pending: How many trials wait for resources.
             room: How many more trials there are free slots for.
         """
-        if self._is_dry:
-            return []
         wanted = max(self._lookahead - pending, room) - self.outstanding
-        if self._total is not None:
+        if self._total is not None and wanted > 0:
             wanted = min(wanted, self._total - self._asked)
-        wanted = max(0, wanted)
+        if self._is_dry or wanted <= 0:
+            return []
         indices, self._again = self._again[:wanted], self._again[wanted:]
         fresh = range(self._next, self._next + wanted - len(indices))
         self._next = fresh.stop

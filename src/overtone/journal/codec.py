@@ -81,6 +81,12 @@ _TEXTS = _Texts({
 })  # fmt: skip
 
 
+@lru_cache(8, typed=True)
+def _time(time: float) -> str:
+    """An event's time; where one leads to others at once, they have the same."""
+    return _TEXTS[type(time)](time)
+
+
 def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
     """A function from a message, and how configs are written, to its fields, each with a comma before it.
 
@@ -94,6 +100,8 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
             continue
         if one.name == "config":
             text = f"config({value})"
+        elif one.name == "time":
+            text = f"time({value})"
         elif one.type == "str" and kind is not Why:  # a user's own reason may hold anything
             text = f"quoted({value})"
         else:
@@ -104,7 +112,7 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
             is_set = f"{value} is not None and value != {one.default!r}"
             optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
     source = ["def write(one, config):", f" text = f'{needed}'", *optional, " return text"]
-    found: dict[str, Any] = {"texts": _TEXTS, "quoted": _quoted}
+    found: dict[str, Any] = {"texts": _TEXTS, "quoted": _quoted, "time": _time}
     exec("\n".join(source), found)
     return found["write"]  # type: ignore[no-any-return]
 
@@ -154,12 +162,8 @@ class Codec:
             if not raw or "\n" in raw:
                 raw = dumps(event.metrics)
             if event.checkpoint is None and not record.choices:
-                try:
-                    time = _float(event.time)
-                except TypeError:
-                    time = _float(float(event.time))
                 text = (
-                    f'{{"n":{record.n},"e":"reported","time":{time},"trial_id":{_quoted(event.trial_id)},'
+                    f'{{"n":{record.n},"e":"reported","time":{_time(event.time)},"trial_id":{_quoted(event.trial_id)},'
                     f'"attempt":{event.attempt},"t":{event.t},"metrics":{raw}'
                 )
             else:
