@@ -45,7 +45,11 @@ class Side:
         return import_module("overtone.tune" if self.name == "overtone" else "ray.tune")
 
     def run(self, trainable: Callable[..., Any], samples: int, cpus: float = 1.0, **arguments: Any) -> Path:
-        """Search in a temporary folder; returns the folder."""
+        """Search in a temporary folder, a trial on so many CPUs; returns the folder."""
+        return self.run_as_it_is(trainable, samples, resources_per_trial={"cpu": cpus}, **arguments)
+
+    def run_as_it_is(self, trainable: Callable[..., Any], samples: int, **arguments: Any) -> Path:
+        """The same, where the trainable says what it needs."""
         root = Path(tempfile.mkdtemp(prefix="bench_"))
         if self.name == "overtone":
             arguments |= {"tensorboard": False, "engine": "ray"}
@@ -59,7 +63,6 @@ class Side:
             num_samples=samples,
             metric="loss",
             mode="min",
-            resources_per_trial={"cpu": cpus},
             storage_path=str(root),
             name="bench",
             verbose=0,
@@ -159,6 +162,43 @@ def alive(side: Side, size: int, lasts_s: float) -> Found:
     return {"value": most, "interval_s": statistics.median(late)}
 
 
+def joined(side: Side) -> Found:
+    """Seconds from when Ray knows of a node to the first trial on it, and those of a plain actor there."""
+    import subprocess
+    import threading
+
+    import ray
+    from ray._common.utils import reset_ray_address
+
+    command = [
+        str(Path(sys.executable).with_name("ray")), "start", "--block", "--num-cpus=2",
+        '--resources={"joins": 2}',
+        f"--address={ray.get_runtime_context().gcs_address}", "--object-store-memory=80000000",
+    ]  # fmt: skip
+    said: list[Path] = []
+    waits = side.tune.with_resources(sleepy(side), {"cpu": 1, "joins": 1})
+    search = threading.Thread(target=lambda: said.append(side.run_as_it_is(waits, 4)))
+    search.start()
+    time.sleep(3)  # its trials wait
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as node:
+        while not any(one["Alive"] and "joins" in one["Resources"] for one in ray.nodes()):
+            time.sleep(0.01)
+        alive = time.time()
+        search.join()
+
+        @ray.remote(num_cpus=0, resources={"joins": 0.001})
+        class Actor:
+            def answer(self) -> float:
+                return time.time()
+
+        began = time.time()
+        plain = ray.get(Actor.remote().answer.remote()) - began  # type: ignore[attr-defined]
+        node.terminate()
+    reset_ray_address()  # else the next `ray.init` takes this cluster for the one at hand
+    results = [json.loads(file.read_text().splitlines()[-1]) for file in said[0].glob("*/result.json")]
+    return {"value": min(one["began"] for one in results) - alive, "plain_actor_s": plain}
+
+
 @dataclass(frozen=True)
 class Figure:
     """One row: what is measured, and what is to be reached (in the unit, or as a ratio)."""
@@ -194,6 +234,7 @@ FIGURES = {
         "trials alive at once, each reporting once a second", "", "200, aim 1,000",
         lambda side: alive(side, 200, 20),
     ),
+    "joined": Figure("from a node's joining to a trial on it", "s", "5 s at most", joined),
     "alive_1000": Figure("the same, of 1,000", "", "-", lambda side: alive(side, 1_000, 60)),
 }  # fmt: skip
 
@@ -211,8 +252,8 @@ def main() -> None:
     import ray
 
     ray.init(
-        num_cpus=16, include_dashboard=False, logging_level=logging.ERROR, object_store_memory=80_000_000,
-        log_to_driver=False,
+        address="local", num_cpus=16, include_dashboard=False, logging_level=logging.ERROR,
+        object_store_memory=80_000_000, log_to_driver=False,
     )  # fmt: skip
     ours, rays = Side("overtone"), Side("ray")
     print(f"{len(os.sched_getaffinity(0))} cores, Ray {ray.__version__}, Python {sys.version.split()[0]}")

@@ -37,7 +37,8 @@ from pathlib import Path
 from overtone import tune
 
 class Steps(tune.Trainable):
-    def setup(self, config):
+    def setup(self, config, data):
+        assert data.sum() == 100_000
         self.n = 0
     def step(self):
         time.sleep(0.1)
@@ -50,10 +51,12 @@ class Steps(tune.Trainable):
 """
 SCRIPT = """
 import sys
+import numpy as np
 from model import Steps
 from overtone import tune
 
-tune.run(Steps, config={"steps": int(sys.argv[2])}, num_samples=4, checkpoint_freq=5, metric="loss", mode="min",
+large = tune.with_parameters(Steps, data=np.ones(100_000))
+tune.run(large, config={"steps": int(sys.argv[2])}, num_samples=4, checkpoint_freq=5, metric="loss", mode="min",
          name="hosts", storage_path=sys.argv[1], resources_per_trial={"cpu": 1})
 """
 

@@ -101,19 +101,36 @@ def test_trials_of_a_lost_node_go_on_elsewhere(
     assert all(event.restored is not None and event.restored.t >= 10 for event in again)
 
 
+def time_to_act(node: Any) -> float:
+    """How long Ray takes to start an actor on a node."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    @ray.remote(num_cpus=0)
+    class Actor:
+        def answer(self) -> None: ...
+
+    began = time.monotonic()
+    there = NodeAffinitySchedulingStrategy(node.node_id, soft=False)
+    ray.get(Actor.options(scheduling_strategy=there).remote().answer.remote())  # type: ignore[attr-defined]
+    return time.monotonic() - began
+
+
 def test_a_node_that_joins_is_used(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
     on = engine()
-    run = search(on, seen, tmp_path, num_samples=3, config={"steps": 60})
+    run = search(on, seen, tmp_path, num_samples=12, config={"steps": 60})
     seen.wait(lambda events: any(type(event) is m.Reported for event in events))
     node = nodes.add(num_cpus=2)
     nodes.wait()
     joined = time.monotonic()
-    seen.wait(lambda events: len(on.names) == 2 and any(
+    seen.wait(lambda events: any(
         type(event) is m.Started and event.node == on.names.get(node.node_id) for event in events
     ))  # fmt: skip
     took = time.monotonic() - joined
-    check_whole(run.wait(timeout_s=90), seen, 3, 60)
-    assert took < 20
+    check_whole(run.wait(timeout_s=90), seen, 12, 60)
+    plain = time_to_act(node)
+    # five seconds where Ray starts an actor in one: where other work slows that down, this is slower too
+    assert took < 5 * max(1.0, plain), f"{took:.1f} s, and an actor of Ray's alone {plain:.1f} s"
 
 
 def test_trials_wait_for_a_resource_that_comes(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def data_parallel(config: dict[str, Any]) -> None:
 
     group = ray.util.get_current_placement_group()
     shards = [Shard.remote(rank) for rank in range(4)]
+    print("four of them")
     weight = 0.0
     for t in range(10):
         dies = [config["dies"] and t == 4 and rank == 2 for rank in range(4)]
@@ -59,10 +60,12 @@ def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     analysis = tune.run(
         tune.with_resources(data_parallel, gang, ray=True), config={"dies": tune.grid_search([False, True])},
         engine=engine(), callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min", verbose=0,
-        raise_on_failed_trial=False,
+        raise_on_failed_trial=False, log_to_file=True,
     )  # fmt: skip
     good, bad = analysis.trials
     assert (good.status, bad.status) == ("TERMINATED", "ERROR")
+    for trial in analysis.trials:
+        assert Path(analysis.experiment_path, trial.trial_id, "stdout").read_text() == "four of them\n"
     results = [event for event in seen.of(m.Reported) if event.trial_id == good.trial_id]
     assert len(results) == 10
     assert results[-1].metrics["loss"] < 0.1

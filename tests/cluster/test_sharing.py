@@ -102,6 +102,22 @@ def test_one_of_lower_priority_makes_room(nodes: Any, engine: Any, seen: Any, tm
     low.wait(timeout_s=30)
 
 
+def test_gangs_of_two_runs_do_not_wait_for_each_other(nodes: Any, engine: Any, tmp_path: Path) -> None:
+    for _ in range(2):
+        nodes.add(num_cpus=1)  # three bundles fit: a gang and a half
+    nodes.wait()
+    gang = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 1}], strategy="STRICT_SPREAD")
+    runs = [
+        tune.start(
+            nap, config={"s": 0.2}, num_samples=3, resources_per_trial=gang, engine=engine(), verbose=0,
+            storage_path=str(tmp_path), name=name, metric="loss", mode="min",
+        )
+        for name in ("one", "other")
+    ]  # fmt: skip
+    for run in runs:
+        assert [trial.status for trial in run.wait(timeout_s=80).trials] == ["TERMINATED"] * 3
+
+
 SCRIPT = """
 import json, os, sys
 from overtone import tune

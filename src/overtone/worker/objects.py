@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,13 +55,18 @@ def put_pickled(body: bytes, buffers: Sequence[memoryview]) -> ObjectRef:
     return _write(parts, _shelf().new_file(size_bytes))
 
 
-def adopt(ref: ObjectRef, contents: bytes | memoryview) -> None:
-    """Have the file of an object that another machine put, in the same place; it goes with this process.
+def adopt(ref: ObjectRef, fetch: Callable[[], bytes | memoryview]) -> None:
+    """Have the file of an object that another machine put, in the same place, until `release_adopted`.
 
     Args:
-        contents: Of the file, byte by byte.
+        fetch: Gives the contents of the file, if no other process of this machine has brought it.
     """
-    _shelf().adopt(Path(ref.path), contents)
+    _shelf().adopt(Path(ref.path), fetch)
+
+
+def release_adopted() -> None:
+    """Need what was adopted no longer; the last process of a machine that did deletes it."""
+    _shelf().release()
 
 
 def get(ref: ObjectRef | Sequence[ObjectRef]) -> Any:
@@ -168,6 +174,7 @@ class _Shelf:
         self.pid = os.getpid()
         self._count = 0
         self._homes: dict[str, Path] = {}
+        self._adopted: dict[str, int] = {}  # the locks, shared with others who did
         self._locks: list[int] = []
         import atexit
 
@@ -181,17 +188,34 @@ class _Shelf:
         self._count += 1
         return self._homes[root] / f"{self._count:06d}"
 
-    def adopt(self, path: Path, contents: bytes | memoryview) -> None:
-        """Write `contents` to `path`, which looks like one of another process's."""
+    def adopt(self, path: Path, fetch: Callable[[], bytes | memoryview]) -> None:
+        """The file at `path`, which looks like one of another process's."""
         home = path.parent
-        home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        home.mkdir(mode=0o700, exist_ok=True)
-        if str(home) not in self._homes:
-            self._locks.append(_try_lock(home))
-            self._homes[str(home)] = home
-        unfinished = path.with_name(f".{path.name}-{self.pid}")
-        unfinished.write_bytes(contents)
-        os.replace(unfinished, path)
+        if str(home) not in self._adopted:
+            home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _gate(home.parent):
+                _clean(home.parent)
+                home.mkdir(mode=0o700, exist_ok=True)
+                self._adopted[str(home)] = _try_lock(home, is_shared=True)
+        if not path.exists():
+            unfinished = path.with_name(f".{path.name}-{self.pid}")
+            unfinished.write_bytes(fetch())
+            os.replace(unfinished, path)
+
+    def release(self) -> None:
+        """Give up all that was adopted."""
+        import shutil
+
+        for home, lock in self._adopted.items():
+            if lock < 0:
+                continue  # who put it is on this machine
+            with _gate(Path(home).parent):
+                os.close(lock)
+                last = _try_lock(Path(home))
+                if last >= 0:
+                    shutil.rmtree(home, ignore_errors=True)
+                    os.close(last)
+        self._adopted.clear()
 
     def clear(self) -> None:
         """Delete all that this process put. In a fork of it, nothing."""
@@ -204,23 +228,31 @@ class _Shelf:
         self._homes.clear()
 
     def _open_home(self, root: str) -> Path:
-        import fcntl
         import tempfile
 
         yard = Path(root, f"overtone-objects-{os.getuid()}")
         yard.mkdir(mode=0o700, exist_ok=True)
         if os.lstat(yard).st_uid != os.getuid() or yard.is_symlink():
             raise StorageError(f"{yard} must be a directory that belongs to user {os.getuid()}: remove it")
-        gate = os.open(yard / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(gate, fcntl.LOCK_EX)
+        with _gate(yard):
             _clean(yard)
             home = Path(tempfile.mkdtemp(prefix=f"{self.pid}-", dir=yard))
             # held by this process and its forks, until the last of them is gone
             self._locks.append(_try_lock(home))
-        finally:
-            os.close(gate)
         return home
+
+
+@contextmanager
+def _gate(yard: Path) -> Iterator[None]:
+    """Alone in there, as far as directories are made and deleted."""
+    import fcntl
+
+    gate = os.open(yard / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(gate)
 
 
 def _clean(yard: Path) -> None:
@@ -236,14 +268,14 @@ def _clean(yard: Path) -> None:
             os.close(lock)
 
 
-def _try_lock(home: Path) -> int:
+def _try_lock(home: Path, is_shared: bool = False) -> int:
     """A descriptor that holds the directory's lock, or -1 where another process has it."""
     import fcntl
 
     # a pid would not do: in a container the same number is another process
     lock = os.open(home / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
         return -1

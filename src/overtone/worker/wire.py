@@ -88,7 +88,7 @@ def frame(message: Message | Order) -> bytes:
 
 def _pickle_as_call(kind: type) -> None:
     """Let a `kind` travel as a call with its fields: a dataclass's own way asks for their names each time."""
-    values = attrgetter(*[one.name for one in fields(kind)])
+    values = attrgetter(*[one.name for one in fields(kind) if one.init])
     copyreg.pickle(kind, lambda one: (kind, values(one)))
 
 

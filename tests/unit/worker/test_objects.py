@@ -108,3 +108,43 @@ def test_without_room_in_shared_memory_a_file_is_used(
 ) -> None:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     assert objects._root_with_room(1 << 60) == str(tmp_path)
+
+
+def test_an_object_of_another_machine_is_there_until_the_last_who_adopted_it_gives_it_up(
+    tmp_path: Path,
+) -> None:
+    contents = Path(objects.put({"x": 7}).path).read_bytes()
+    path = tmp_path / "yard" / "77-abc" / "000001"  # where the other machine had it
+    fetched = []
+
+    def fetch() -> bytes:
+        fetched.append(1)
+        return contents
+
+    first, second = objects._Shelf(), objects._Shelf()
+    first.adopt(path, fetch)
+    second.adopt(path, fetch)
+    assert len(fetched) == 1
+    assert objects.get(objects.ObjectRef(str(path))) == {"x": 7}
+    first.release()
+    assert objects.get(objects.ObjectRef(str(path))) == {"x": 7}
+    second.release()
+    assert not path.parent.exists()
+
+
+def test_who_put_an_object_is_the_one_to_delete_it() -> None:
+    ref = objects.put("mine")
+    other = objects._Shelf()
+    other.adopt(Path(ref.path), bytes)
+    other.release()
+    assert objects.get(ref) == "mine"
+
+
+def test_what_a_killed_process_had_adopted_goes_with_the_next(tmp_path: Path) -> None:
+    left = tmp_path / "yard" / "66-left"
+    left.mkdir(parents=True)
+    (left / "000001").touch()
+    shelf = objects._Shelf()
+    shelf.adopt(tmp_path / "yard" / "77-abc" / "000001", bytes)
+    assert not left.exists()
+    shelf.release()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from overtone.core.messages import Start
+from overtone.engines.ray import connecting
 from overtone.engines.ray.groups import bundle_index, ray_amounts
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.relay import Errand, relay
+
+_NOT_INSTALLED = "Overtone is not installed there"
 
 _agents: dict[tuple[str, str], Any] = {}
 """By job and node: those that no run uses now, on the driver's node. One takes a second to start."""
@@ -36,7 +40,7 @@ class TrialActor:
         """Run the trial to its end."""
         from overtone.engines.ray.trial import run_trial
 
-        run_trial(errand, start, _fetch)
+        run_trial(errand, start, self._name, _fetch)
 
 
 def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
@@ -44,7 +48,7 @@ def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    key = (ray.get_runtime_context().get_job_id(), node)
+    key = (connecting.job_id(), node)
     actor = _agents.pop(key, None)
     if actor is None:
         actor = (
@@ -57,9 +61,7 @@ def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
 
 def keep_agent(node: str, actor: Any) -> None:
     """An agent whose work is done waits for the next run of this driver."""
-    import ray
-
-    _agents[ray.get_runtime_context().get_job_id(), node] = actor
+    _agents[connecting.job_id(), node] = actor
 
 
 def send_trial(lease: Lease, errand: Errand, start: Start, name: str) -> tuple[Any, Any]:
@@ -83,6 +85,8 @@ def end(actor: Any) -> None:
     """Kill an actor's process, if it is still there."""
     import ray
 
+    if not connecting.is_connected():
+        return  # Ray would connect anew
     try:
         ray.kill(actor)
     except Exception:
@@ -93,6 +97,8 @@ def is_done(reference: Any, within_s: float) -> bool:
     """Whether a task is over in time, and went well."""
     import ray
 
+    if not connecting.is_connected():
+        return False
     try:
         ray.get(reference, timeout=within_s)
     except Exception:
@@ -115,11 +121,22 @@ def means_loss(error: str) -> bool:
     return "node has died" in error or "ActorUnschedulableError" in error or "doesn't exist any more" in error
 
 
+def is_hopeless(error: str) -> bool:
+    """Whether no process on that node can work."""
+    return error.startswith(_NOT_INSTALLED)
+
+
 def _told(error: BaseException) -> str:
     cause = getattr(error, "cause", None) or error
-    lines = [line.strip() for line in str(cause).strip().splitlines() if line.strip()]
-    reason = next((f" ({line})" for line in lines[1:] if "node has died" in line), "")
-    return f"{type(cause).__name__}: {lines[0] if lines else 'it says no more'}{reason}"
+    if re.search(r"No module named '(overtone|cloudpickle)\b", str(cause)):
+        return f'{_NOT_INSTALLED} (pip install "overtone[ray]" on every machine)'
+    first, *rest = [line.strip() for line in str(cause).splitlines() if line.strip()] or ["it says no more"]
+    reason = next((line for line in reversed(rest) if _is_telling(line)), "")
+    return f"{type(cause).__name__}: {first}{f' ({reason:.300})' if reason else ''}"
+
+
+def _is_telling(line: str) -> bool:
+    return "node has died" in line or re.match(r"(ERROR|[\w.]+(Error|Exception)): ", line) is not None
 
 
 def _fetch(reference: Any) -> bytes:

@@ -21,6 +21,8 @@ from overtone.engines.ray.line import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
 from overtone.worker.wire import frame
 
+IGNORE_WITHIN_S = 30.0
+
 _CHUNK_BYTES = 1 << 20
 _ERRORS = {"DamagedError": DamagedError, "NoRoomError": NoRoomError}
 
@@ -36,6 +38,10 @@ class Carried(Store):
 
     def __init__(self, address: tuple[str, int], token: bytes, cache: str) -> None:
         self._address, self._token, self._cache = address, token, cache
+
+    def keeping_in(self, cache: Path) -> Carried:
+        """The same, which keeps what it gets elsewhere."""
+        return Carried(self._address, self._token, str(cache))
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
         """As the store's; with `move`, `source` is deleted when the store has it.
@@ -132,6 +138,7 @@ class Carrier:
                 answer = self._carry_out(line, what, argument)
             except Exception as error:
                 line.send(("error", type(error).__name__, str(error)))
+                line.ignore_rest()
                 return
             line.send(("done", answer))
             if what == "get":
@@ -205,6 +212,13 @@ class _Line:
         if not data:
             raise StorageError("the driver's store hung up")
         return data
+
+    def ignore_rest(self) -> None:
+        """Read until the other end hangs up: one that is still sending has not read the answer yet."""
+        self._sock.shutdown(socket.SHUT_WR)
+        self._sock.settimeout(IGNORE_WITHIN_S)
+        while self._sock.recv(_CHUNK_BYTES):
+            pass
 
     def send_folder(self, folder: Path) -> None:
         """Everything below `folder`, and that it was all."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 from overtone.errors import MissingPackageError, OvertoneError
+
+_connecting = Lock()
+"""Held by the run that connects: others of this process may begin at the same time."""
 
 
 def is_connected() -> bool:
@@ -14,6 +18,13 @@ def is_connected() -> bool:
     import ray
 
     return bool(ray.is_initialized())
+
+
+def job_id() -> str:
+    """What Ray calls this process's work; "" where it works with no cluster."""
+    import ray
+
+    return str(ray.get_runtime_context().get_job_id()) if ray.is_initialized() else ""
 
 
 def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = None) -> None:
@@ -33,6 +44,13 @@ def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = 
         raise MissingPackageError("ray", "ray", 'engine="ray"') from error
     if not hasattr(ray, "init"):  # a folder of that name, found as a namespace package
         raise MissingPackageError("ray", "ray", 'engine="ray"')
+    with _connecting:
+        _connect(address, runtime_env)
+
+
+def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None:
+    import ray
+
     if ray.is_initialized():
         if runtime_env:
             raise OvertoneError(

@@ -49,7 +49,12 @@ class Node:
     @property
     def is_usable(self) -> bool:
         """Whether trials may be placed there."""
-        return not self.is_lost and not self.is_doubtful and self.failures < MOST_FAILURES
+        return not self.is_lost and not self.is_doubtful and not self.is_broken
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether no agent stays there."""
+        return self.failures >= MOST_FAILURES
 
 
 @dataclass(eq=False)

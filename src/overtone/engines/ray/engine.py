@@ -117,6 +117,7 @@ class Ray(Engine):
             raise OvertoneError("this Ray engine has run an experiment already: make another")
         self._job = job
         connecting.connect(self._address, self._runtime_env)
+        self._ray_job = connecting.job_id()
         home, ip = connecting.driver_node()
         token = secrets.token_bytes(TOKEN_BYTES)
         self._sharing = Sharing(job, ip, token, self._on_nodes, self._carries)
@@ -125,13 +126,15 @@ class Ray(Engine):
         self._port = Port(self._loop, ip, token, self._on_call)
         self._output = Output(job, lambda *said: self.on_output(*said))
         uses_ray = self._sharing.uses_ray
+        if uses_ray and job.limits is not None:
+            self._output.say("trial_limits do not hold for trials that use Ray themselves")
         self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
         self._trials = Trials(
             job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for
         )
         self._nodes = self._trials.nodes = Nodes(
             self._trials, self._leases, home, self._labels, self._most, self._idle_s, self._errand,
-            self._wake_for,
+            self._wake_for, lambda after_s, call: self._loop.at(self._loop.now() + after_s, call),
         )  # fmt: skip
         self._discards = Discards(job.store, self.wake)
         self._board = Board(self._priority, token.hex()[:12], OnHead())
@@ -250,6 +253,9 @@ class Ray(Engine):
 
     def _look(self) -> list[NodeFacts]:
         """What is there, and who waits for it; called in a thread."""
+        if connecting.job_id() != self._ray_job:
+            self._wake_for(self._on_shutdown)()
+            return []
         found = look()
         if found:
             self._board.exchange()
@@ -259,6 +265,12 @@ class Ray(Engine):
         found = self._watch.newest()
         if found is not None:
             self._take_in(found)
+
+    def _on_shutdown(self) -> None:
+        raise OvertoneError(
+            "Ray was shut down in this process (ray.shutdown()) while an experiment ran there, and its "
+            "trials with it; resume it once Ray is initialised again"
+        )
 
     def _take_in(self, found: Sequence[NodeFacts]) -> None:
         nodes, shortage = self._nodes, self._shortage

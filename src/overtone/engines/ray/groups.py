@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.core.resources import Bundle, Resources
+from overtone.engines.ray import connecting
 from overtone.engines.ray.watch import OUR_NAMES
 
 _RAYS_NAMES = {ours: rays for rays, ours in OUR_NAMES.items()}
@@ -42,6 +43,8 @@ def remove_group(group: Any) -> None:
     """Return it to Ray."""
     from ray.util.placement_group import remove_placement_group
 
+    if not connecting.is_connected():
+        return  # Ray would connect anew
     try:
         remove_placement_group(group)
     except Exception:

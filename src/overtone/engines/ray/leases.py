@@ -49,6 +49,13 @@ class Lease:
     gpus: tuple[tuple[str, ...], ...] = ()
     idle_since: float = 0.0
 
+    def fits(self, shape: Resources, nodes: Sequence[str]) -> bool:
+        """Whether it holds this shape, on these nodes."""
+        return self.shape == shape and all(
+            mine == theirs or not bundle
+            for bundle, mine, theirs in zip(shape.bundles, self.nodes, nodes, strict=True)
+        )
+
 
 @dataclass(eq=False)
 class _Wait:
@@ -87,6 +94,7 @@ class Leases:
         self.held: list[Lease] = []
         self._waits: list[_Wait] = []  # the thread's
         self._wanted: dict[Resources, list[_Wait]] = {}  # the thread's
+        self._probing: dict[_Wait, Lease] = {}  # the thread's: given, and Ray does not say yet which GPUs
         self._shown_at = 0.0
         self._is_closed = False
         self._thread: threading.Thread | None = None
@@ -97,13 +105,13 @@ class Leases:
         """One that is idle, of this shape on these nodes."""
         for at in range(len(self._idle) - 1, -1, -1):
             lease = self._idle[at]
-            if lease.shape == shape and _same_nodes(lease, nodes):
+            if lease.fits(shape, nodes):
                 del self._idle[at]
                 return lease
         return None
 
     def ask(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
-        """Ask Ray for one; `granted` tells when it is there."""
+        """Ask Ray for one; `granted` tells when it is there, or that a wanted one has come first."""
         self._do(lambda: self._create(owner, shape, nodes))
 
     def forget(self, owner: Any) -> None:
@@ -120,10 +128,7 @@ class Leases:
         while self._granted:
             owner, lease = self._granted.popleft()
             self.held.append(lease)
-            if owner is None:
-                self.put_back(lease)
-            else:
-                found.append((owner, lease))
+            found.append((owner, lease))
         return found
 
     def refused(self) -> list[tuple[Any, str]]:
@@ -170,14 +175,18 @@ class Leases:
         """What this run holds of a node."""
         return _sums(
             bundle
-            for lease in self.held
+            for lease in self._given()
             for bundle, where in zip(lease.shape.bundles, lease.nodes, strict=True)
             if where == node
         )
 
     def amounts(self) -> dict[str, float]:
         """What this run holds of all nodes."""
-        return _sums(bundle for lease in self.held for bundle in lease.shape.bundles)
+        return _sums(bundle for lease in self._given() for bundle in lease.shape.bundles)
+
+    def _given(self) -> list[Lease]:
+        """Those that this run has from Ray, used yet or not."""
+        return [*self.held, *[lease for _, lease in list(self._granted)], *list(self._probing.values())]
 
     def close(self, patience_s: float) -> None:
         """Return all to Ray."""
@@ -226,6 +235,7 @@ class Leases:
             self._refuse(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
             return
         self._waits.append(_Wait(owner, shape, nodes, group, time.monotonic()))
+        self._shown_at = 0.0  # a wanted one, asked for earlier, may have what this one waits for
 
     def _refuse(self, owner: Any, why: str) -> None:
         self._refused.append((owner, why))
@@ -234,13 +244,16 @@ class Leases:
     def _cancel(self, owner: Any) -> None:
         for wait in [one for one in self._waits if one.owner is owner]:
             self._waits.remove(wait)
+            self._probing.pop(wait, None)
             if wait.group is not None:
                 remove_group(wait.group)
 
     def _show(self, shape: Resources, count: int) -> None:
         waits = self._wanted.setdefault(shape, [])
         while len(waits) > count:
-            remove_group(waits.pop().group)
+            wait = waits.pop()
+            self._probing.pop(wait, None)
+            remove_group(wait.group)
         labels = [self._labels] * len(shape.bundles)
         while len(waits) < count:
             try:
@@ -283,6 +296,7 @@ class Leases:
     def _loosen(self, wait: _Wait) -> None:
         """Ask for another one, wherever it may lie."""
         wait.is_loose = True
+        self._probing.pop(wait, None)
         wait.probes, wait.gpus = [], []
         remove_group(wait.group)
         wait.group = make_group(wait.shape, [self._labels] * len(wait.shape.bundles))
@@ -295,6 +309,8 @@ class Leases:
             return False
         if self._finds_gpus and not wait.probes:
             wait.probes = gpu_probes(wait.shape, wait.group)
+            if wait.probes:
+                self._probing[wait] = Lease(wait.shape, _where(wait), wait.group)
         if wait.probes and ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]:
             return False
         try:
@@ -310,12 +326,14 @@ class Leases:
         return True
 
     def _grant(self, wait: _Wait) -> None:
-        nodes = wait.nodes
-        if wait.is_loose or not nodes:
-            nodes = nodes_of(wait.shape, wait.group)
         found = iter(wait.gpus)
         gpus = tuple(tuple(next(found, ())) if gpus_of(one) else () for one in wait.shape.bundles)
-        self._granted.append((wait.owner, Lease(wait.shape, nodes, wait.group, gpus)))
+        self._granted.append((wait.owner, Lease(wait.shape, _where(wait), wait.group, gpus)))
+        self._probing.pop(wait, None)
+
+
+def _where(wait: _Wait) -> tuple[str, ...]:
+    return nodes_of(wait.shape, wait.group) if wait.is_loose or not wait.nodes else wait.nodes
 
 
 def _sums(bundles: Iterable[Bundle]) -> dict[str, float]:
@@ -324,10 +342,3 @@ def _sums(bundles: Iterable[Bundle]) -> dict[str, float]:
         for name, amount in bundle:
             sums[name] = sums.get(name, 0.0) + amount
     return sums
-
-
-def _same_nodes(lease: Lease, nodes: tuple[str, ...]) -> bool:
-    return all(
-        mine == theirs or not bundle
-        for bundle, mine, theirs in zip(lease.shape.bundles, lease.nodes, nodes, strict=True)
-    )

@@ -8,12 +8,15 @@ from functools import partial
 from typing import Protocol
 
 from overtone.engines.ray import agents
-from overtone.engines.ray.crowd import Node, name_of
+from overtone.engines.ray.crowd import MOST_FAILURES, Node, name_of
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import Line
 from overtone.engines.ray.priority import Wanted, yielded
 from overtone.engines.ray.relay import Errand
 from overtone.engines.ray.watch import NodeFacts, Others, capped
+
+REASON_WITHIN_S = 0.5
+"""Of an agent that is gone Ray says why, if the agent is not gone with its node."""
 
 
 class Follower(Protocol):
@@ -54,6 +57,7 @@ class Nodes:
             not count as idle.
         errand: What to tell the agent of the node of this name.
         wake_for: Makes a call that any thread may make from one for the engine's thread.
+        later: Calls in the engine's thread after so many seconds.
     """
 
     def __init__(
@@ -66,10 +70,11 @@ class Nodes:
         idle_s: float,
         errand: Callable[[str], Errand],
         wake_for: Callable[[Callable[[], None]], Callable[[], None]],
+        later: Callable[[float, Callable[[], None]], None],
     ) -> None:
         self._follower, self._leases, self._home = follower, leases, home
         self._labels, self._most, self._idle_s = labels, most, idle_s
-        self._errand, self._wake_for = errand, wake_for
+        self._errand, self._wake_for, self._later = errand, wake_for, later
         self._by_id: dict[str, Node] = {}
         self._others = Others()
         self._told: Mapping[str, Mapping[str, float]] = {}
@@ -171,13 +176,17 @@ class Nodes:
         node.line = None
         node.is_doubtful = True
         self._tell()
-        self._follower.on_silence(node, f"node {node.name} does not answer any more")
+        self._later(REASON_WITHIN_S, partial(self._on_no_reason, node))
+
+    def _on_no_reason(self, node: Node) -> None:
+        if node.is_doubtful and not node.is_lost:
+            self._follower.on_silence(node, f"node {node.name} does not answer any more")
 
     def _on_agent_end(self, node: Node, actor: object, error: str) -> None:
         if node.agent is None or node.agent[0] is not actor:
             return  # it was dismissed
         has_called = node.line is not None or node.is_doubtful
-        node.agent, node.is_doubtful = None, False
+        node.agent, node.is_doubtful, node.error = None, False, error
         _hang_up(node)
         agents.end(actor)
         if node.is_lost:
@@ -188,10 +197,23 @@ class Nodes:
             node.failures = 1 if has_called else node.failures + 1
         self._tell()
         self._follower.on_silence(node, f"the agent of node {node.name} ended: {error}")
-        if not node.is_usable:
-            self._follower.on_broken(node, error, any(one.is_usable for one in self._by_id.values()))
+        if agents.is_hopeless(error):
+            self.give_up(node, error)
+        elif not node.is_usable:
+            self._follower.on_broken(node, error, self.has_usable())
         elif self._follower.is_awaited(node):
             self.send_agent(node)
+
+    def give_up(self, node: Node, error: str) -> None:
+        """Use a node no longer, on which nothing of this run can work."""
+        was_usable, node.failures = node.is_usable, MOST_FAILURES
+        if was_usable:
+            self._tell()
+            self._follower.on_broken(node, error, self.has_usable())
+
+    def has_usable(self) -> bool:
+        """Whether trials may be placed anywhere."""
+        return any(one.is_usable for one in self._by_id.values())
 
     def _dismiss_idle(self, node: Node, now: float) -> None:
         if node.id == self._home or node.line is None or self._follower.is_needed(node):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from socket import socket
 from typing import Any, Protocol
@@ -13,11 +15,11 @@ from typing import Any, Protocol
 from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.ray.line import call
+from overtone.engines.ray.prints import Prints
+from overtone.worker import objects
 from overtone.worker.wire import FrameReader, Message, frame
 
 READ_BYTES = 1 << 18
-LINES_AT_ONCE, LINES_A_SECOND = 2_000, 200
-"""What a trial may print to the driver's console."""
 
 
 class NodeEngine(Protocol):
@@ -69,6 +71,8 @@ class Errand:
         packed: References to the packed Job, with it and without.
         probe: A file that is there if the node sees the driver's disk; "" for nobody does.
         cwd: The driver's working directory.
+        path: Where the driver looks for modules.
+        prefix: Of its Python.
         objects: Files of large parameters, by path, as references to their bytes.
     """
 
@@ -81,6 +85,8 @@ class Errand:
     packed: tuple[Any, Any]
     probe: str
     cwd: str
+    path: tuple[str, ...] = ()
+    prefix: str = ""
     objects: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -97,15 +103,12 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
     """
     sock = call(errand.address, errand.token)
     try:
-        shares = errand.shares_disk
-        if shares:
-            _go_to(errand.cwd)
+        shares = settle(errand, fetch)
         job = errand.job if shares else errand.apart
         job.folder.mkdir(parents=True, exist_ok=True)
-        _adopt(errand.objects, fetch)
         engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job, _GPU_IDS)
         try:
-            Relay(sock, engine, errand.node).run()
+            Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
         finally:
             engine.close()
             if not shares:
@@ -113,6 +116,7 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
 
                 shutil.rmtree(job.folder.parent, ignore_errors=True)
     finally:
+        objects.release_adopted()
         sock.close()
 
 
@@ -126,13 +130,15 @@ class Relay:
         sock: The line to the driver.
         engine: Runs the trials.
         node: This node's name.
+        is_cut: Whether trials that print too much are cut short.
     """
 
-    def __init__(self, sock: socket, engine: NodeEngine, node: str) -> None:
+    def __init__(self, sock: socket, engine: NodeEngine, node: str, is_cut: bool = True) -> None:
         self._sock, self._engine = sock, engine
         self._reader = FrameReader()
         self._out: list[Message] = [("hello", node, os.getpid())]
-        self._room: dict[str, tuple[float, float, int]] = {}
+        self._is_cut = is_cut
+        self._said: dict[str, Prints] = {}
         self._is_over = False
         engine.on_lines = self._on_lines
         engine.on_output = self._on_output
@@ -145,9 +151,10 @@ class Relay:
             for event in self._engine.poll(5.0):
                 message = told(event)
                 if message is not None:
+                    if message[0] == "ended" and message[1] in self._said:
+                        prints = self._said.pop(message[1])
+                        self._out += prints.rest()
                     self._out.append(message)
-                    if message[0] == "ended":
-                        self._room.pop(message[1], None)
 
     def _flush(self) -> None:
         if not self._out:
@@ -178,16 +185,10 @@ class Relay:
         self._out.append(("output", trial_id, "", 0, stream, text.splitlines()))
 
     def _on_lines(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
-        now = time.monotonic()
-        room, since, dropped = self._room.get(trial_id, (float(LINES_AT_ONCE), now, 0))
-        room = min(LINES_AT_ONCE, room + (now - since) * LINES_A_SECOND)
-        if room >= 1 and dropped:
-            lines = [f"[{dropped} lines are not shown: it prints too much]", *lines]
-            dropped = 0
-        shown = lines[: max(0, int(room))]
-        self._room[trial_id] = (room - len(shown), now, dropped + len(lines) - len(shown))
-        if shown:
-            self._out.append(("output", trial_id, name, pid, stream, shown))
+        prints = self._said.get(trial_id)
+        if prints is None or prints.pid != pid:
+            prints = self._said[trial_id] = Prints(trial_id, name, pid, self._is_cut)
+        self._out += prints.messages(stream, lines)
 
 
 def told(event: m.Event) -> Message | None:
@@ -208,17 +209,20 @@ def told(event: m.Event) -> Message | None:
     return None
 
 
-def _go_to(folder: str) -> None:
-    try:
-        os.chdir(folder)
-    except OSError:
-        pass  # trials then run where Ray has put its workers
+def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
+    """Have this process look for modules and files as the driver does; whether it sees its disk.
 
-
-def _adopt(found: Sequence[tuple[str, Any]], fetch: Callable[[Any], bytes]) -> None:
-    """Bring the files of large parameters to this node, once for all its trials."""
-    from overtone.worker import objects
-
-    for path, reference in found:
+    The files of large parameters come to this node once, for all its trials.
+    """
+    shares = errand.shares_disk
+    if shares:
+        with suppress(OSError):  # trials then run where Ray has put its workers
+            os.chdir(errand.cwd)
+        given = [one for one in errand.path if one not in sys.path]
+        others = [one for one in sys.path if one not in errand.path]
+        # the packages of another Python than the driver's come last
+        sys.path[:] = [*errand.path, *others] if errand.prefix == sys.prefix else [*sys.path, *given]
+    for path, reference in errand.objects:
         if not Path(path).exists():
-            objects.adopt(objects.ObjectRef(path), fetch(reference))
+            objects.adopt(objects.ObjectRef(path), partial(fetch, reference))
+    return shares

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,7 +39,7 @@ class Sharing:
         import ray
 
         self.uses_ray = job.uses_ray or as_bound(job.trainable).uses_ray
-        self._token, self._on_nodes = token, on_nodes
+        self._token, self._on_nodes, self._cwd = token, on_nodes, driver_cwd()
         name = token.hex()[:12]
         self._probe = Path() if carries else job.folder / f".overtone-{name}"
         away = Path(tempfile.gettempdir(), f"overtone-{name}")
@@ -48,10 +49,9 @@ class Sharing:
             self._carrier = Carrier(store, ip, token)
             store = Carried(self._carrier.address, token, str(away / "fetched"))
         # what trials print to files comes to the driver as lines
-        log_to_file = job.log_to_file if self.uses_ray else None
         captures = job.captures_output or job.log_to_file is not None
         apart = replace(
-            job, folder=away / job.folder.name, store=store, log_to_file=log_to_file, captures_output=captures
+            job, folder=away / job.folder.name, store=store, log_to_file=None, captures_output=captures
         )
         self._objects = tuple((path, _put_file(path)) for path in _object_files(job))
         try:
@@ -67,8 +67,8 @@ class Sharing:
         """What to tell a node."""
         probe = str(self._probe) if self._probe.name else ""
         return Errand(
-            address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, driver_cwd(),
-            self._objects,
+            address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._cwd,
+            tuple(os.path.join(self._cwd, one) for one in sys.path), sys.prefix, self._objects,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -105,4 +105,4 @@ def _put_file(path: str) -> Any:
     import numpy as np
     import ray
 
-    return ray.put(np.fromfile(path, dtype=np.uint8))
+    return ray.put(np.asarray(np.memmap(path, dtype=np.uint8, mode="r")))

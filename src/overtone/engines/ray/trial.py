@@ -3,51 +3,143 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from io import BytesIO
+from threading import Lock, Thread
 from typing import Any, cast
 
+from overtone.core.job import Job
 from overtone.core.messages import Start
+from overtone.engines.ray.carried import Carried
 from overtone.engines.ray.line import call
-from overtone.engines.ray.relay import Errand
-from overtone.worker import threads
+from overtone.engines.ray.prints import Prints
+from overtone.engines.ray.relay import Errand, settle
+from overtone.worker import objects, output, threads
 from overtone.worker.trial_channel import cpu_threads
-from overtone.worker.wire import SocketChannel
+from overtone.worker.wire import Message, SocketChannel
 
 _LENGTH = struct.Struct("<Q")
 
 
-def run_trial(errand: Errand, start: Start, fetch: Callable[[Any], bytes]) -> None:
+def run_trial(errand: Errand, start: Start, name: str, fetch: Callable[[Any], bytes]) -> None:
     """Run the trial of `start` in this process, and tell the driver how it goes.
 
     Args:
+        name: What people call it.
         fetch: Gives what a reference stands for.
     """
     import pickle
 
-    from overtone.core.job import Job
     from overtone.worker import body
     from overtone.worker.surroundings import Surroundings, explain
 
-    sock = call(errand.address, errand.token)
-    channel = SocketChannel(sock)
+    channel = _Channel(call(errand.address, errand.token))
     channel.send(("hello", start.trial_id, start.attempt, os.getpid()))
-    shares = errand.shares_disk
-    if shares:
-        try:
-            os.chdir(errand.cwd)
-        except OSError:
-            pass  # it runs where Ray has put this process
-    packed = BytesIO(fetch(errand.packed[not shares]))
-    header = packed.read(_LENGTH.unpack(packed.read(_LENGTH.size))[0])
-    surroundings = cast(Surroundings, pickle.loads(header))
-    threads.limit(cpu_threads(start), surroundings.thread_variables)
+    if errand.job.captures_output or errand.job.log_to_file is not None:
+        is_cut = errand.job.log_to_file is None
+        channel.at_end.callback(_Captured(channel, Prints(start.trial_id, name, os.getpid(), is_cut)).end)
+    channel.at_end.callback(objects.release_adopted)
     try:
+        shares = settle(errand, fetch)
+        packed = BytesIO(fetch(errand.packed[not shares]))
+        header = packed.read(_LENGTH.unpack(packed.read(_LENGTH.size))[0])
+        surroundings = cast(Surroundings, pickle.loads(header))
+        threads.limit(cpu_threads(start), surroundings.thread_variables)
         job = cast(Job, pickle.load(packed))
     except BaseException as error:
         channel.send(("ended", start.trial_id, start.attempt, "raised", *explain(error)))
     else:
-        job.folder.mkdir(parents=True, exist_ok=True)
-        body.run_trial(channel, job, start)
+        body.run_trial(channel, channel.at_end.enter_context(_at_home(job, shares)), start)
     channel.close()
+
+
+@contextmanager
+def _at_home(job: Job, shares: bool) -> Iterator[Job]:
+    """The Job, with a folder of this process's own where the driver's disk is not seen."""
+    if shares:
+        yield job
+        return
+    own = job.folder.parent / str(os.getpid())
+    store = job.store.keeping_in(own / "fetched") if isinstance(job.store, Carried) else job.store
+    folder = own / job.folder.name
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield replace(job, folder=folder, store=store)
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+        with suppress(OSError):
+            own.parent.rmdir()  # if this was the last one
+
+
+class _Channel(SocketChannel):
+    """Tells of the trial's end last: the driver then kills this process.
+
+    Attributes:
+        at_end: What is to be done before that.
+    """
+
+    def __init__(self, sock: Any) -> None:
+        super().__init__(sock)
+        self.at_end = ExitStack()
+        self._lock = Lock()
+
+    def send(self, message: Message) -> None:
+        if message[0] == "ended":
+            self.at_end.close()
+        with self._lock:
+            super().send(message)
+
+
+class _Captured:
+    """What this process prints, told on a channel."""
+
+    def __init__(self, channel: _Channel, prints: Prints) -> None:
+        self._channel, self._prints, self._lock = channel, prints, Lock()
+        self._was = os.dup(1), os.dup(2)
+        self._speak_of_crashes()
+        pipes = [os.pipe(), os.pipe()]
+        output.redirect(pipes[0][1], pipes[1][1])
+        self._threads = [
+            Thread(target=self._read, args=(pipe[0], stream), daemon=True)
+            for pipe, stream in zip(pipes, ("stdout", "stderr"), strict=True)
+        ]
+        for one in self._threads:
+            one.start()
+
+    def end(self) -> None:
+        """Tell what is left, and print where Ray wants it again."""
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):
+                stream.flush()
+        output.redirect(*self._was)
+        for one in self._threads:
+            one.join(1.0)  # a process that the trial has left behind may hold the pipe
+        self._tell(self._prints.rest())
+
+    def _speak_of_crashes(self) -> None:
+        import faulthandler
+
+        if faulthandler.is_enabled():
+            faulthandler.enable(self._was[1], all_threads=False)  # nobody reads the pipe then
+
+    def _read(self, pipe: int, stream: str) -> None:
+        lines = output.Lines()
+        while data := os.read(pipe, 1 << 16):
+            self._show(stream, lines.feed(data))
+        self._show(stream, lines.end())
+        os.close(pipe)
+
+    def _show(self, stream: str, lines: list[str]) -> None:
+        if lines:
+            with self._lock:
+                self._tell(self._prints.messages(stream, lines))
+
+    def _tell(self, messages: list[Message]) -> None:
+        for message in messages:
+            with suppress(EOFError):  # the driver is gone: whoever reports hears of it
+                self._channel.send(message)

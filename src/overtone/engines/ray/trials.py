@@ -54,6 +54,7 @@ class Trials:
         self._leases, self._output = leases, output
         self._errand, self._wake_for = errand, wake_for
         self._trials: dict[str, Trial] = {}
+        self._asks: dict[str, Trial] = {}  # without a lease
         self._waiting: dict[Node, list[Trial]] = {}
 
     def greet(self, line: Line, trial_id: str, attempt: int) -> Trial | None:
@@ -97,7 +98,7 @@ class Trials:
             self._output.say(f"node {node.name} is not used any more: {error}")
         for trial in self._waiting.pop(node, []):
             cause: Cause = "lost" if has_others or is_loss else "raised"
-            self._end(trial, cause, f"node {node.name} cannot run it: {error}")
+            self._end(trial, cause, _refusal(node, error))
 
     def on_loss(self, node: Node, error: str) -> None:
         for trial in self._on(node):
@@ -130,7 +131,7 @@ class Trials:
             self._end(trial, "lost", f"node {', '.join(start.placement.nodes)} is not there any more")
             return
         ids = tuple([node.id for node in nodes if node is not None])
-        idle = None if self._uses_ray else self._leases.take(start.resources, ids)
+        idle = self._leases.take(start.resources, ids)
         if idle is not None:
             self._give(trial, idle)
             return
@@ -138,20 +139,35 @@ class Trials:
         for node in {one for one in nodes if one is not None}:
             self._leases.make_room(node.id, node.facts.total, start.resources, ids)
         self._leases.ask(trial, start.resources, ids)
+        self._asks[start.trial_id] = trial
+        if trial.node is not None and not self._uses_ray:
+            self.nodes.send_agent(trial.node)  # it gets ready while Ray makes the lease
 
     def take_granted(self) -> None:
         """Use the leases that Ray has given meanwhile."""
         for owner, why in self._leases.refused():
             self._end(owner, "raised", why)
         for owner, lease in self._leases.granted():
-            trial = self._trials.get(owner.start.trial_id)
-            if trial is not None and trial is owner:
+            trial: Trial | None = owner
+            if trial is None:  # on a node that is new, wanted ones are given before a trial asks
+                alike = [one for one in self._asks.values() if one.start.resources == lease.shape]
+                trial = next((one for one in alike if self._suits(lease, one)), alike[0] if alike else None)
+                if trial is not None:
+                    self._leases.forget(trial)
+            if trial is not None and self._asks.get(trial.start.trial_id) is trial:
                 self._give(trial, lease)
             else:
                 self._leases.put_back(lease)
 
+    def _suits(self, lease: Lease, trial: Trial) -> bool:
+        """Whether it holds what a trial asks for, where it asks for it."""
+        by_name = self.nodes.named()
+        nodes = [by_name[one].id if one in by_name else "" for one in trial.start.placement.nodes]
+        return lease.fits(trial.start.resources, nodes)
+
     def _give(self, trial: Trial, lease: Lease) -> None:
         trial.lease = lease
+        self._asks.pop(trial.start.trial_id, None)
         found = [self.nodes.get(one) for one in lease.nodes if one]
         node = found[0] if found else trial.node
         if node is None or None in found:
@@ -162,6 +178,8 @@ class Trials:
             self._send_actor(trial, lease)
         elif node.line is not None:
             self._send(trial)
+        elif node.is_broken:
+            self._end(trial, "lost" if self.nodes.has_usable() else "raised", _refusal(node, node.error))
         else:
             self._waiting.setdefault(node, []).append(trial)
             self.nodes.send_agent(node)
@@ -191,6 +209,9 @@ class Trials:
     def _on_actor_gone(self, trial: Trial, error: str) -> None:
         if self._trials.get(trial.start.trial_id) is trial:
             cause: Cause = "lost" if agents.means_loss(error) else "killed"
+            if agents.is_hopeless(error) and trial.node is not None:
+                self.nodes.give_up(trial.node, error)
+                cause = "lost" if self.nodes.has_usable() else "raised"
             self._end(trial, cause, trial.was_killed or error or "its process ended")
 
     # --- orders ----------------------------------------------------------------------
@@ -240,10 +261,11 @@ class Trials:
         now = self._loop.now()
         for message in messages:
             kind, trial_id = message[0], message[1]
-            if kind == "output":
-                self._output.show(message, node.name if node is not None else "")
-                continue
             trial = self._trials.get(trial_id)
+            if kind == "output":
+                where = node or (trial.node if trial is not None else None)
+                self._output.show(message, where.name if where is not None else "")
+                continue
             if trial is None or trial.start.attempt != message[2] or (node and trial.node is not node):
                 continue  # after its end
             if kind == "noticed":
@@ -272,6 +294,7 @@ class Trials:
         if self._trials.get(start.trial_id) is not trial:
             return
         del self._trials[start.trial_id]
+        self._asks.pop(start.trial_id, None)
         for waiting in self._waiting.values():
             if trial in waiting:
                 waiting.remove(trial)
@@ -286,6 +309,10 @@ class Trials:
         else:
             self._leases.put_back(trial.lease)
         self.events.append(Ended(self._loop.now(), start.trial_id, start.attempt, cause, error))
+
+
+def _refusal(node: Node, error: str) -> str:
+    return f"node {node.name} cannot run it: {error}"
 
 
 def _placed(trial: Trial) -> Start:

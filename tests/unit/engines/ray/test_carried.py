@@ -71,3 +71,17 @@ def test_a_driver_that_is_gone(carrier: Carrier, store: Carried) -> None:
     carrier.close()
     with pytest.raises(StorageError):
         store.list()
+
+
+def test_a_disk_that_is_full_is_told_to_who_is_still_sending(
+    carrier: Carrier, store: Carried, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = a_folder(tmp_path)
+    (folder / "large").write_bytes(bytes(20_000_000))  # more than the connection takes while nobody reads
+
+    def full(line: object, what: str, argument: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(carrier, "_carry_out", full)
+    with pytest.raises(StorageError, match="No space left on device"):
+        store.put(folder, "t/a")

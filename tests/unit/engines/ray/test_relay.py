@@ -8,7 +8,8 @@ from typing import Any
 
 from overtone.core import messages as m
 from overtone.engines.ray.crowd import name_of
-from overtone.engines.ray.relay import LINES_AT_ONCE, Relay, told
+from overtone.engines.ray.prints import LINES_AT_ONCE
+from overtone.engines.ray.relay import Relay, told
 from overtone.worker.wire import FrameReader, event
 
 

@@ -1,0 +1,122 @@
+"""Trials get their leases, whichever way these come."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from overtone.core.messages import Start
+from overtone.core.resources import Placement, Resources
+from overtone.engines.loop import Loop
+from overtone.engines.ray.crowd import Node
+from overtone.engines.ray.leases import Lease
+from overtone.engines.ray.trials import Trials
+from overtone.engines.ray.watch import NodeFacts
+
+CPU = Resources.of({"cpu": 1})
+
+
+class FakeLeases:
+    """Gives what a test says."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Any, Lease]] = []
+        self.asked: list[Any] = []
+        self.forgotten: list[Any] = []
+        self.idle: list[Lease] = []
+
+    def take(self, shape: Resources, nodes: Any) -> None: ...
+
+    def make_room(self, *of_whom: Any) -> None: ...
+
+    def ask(self, owner: Any, shape: Resources, nodes: Any) -> None:
+        self.asked.append(owner)
+
+    def forget(self, owner: Any) -> None:
+        self.forgotten.append(owner)
+
+    def put_back(self, lease: Lease) -> None:
+        self.idle.append(lease)
+
+    def drop(self, lease: Lease) -> None: ...
+
+    def refused(self) -> list[Any]:
+        return []
+
+    def granted(self) -> list[tuple[Any, Lease]]:
+        given, self.given = self.given, []
+        return given
+
+
+class FakeNodes:
+    """Two that have no agent yet."""
+
+    def __init__(self) -> None:
+        self.nodes = [Node(name, NodeFacts(f"id-{name}", name, name, {"cpu": 1}, {}, {})) for name in "ab"]
+        self.sent: list[str] = []
+
+    def named(self) -> dict[str, Node]:
+        return {node.name: node for node in self.nodes}
+
+    def get(self, id: str) -> Node | None:
+        return next((node for node in self.nodes if node.id == id), None)
+
+    def send_agent(self, node: Node) -> None:
+        self.sent.append(node.name)
+
+    def has_usable(self) -> bool:
+        return any(node.is_usable for node in self.nodes)
+
+
+def begin(*wishes: str) -> tuple[Trials, FakeLeases, FakeNodes]:
+    """Trials t0, t1, ... that ask for a CPU of these nodes."""
+    leases, nodes = FakeLeases(), FakeNodes()
+    job: Any = SimpleNamespace(name="train")
+    none: Any = None
+    trials = Trials(job, False, Loop(), leases, none, none, none)  # type: ignore[arg-type]
+    trials.nodes = nodes  # type: ignore[assignment]
+    for index, name in enumerate(wishes):
+        trials.start(Start(f"t{index}", 0, index, {}, CPU, Placement((name,), ((),))))
+    return trials, leases, nodes
+
+
+def waiting(trials: Trials) -> dict[str, list[str]]:
+    return {node.name: [one.start.trial_id for one in found] for node, found in trials._waiting.items()}
+
+
+def test_the_agent_of_a_node_is_sent_while_the_lease_is_being_made() -> None:
+    _, leases, nodes = begin("b")
+    assert nodes.sent == ["b"]
+    assert len(leases.asked) == 1
+
+
+def test_a_lease_that_was_wanted_before_goes_to_a_trial_that_asks_for_its_like() -> None:
+    trials, leases, _ = begin("a", "b")
+    leases.given = [(None, Lease(CPU, ("id-b",)))]
+    trials.take_granted()
+    assert waiting(trials) == {"b": ["t1"]}
+    assert [one.start.trial_id for one in leases.forgotten] == ["t1"]
+    leases.given = [(None, Lease(CPU, ("id-b",)))]  # not where it asked: one in the hand is better
+    trials.take_granted()
+    assert waiting(trials) == {"b": ["t1", "t0"]}
+    leases.given = [(None, Lease(CPU, ("id-a",)))]
+    trials.take_granted()
+    assert len(leases.idle) == 1
+
+
+def test_a_lease_that_comes_after_another_was_used_is_kept_for_later() -> None:
+    trials, leases, _ = begin("a")
+    (owner,) = leases.asked
+    leases.given = [(None, Lease(CPU, ("id-a",))), (owner, Lease(CPU, ("id-a",)))]
+    trials.take_granted()
+    assert waiting(trials) == {"a": ["t0"]}
+    assert len(leases.idle) == 1
+
+
+def test_a_lease_on_a_node_where_no_agent_stays_is_of_no_use() -> None:
+    trials, leases, nodes = begin("a")
+    nodes.nodes[0].failures, nodes.nodes[0].error = 3, "no such module"
+    leases.given = [(leases.asked[0], Lease(CPU, ("id-a",)))]
+    trials.take_granted()
+    (end,) = trials.events
+    assert (end.cause, end.error) == ("lost", "node a cannot run it: no such module")  # type: ignore[union-attr]
