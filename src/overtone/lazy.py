@@ -31,6 +31,8 @@ def attach(
         elif name in children:
             __import__(f"{package}.{name}")
             value = sys.modules[f"{package}.{name}"]
+        elif name == "__all__":  # `import *` asks for it
+            return sorted(where)
         else:
             raise AttributeError(f"{package} has no {name!r}{nearest(name, [*where, *children])}")
         setattr(sys.modules[package], name, value)

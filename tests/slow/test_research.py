@@ -11,7 +11,7 @@ import time
 import psutil
 
 from overtone import tune
-from overtone.research import Problem, compare, report
+from overtone.research import Problem, compare, plot_incumbents, report
 
 HOSTILE = '<script>alert("1")</script>&$x_1$'
 
@@ -51,6 +51,16 @@ def test_the_report_is_drawn_and_loads_nothing(tmp_path):
     assert text.count('src="data:image/svg+xml;base64,') == 4
     assert text.count("<script") == 0
     assert text.count("src=") + text.count("href=") == 4
+
+
+def test_a_legend_of_many_methods_is_as_wide_as_its_figure():
+    problem = Problem(curve, "loss", "min", num_samples=2)
+    schedulers = {f"a long name, number {i}": "fifo" for i in range(7)}
+    figure = plot_incumbents(compare(schedulers, problems=[problem], seeds=1, processes=0, progress=False))
+    figure.draw_without_rendering()
+    drawn = figure.legends[0].get_window_extent()
+    assert drawn.x0 >= 0
+    assert drawn.x1 <= figure.bbox.width
 
 
 SCRIPT = """

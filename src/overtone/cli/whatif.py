@@ -48,6 +48,8 @@ def scheduler_of(text: str) -> Any:
     Raises:
         OvertoneError: It is no call of a scheduler with literals.
     """
+    from inspect import signature
+
     from overtone.core.protocols import TrialScheduler
     from overtone.lazy import nearest
     from overtone.named import create_scheduler
@@ -68,14 +70,22 @@ def scheduler_of(text: str) -> Any:
             f"--scheduler {text!r}: arguments must be plain numbers, texts, lists or dicts, as in {_EXAMPLE}"
         ) from None
     name = call.func.id
-    known = [one for one in dir(schedulers) if one[:1].isupper()]
-    kind = getattr(schedulers, name) if name in known else None
+    kinds = {
+        one: kind
+        for one in dir(schedulers)
+        if one[:1].isupper() and one != "TrialScheduler"
+        and isinstance(kind := getattr(schedulers, one), type) and issubclass(kind, TrialScheduler)
+    }  # fmt: skip
     try:
-        if kind is None and name.islower():
+        if name not in kinds and name.islower():
             return create_scheduler(name, **kwargs)
-        if not (isinstance(kind, type) and issubclass(kind, TrialScheduler)):
-            raise OvertoneError(f"overtone.tune.schedulers has no scheduler {name!r}{nearest(name, known)}")
-        return kind(*args, **kwargs)
+        if name not in kinds:
+            raise OvertoneError(f"overtone.tune.schedulers has no scheduler {name!r}{nearest(name, kinds)}")
+        taken = list(signature(kinds[name]).parameters)
+        for one in kwargs:
+            if one not in taken:
+                raise TypeError(f"there is no {one!r}{nearest(one, taken)}; it takes {', '.join(taken)}")
+        return kinds[name](*args, **kwargs)
     except (TypeError, ValueError) as error:
         raise OvertoneError(f"--scheduler {text!r}: {error}") from None
 
@@ -90,14 +100,14 @@ def _show(found: WhatIf, scheduler: str) -> None:
         return shown(low) if shown(low) == shown(high) else f"{shown(low)} to {shown(high)}"
 
     was, low, high = found.recorded, *_ordered(found)
-    say(f"{found.n_trials} recorded trials under {scheduler}:", "bold")
+    say(f"{found.n_trials} recorded trial{'s' * (found.n_trials != 1)} under {scheduler}:", "bold")
     in_trials = f"{between(*found.trial_s, duration)} in trials (it was {duration(was.trial_s)})"
     n_results = between(low.n_results, high.n_results)
     show_facts([
         ("took", f"{between(*found.time_s, duration)} (it was {duration(was.time_s)}), {in_trials}"),
         ("results", f"{n_results} (it was {was.n_results})"),
         ("found", f"{found.metric}={between(*found.found)} (it was {_of(was)})"),
-        ("stopped", f"{len(found.stopped)} trials" if found.stopped else "no trial"),
+        ("stopped", _trials(len(found.stopped)) if found.stopped else "no trial"),
     ])  # fmt: skip
     if found.beyond:
         n, changed = len(found.beyond), len(found.changed)
@@ -105,11 +115,11 @@ def _show(found: WhatIf, scheduler: str) -> None:
         if 0 < changed < n:
             how += f", {changed} of them with other hyperparameters"
         say(
-            f"{n} trials would have gone on {how}: all of this lies between two replays; in one "
+            f"{_trials(n)} would have gone on {how}: all of this lies between two replays; in one "
             "they end there, in the other they go on with the best value that was recorded"
         )
     if found.left_out:
-        say(f"{len(found.left_out)} trials are left out: they have no curve from iteration 1 on")
+        say(f"left out: {_trials(len(found.left_out))} without a curve from iteration 1 on")
     for note in found.notes:
         say(note)
     say()
@@ -135,6 +145,10 @@ def reason(one: Stopped, found: WhatIf) -> str:
     if not one.is_certain:
         parts.append("not certain")
     return "; ".join(parts)
+
+
+def _trials(n: int) -> str:
+    return f"{n} trial{'s' * (n != 1)}"
 
 
 def _ordered(found: WhatIf) -> list[Replay]:

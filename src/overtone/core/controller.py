@@ -94,8 +94,7 @@ class Controller:
         )
         self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
         self._has_wake = self._has_started = False
-        self._nothing = Past(())
-        self._time = 0.0
+        self._nothing, self._time = Past(()), 0.0
         self.view = View(
             self.trials, goal, seed, self._queue, lambda: (self._ledger.free(), self._ledger.total()), earlier
         )
@@ -107,7 +106,7 @@ class Controller:
             m.Saved: self._on_saved,
             m.SaveFailed: self._on_save_failed,
             m.Discarded: lambda _: None,
-            m.Noticed: self._on_noticed,
+            m.Noticed: lambda event: self._save_soon(self._roster.current(event)),
             m.Ended: self._on_ended,
             m.Requested: self._on_requested,
             m.Tick: self._on_tick,
@@ -243,9 +242,6 @@ class Controller:
         self._advance()
         return None
 
-    def _on_noticed(self, event: m.Noticed) -> bool | None:
-        return self._save_soon(self._roster.current(event))
-
     def _save_soon(self, live: Live | None) -> bool | None:
         if live is None or live.trial.status is not Status.RUNNING:
             return False
@@ -281,9 +277,8 @@ class Controller:
     def _on_tick(self, event: m.Tick) -> None:
         budget = self._limits.time_budget_s
         if budget is not None and event.time >= budget:
-            self._endings.close(
-                Why("time_budget_s", note=f"the time budget of {budget:g} s is spent"), keeps=False
-            )
+            why = Why("time_budget_s", note=f"the time budget of {budget:g} s is spent")
+            self._endings.close(why, keeps=False)
         self._advance()
 
     def _on_interrupted(self, event: m.Interrupted) -> None:

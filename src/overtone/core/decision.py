@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from overtone.core.message_class import message
 from overtone.core.resources import Resources
 from overtone.core.types import Config, Why
@@ -65,11 +69,13 @@ SAVE = Save()
 def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
     """A decision from what a scheduler returned: one of ours, or today's string flags.
 
+    A reason may be a text.
+
     Raises:
-        TypeError: It is neither.
+        TypeError: It is neither, or what it holds is not what it should.
     """
     if isinstance(value, (Continue, Save, Pause, Stop, Restart, Add)):
-        return value
+        return _whole(value, rule, hook)
     if value in ("CONTINUE", "NOOP"):
         return CONTINUE
     if value == "SAVE":
@@ -81,4 +87,20 @@ def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
     raise TypeError(
         f"{rule}.{hook} returned {value!r}: return Continue(), Save(), Pause(why), Stop(why), "
         'Restart(config, source, why), or one of "CONTINUE", "SAVE", "PAUSE", "STOP"'
+    )
+
+
+def _whole(decision: Decision, rule: str, hook: str) -> Decision:
+    """The decision, such that a journal can hold it."""
+    given: Any = decision
+    config, why = getattr(given, "config", None), getattr(given, "why", None)
+    needs_config = isinstance(given, (Restart, Add))
+    if isinstance(config, Mapping) or (config is None and not needs_config):
+        if why is None or type(why) is Why:
+            return decision
+        if isinstance(why, str):
+            made: Decision = replace(given, why=Why(rule, note=why))
+            return made
+    raise TypeError(
+        f"{rule}.{hook} returned {decision!r:.200}: a config is a dict, and a reason a text or Why(rule, ...)"
     )

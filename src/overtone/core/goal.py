@@ -255,6 +255,8 @@ def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ..
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    if value and not isinstance(value, (str, Sequence)):
+        raise GoalError(f"{value!r} is no name of a metric or a mode: give a text, or a list of texts")
     return () if not value else (value,) if isinstance(value, str) else tuple(value)
 
 

@@ -9,28 +9,44 @@ from typing import Any
 Rows = Sequence[Sequence[float]]
 
 
-def as_rows(values: Any) -> Rows:
-    """An array [row, iteration] as it is, or lists of numbers.
+def as_rows(name: str, values: Any) -> Rows:
+    """An array [row, iteration] or a frame as an array, or lists of numbers.
+
+    Args:
+        name: Of the column, for errors.
 
     Raises:
-        ValueError: It is neither, or there is no row.
+        ValueError: It is none of these, or there is no row.
     """
+    if hasattr(values, "to_numpy"):  # indexing a frame would give its columns
+        values = values.to_numpy()
     shape = getattr(values, "shape", None)
     if shape is not None:
         if len(shape) != 2:
-            raise ValueError(f"an array of shape {tuple(shape)}: it must be [row, iteration]")
+            raise ValueError(f"{name}: an array of shape {tuple(shape)}: it must be [row, iteration]")
+        if values.dtype.kind not in "fiub":
+            raise ValueError(f"{name}: an array of {values.dtype}: it must be one of numbers")
         found: Rows = values
-        return found
+    else:
+        found = _listed(name, values)
+    if not len(found):
+        raise ValueError(f"{name}: a table needs at least one row")
+    return found
+
+
+def _listed(name: str, values: Any) -> Rows:
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ValueError(
+            f"{name} is {values!r:.100}: it must be an array [row, iteration], or a list of rows"
+        )
     rows: list[list[float]] = []
     for row in values:
         numbers = None if isinstance(row, str) or not hasattr(row, "__iter__") else [*row]
         if numbers is None or any(isinstance(one, str) or not hasattr(one, "__float__") for one in numbers):
             raise ValueError(
-                f"row {len(rows)} is {row!r:.100}: it must be a list of numbers, one an iteration"
+                f"{name}: row {len(rows)} is {row!r:.100}: it must be a list of numbers, one an iteration"
             )
         rows.append(numbers)
-    if not rows:
-        raise ValueError("a table needs at least one row")
     return rows
 
 
@@ -40,7 +56,9 @@ def lengths_of(columns: Sequence[Rows], elapsed: Rows | None, given: Sequence[in
     Raises:
         ValueError: A column is shorter than another, or than `given` says.
     """
-    found = []
+    found: list[int] = []
+    if given is not None and (not hasattr(given, "__len__") or len(given) != len(columns[0])):
+        raise ValueError(f"lengths={given!r:.100}: give one for each of the {len(columns[0])} rows")
     every = [*columns, elapsed] if elapsed is not None else [*columns]
     for row in range(len(columns[0])):
         least = min(len(one[row]) for one in every)

@@ -60,14 +60,15 @@ class CurveTable:
         surrogate: str | int | None = None,
         name: str = "table",
     ) -> None:
-        if not metrics:
-            raise ValueError("a table needs at least one metric")
+        if not isinstance(metrics, Mapping) or not metrics:
+            shown = f"metrics={metrics!r:.100}: " if not isinstance(metrics, Mapping) else ""
+            raise ValueError(f'{shown}a table needs at least one metric: {{"accuracy": [[0.3, 0.5], ...]}}')
         if surrogate not in (None, "nearest") and not (type(surrogate) is int and surrogate >= 1):
             raise ValueError(f'surrogate={surrogate!r}: choose "nearest", a number of rows, or None')
         self.__name__ = self.__qualname__ = name
         self.metric_names = tuple(metrics)
-        self._columns = {str(one): as_rows(values) for one, values in metrics.items()}
-        self._elapsed = None if seconds is None else as_rows(seconds)
+        self._columns = {str(one): as_rows(str(one), values) for one, values in metrics.items()}
+        self._elapsed = None if seconds is None else as_rows("seconds", seconds)
         n = len(next(iter(self._columns.values())))
         self.configs: list[dict[str, Any]] = _configs(configs, n)
         for column, rows in [*self._columns.items(), ("seconds", self._elapsed), ("configs", self.configs)]:
@@ -209,6 +210,8 @@ def _configs(given: Any, n: int) -> list[dict[str, Any]]:
         return [{} for _ in range(n)]
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
+    if isinstance(given, (str, Mapping)) or not all(isinstance(row, Mapping) for row in given):
+        raise ValueError(f"configs={given!r:.100}: give a dict for each row, or a frame")
     return [
         {str(name): one.item() if hasattr(one, "item") else one for name, one in row.items()} for row in given
     ]

@@ -27,6 +27,7 @@ from overtone.worker.wire import NOTHING, Message, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
+_PLAIN = frozenset({float, int, str, bool, type(None)})
 
 Pump = Callable[[Sequence[m.Event]], None]
 """Handles events, and submits the commands that follow, before it returns."""
@@ -220,6 +221,8 @@ class _Line:
 
 def _own(config: Config) -> Config:
     """A copy that the trial may change as it likes."""
+    if all(type(value) in _PLAIN for value in config.values()):
+        return dict(config)
     try:
         return copy.deepcopy(config)
     except Exception:

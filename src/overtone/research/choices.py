@@ -67,7 +67,9 @@ def scheduler_of(choice: Any, problem: Problem) -> Any:
         from overtone.named import create_scheduler
 
         return create_scheduler(choice)
-    return _made(choice, problem, TrialScheduler)
+    from overtone.schedulers.old_forms import refuse_old_hooks
+
+    return _made(refuse_old_hooks(choice), problem, TrialScheduler)
 
 
 def searcher_of(choice: Any, problem: Problem) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 from overtone.errors import MissingPackageError
 from overtone.research.choices import Choices, named
 from overtone.research.crew import Crew
+from overtone.research.problem import Problem
 from overtone.research.progress import Progress
 from overtone.research.search import COLUMNS, Case, Row, Setup, rows_of
 
@@ -55,7 +56,7 @@ def compare(
         False after Ctrl-C.
 
     Raises:
-        ValueError: There is nothing to compare, or two choices have the same name.
+        ValueError: There is nothing to compare, two choices have the same name, or a problem is none.
         MissingPackageError: pandas is not installed.
     """
     try:
@@ -72,6 +73,12 @@ def compare(
             max_failures,
             storage,
         )
+        for name, one in setup.problems.items():
+            if not isinstance(one, Problem):
+                raise ValueError(
+                    f"problems: {name} is {one!r:.100}: give Problem(trainable, metric, mode), or "
+                    "Problem.of_table(table, metric, mode)"
+                )
         numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
         if not numbers:
             raise ValueError("there are no seeds: give at least one")

@@ -34,7 +34,7 @@ class Crew:
         self._setup = setup
         self._left = deque(enumerate(cases))
         self._n = len(cases)
-        self._found: SimpleQueue[tuple[int, list[Row]]] = SimpleQueue()
+        self._found: SimpleQueue[tuple[int, list[Row] | BaseException]] = SimpleQueue()
         self._lock = Lock()
         self._is_closed = False
         self._children: set[subprocess.Popen[bytes]] = set()
@@ -47,7 +47,10 @@ class Crew:
         for thread in self._threads:
             thread.start()
         for _ in range(self._n):
-            yield self._found.get()
+            n, rows = self._found.get()
+            if isinstance(rows, BaseException):
+                raise rows
+            yield n, rows
 
     def close(self) -> None:
         """End every process."""
@@ -61,6 +64,13 @@ class Crew:
                 thread.join()
 
     def _work(self) -> None:
+        """Search until nothing is left; who waits for results hears of it where that fails."""
+        try:
+            self._search()
+        except BaseException as error:
+            self._found.put((-1, error))
+
+    def _search(self) -> None:
         """Keep one process busy, and start another one where it dies."""
         child = None
         while (case := self._next()) is not None:

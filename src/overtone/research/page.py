@@ -91,7 +91,8 @@ def _facts(made: Any, ends: Any) -> str:
 
     from overtone import __version__
 
-    counts = ", ".join(f"{made[name].nunique()} {name}s" for name in ("method", "setting", "seed"))
+    numbers = {name: made[name].nunique() for name in ("method", "setting", "seed")}
+    counts = ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in numbers.items())
     n_searches = int(made["is_end"].sum())
     now = datetime.now().strftime("%Y-%m-%d %H:%M")
     return (

@@ -220,9 +220,11 @@ def _finished(figure: Any, panels: Sequence[Any], looks: Mapping[str, Any]) -> A
 
     for panel in panels:
         panel.xaxis.set_minor_formatter(NullFormatter())  # "2 x 10^3" beside "3 x 10^3" cannot be read
+    names = [_shown(name) for name in looks]
+    width = 0.065 * max(map(len, names)) + 0.55  # in inches, of a column: its letters, and its line
     figure.legend(
-        [Line2D([], [], **look) for look in looks.values()], [_shown(name) for name in looks],
-        loc="outside lower center", ncols=min(6, len(looks)), fontsize=8, frameon=False,
+        [Line2D([], [], **look) for look in looks.values()], names, loc="outside lower center",
+        ncols=max(1, min(6, len(looks), int(figure.get_figwidth() / width))), fontsize=8, frameon=False,
     )  # fmt: skip
     return figure
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from overtone.analysis import ExperimentAnalysis, RecordedTrial
 from overtone.analysis.aim import chosen
-from overtone.core.messages import Ended, Moved, Reported, Started
+from overtone.core.messages import Ended, Moved, Reported, Resumed, Started
 from overtone.core.resources import Resources
 from overtone.engines.simulated import Machines, World
 from overtone.errors import GoalError, OvertoneError
@@ -95,6 +95,7 @@ class Recording:
         goal = (analysis.default_metric, analysis.default_mode)
         name, direction = chosen(metric, mode, goal, (one.last_result for one in analysis.trials))
         curves, left_out = [], []
+        n_open = sum(not one.is_finished() for one in analysis.trials)
         for trial in analysis.trials:
             made = _curve(trial)
             if made.points:
@@ -110,6 +111,11 @@ class Recording:
             notes.append(
                 f"the experiment had a time budget of {options['time_budget_s']:g} s: another scheduler "
                 "might have tried more trials within it, of which nothing is known"
+            )
+        if n_open:
+            notes.append(
+                f"the experiment has not ended ({n_open} of its {len(analysis.trials)} trials are open): "
+                "what is still to come is not known"
             )
         return cls(
             curves=curves,
@@ -191,8 +197,19 @@ class _Paces:
         self._nodes: Mapping[str, Mapping[str, float]] = {}
         self.lead_s = self.trial_s = 0.0
         first: float | None = None
+        newest = 0.0
+
+        def lose_all() -> None:
+            """Trials that have a process ran until now: nobody says when they ended."""
+            self.trial_s += sum(newest - since for since in asked.values())
+            asked.clear()
+            last.clear()
+
         for record in Reader(journal):
             event = record.event
+            if isinstance(event, Resumed):
+                lose_all()
+            newest = event.time
             trial_id = getattr(event, "trial_id", "")
             if getattr(event, "nodes", None):
                 self._nodes = event.nodes  # type: ignore[union-attr]
@@ -213,6 +230,7 @@ class _Paces:
             for choice in record.choices:
                 if isinstance(choice, Moved) and choice.status == "STARTING":
                     asked[choice.trial_id] = event.time
+        lose_all()
         # a place is free again only when the trial before has ended: that is part of the next one's start
         self._start_s = _median(starts) + _median(ends)
         self._answer_s = _median(answers)

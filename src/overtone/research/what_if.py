@@ -133,7 +133,8 @@ def whatif(
     Args:
         path: A finished experiment's folder, of any engine.
         scheduler: An instance, a class, or a short name.
-        metric, mode: What to judge by; by default what the experiment optimised.
+        metric, mode: What to judge by; by default what the scheduler names, or else what the experiment
+            optimised.
         world: Other machines than its own, such as with prices.
 
     Raises:
@@ -146,6 +147,7 @@ def whatif(
             f"{type(scheduler).__name__} makes configs of its own, which were never run: only schedulers "
             "that leave this to a searcher can be judged by recorded trials"
         )
+    metric, mode = metric or _named(scheduler, "metric"), mode or _named(scheduler, "mode")
     recording = Recording.of(path, metric, mode)
     best, best_trial = recording.best()
     last = max(len(one.points) for one in recording.curves)
@@ -211,6 +213,7 @@ def _replay(
                 resources=curves.resources,
                 max_concurrent=recording.max_concurrent if world is None else None,
                 max_failures=-1,
+                raise_on_failed_trial=False,  # it failed when it was recorded, or never reported the metric
                 verbose=0,
                 seed=0,
                 engine=engine,
@@ -251,7 +254,7 @@ def _summed(recording: Recording, engine: Simulated, pairs: list[Pair]) -> Repla
 def _stops(recording: Recording, pairs: list[Pair]) -> Iterator[Stopped]:
     for curve, trial in pairs:
         why, n = trial.why, trial.num_results
-        if why is None or why.rule in ("returned", "max_t") or not n:
+        if why is None or why.rule in ("returned", "max_t") or trial.status == "ERROR" or not n:
             continue
         best = _best(recording, (metrics for metrics, _ in curve.points))
         value = number(trial.last_result, recording.metric)
@@ -264,6 +267,12 @@ def _best(recording: Recording, results: Iterable[Mapping[str, Any]]) -> float |
     if not known:
         return None
     return max(known) if recording.mode == "max" else min(known)
+
+
+def _named(scheduler: Any, attribute: str) -> str | None:
+    """The goal, where a scheduler names it."""
+    given = getattr(scheduler, attribute, None)
+    return given if isinstance(given, str) else None
 
 
 def _bounds(a: float, b: float) -> tuple[float, float]:

@@ -23,11 +23,14 @@ def scheduler_for(asked: Any) -> TrialScheduler:
         from overtone.named import create_scheduler
 
         asked = create_scheduler(asked)
+    from overtone.schedulers.old_forms import refuse_old_hooks
+
+    refuse_old_hooks(asked)
     made = asked() if isinstance(asked, type) else asked
     if not isinstance(made, TrialScheduler):
         raise OvertoneError(
-            f"scheduler={asked!r} is not a TrialScheduler: give one of overtone.tune.schedulers, "
-            "or subclass overtone.tune.schedulers.TrialScheduler"
+            f"scheduler={asked!r} is not a TrialScheduler: give one of overtone.tune.schedulers, or a "
+            "class of yours that derives from overtone.tune.schedulers.TrialScheduler"
         )
     return made
 
@@ -73,6 +76,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
         from overtone.named import create_searcher
 
         searcher = create_searcher(searcher)
+    searcher = searcher() if isinstance(searcher, type) else searcher
     if not isinstance(searcher, Searcher):
         raise OvertoneError(
             f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "

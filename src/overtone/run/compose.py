@@ -18,7 +18,7 @@ from overtone.core.resources import Resources
 from overtone.core.retention import Retention
 from overtone.core.template import Template, equal
 from overtone.core.types import WORST, Config, Result
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.run.algorithms import found_at, learns, scheduler_for, searcher_for, total_of
 from overtone.run.demand import resources_for
@@ -86,6 +86,11 @@ def compose(experiment: Experiment) -> Parts:
     bound = as_bound(experiment.trainable)
     name = trainable_name(bound.trainable)
     engine, why_engine = engine_for(experiment.engine)
+    if not engine.repeats and _is_curve(bound.trainable, bound.parameters):
+        raise TrainableError(
+            f"{name} is a curve, which is not run but followed, on a virtual clock: give "
+            "engine=tune.Simulated(workers=4). A trainable that runs has no argument t"
+        )
     scheduler = scheduler_for(experiment.scheduler)
     searcher, space = searcher_for(experiment, scheduler)
     asked, nth = wish(experiment.resume), count_in_process()
@@ -183,6 +188,13 @@ def compose(experiment: Experiment) -> Parts:
         earlier,
         earlier_line,
     )
+
+
+def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:
+    """Whether it is a table, or a function of (config, t)."""
+    code = getattr(trainable, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code is not None else ()
+    return hasattr(trainable, "curve_of") or (names[1:2] == ("t",) and "t" not in parameters)
 
 
 def observers_for(

@@ -46,6 +46,10 @@ def execute(experiment: Experiment) -> ExperimentAnalysis:
             run.carry_out()
         except KeyboardInterrupt:  # where in the loop it fell is nobody's concern
             raise KeyboardInterrupt(f"ended at once; to go on: overtone resume {run.folder}") from None
+        except Exception:
+            if experiment.verbose and run.folder.exists():
+                warn(f"nothing is lost: once that is mended, overtone resume {run.folder}")
+            raise
     return run.outcome()
 
 
@@ -325,7 +329,8 @@ class Run:
             describe=parts.scheduler.describe,
             waits=parts.engine.waits,
             parameters=variables(parts.space) or None,
-            has_tensorboard=parts.has_tensorboard,
+            has_tensorboard=parts.has_tensorboard
+            and (not parts.engine.repeats if experiment.files is None else experiment.files),
             may_redraw=kind != "Inline",
         )
         return Console(facts, experiment.verbose, experiment.reporter)

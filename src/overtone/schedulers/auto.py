@@ -75,7 +75,7 @@ class AutoScheduler(TrialScheduler):
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
 
     def on_start(self, view: View) -> None:
-        self._n_stopped = self._n_ended = 0
+        self._view, self._n_stopped, self._n_ended = view, 0, 0
         self._rungs: list[list[float]] = []  # of each rung, the best scores until there of all that came
         self._values: list[list[float]] = []  # the same of their scores there
         self._steps: list[deque[tuple[float, float]]] = []  # of each rung, scores there and at the next one
@@ -147,7 +147,12 @@ class AutoScheduler(TrialScheduler):
         share = min((q * (n + gone) - gone) / n, 1 - 1 / FACTOR)
         if place > share * n:
             return None
-        return Why("auto", t, 2**k, scores[int(share * n)], n - place + 1, n, note=f"rho={rho:.2f}")
+        bar, rank, note = scores[int(share * n)], n - place + 1, f"rho={rho:.2f}"
+        if t == 2**k:
+            return Why("auto", t, 2**k, bar, rank, n, note=note)
+        had, took = (f"{self._view.goal.value(one):.4g}" for one in (score, bar))
+        told = f"its {had} there is number {rank} of {n} by now, it took {took}"
+        return Why("auto", t, 2**k, note=f"{told}; {note}")
 
     def _bar(self, k: int) -> tuple[float, float]:
         """rho and q, computed again as soon as an eighth more is known, and not for each report."""

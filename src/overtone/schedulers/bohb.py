@@ -27,6 +27,7 @@ class HyperBandForBOHB(HyperBandScheduler):
     """
 
     rule = "bohb"
+    next_decision = HyperBandScheduler.next_decision
 
     def on_start(self, view: View) -> None:
         super().on_start(view)

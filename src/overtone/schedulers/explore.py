@@ -39,6 +39,8 @@ def explore(
         factors: A number that is not is multiplied by one of them.
         custom: Gets the explored config and returns the one to take.
     """
+    if mutations and not (hasattr(factors, "__len__") and len(factors)):
+        raise ValueError(f"perturbation_factors={factors!r}: give the factors, such as (1.2, 0.8)")
     explored = dict(config)
     for name, allowed in mutations.items():
         if isinstance(allowed, Mapping):
@@ -51,7 +53,10 @@ def explore(
     if custom is None:
         return explored
     with seeded(random):
-        return dict(custom(explored))
+        made = custom(explored)
+    if not isinstance(made, Mapping):
+        raise TypeError(f"custom_explore_fn returned {made!r:.100}: it must return the config")
+    return dict(made)
 
 
 def changes(before: Config, after: Config) -> str:
@@ -126,6 +131,8 @@ def clock(result: Result, time_attr: str, is_strict: bool) -> float:
 
 
 def _check(mutations: Mapping[str, Any]) -> None:
+    if not isinstance(mutations, Mapping):
+        raise TypeError(f'hyperparam_mutations={mutations!r:.100}: give a dict such as {{"lr": [0.1, 0.01]}}')
     for name, allowed in mutations.items():
         if isinstance(allowed, Mapping):
             _check(allowed)

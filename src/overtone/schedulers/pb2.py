@@ -41,13 +41,15 @@ class PB2(PopulationBasedTraining):
     The others are those of PopulationBasedTraining.
     """
 
+    next_decision = PopulationBasedTraining.next_decision
+
     def __init__(
         self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None,
         perturbation_interval: float = 60.0, hyperparam_bounds: Mapping[str, Any] | None = None,
         quantile_fraction: float = 0.25, log_config: bool = True, require_attrs: bool = True,
         synch: bool = False, custom_explore_fn: Callable[[Config], Config] | None = None,
     ) -> None:  # fmt: skip
-        if not hyperparam_bounds:
+        if not hyperparam_bounds or not isinstance(hyperparam_bounds, Mapping):
             raise ValueError('there is nothing to explore: give hyperparam_bounds={"lr": [1e-4, 1e-1]}')
         self._paths = dict(_flat(hyperparam_bounds))
         super().__init__(

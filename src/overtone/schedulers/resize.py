@@ -22,6 +22,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
 from overtone.schedulers.fifo import FIFOScheduler
+from overtone.schedulers.old_forms import inner
 
 Allocation = Callable[[View, Trial, Result, "ResourceChangingScheduler"], Any]
 """What a trial should hold, as Resources or amounts by name; None to leave it as it is."""
@@ -136,8 +137,13 @@ class ResourceChangingScheduler(TrialScheduler):
         self, base_scheduler: TrialScheduler | None = None,
         resources_allocation_function: Allocation | None = None,
     ) -> None:  # fmt: skip
-        self._base = base_scheduler or FIFOScheduler()
+        self._base = inner(base_scheduler, "ResourceChangingScheduler") or FIFOScheduler()
         self._allocate = resources_allocation_function or DistributeResources()
+        if not callable(self._allocate):
+            raise TypeError(
+                f"resources_allocation_function={self._allocate!r:.100}: give a function of (view, trial, "
+                "result, scheduler), or DistributeResources()"
+            )
         named = [one for one in (self._base, self._allocate) if getattr(one, "metric", None)]
         self.metric = getattr(named[0], "metric", None) if named else None
         self.mode = getattr(named[0], "mode", None) if named else self._base.mode

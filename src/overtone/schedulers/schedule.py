@@ -22,6 +22,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.core.view import View
 from overtone.schedulers.fifo import FIFOScheduler
+from overtone.schedulers.old_forms import inner
 
 Rule = Callable[[float, Any], Any]
 """The value from t on, of t and the value that the trial began with."""
@@ -64,6 +65,11 @@ class Steps:
     """Values by the t from which they hold: `Steps({30: 0.01, 60: 0.001})`."""
 
     def __init__(self, values: Mapping[float, Any]) -> None:
+        wrong = next((t for t in values if not isinstance(t, (int, float))), None)
+        if wrong is not None:
+            raise TypeError(
+                f"Steps: {wrong!r} is no t: give values by number, such as {{30: 0.01, 60: 0.001}}"
+            )
         self.values = dict(sorted(values.items()))
 
     def __call__(self, t: float, first: Any) -> Any:
@@ -84,13 +90,15 @@ class HyperparameterSchedule(TrialScheduler):
         schedules: Mapping[str, Rule | Mapping[float, Any]],
         base_scheduler: TrialScheduler | None = None,
     ) -> None:
+        if not isinstance(schedules, Mapping):
+            raise TypeError(f'schedules={schedules!r:.100}: give a dict such as {{"lr": Exponential(0.9)}}')
         self._rules = {
             name: Steps(rule) if isinstance(rule, Mapping) else rule for name, rule in schedules.items()
         }
         wrong = [name for name, rule in self._rules.items() if not callable(rule)]
         if wrong:
             raise TypeError(f"{wrong[0]}={schedules[wrong[0]]!r}: a schedule is a rule (t, first) -> value")
-        self._base = base_scheduler or FIFOScheduler()
+        self._base = inner(base_scheduler, "HyperparameterSchedule") or FIFOScheduler()
         self.metric, self.mode, self.time_attr = self._base.metric, self._base.mode, self._base.time_attr
         self.needs_metric, self.replayable = self._base.needs_metric, self._base.replayable
 
@@ -110,7 +118,7 @@ class HyperparameterSchedule(TrialScheduler):
         return Continue(config) if isinstance(decision, Continue) and config != trial.config else decision
 
     def next_decision(self, trial: Trial) -> float:
-        until = self._base.next_decision(trial)
+        until = 0.0 if self._base.rules_anywhere else self._base.next_decision(trial)
         now = trial.last.t if trial.last is not None else 0.0
         for rule in self._rules.values():
             if not isinstance(rule, Steps):

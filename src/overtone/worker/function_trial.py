@@ -50,7 +50,7 @@ def arguments(
         TrainableError: Something that it needs is nothing that a trial has.
     """
     try:
-        signature = inspect.signature(function)
+        signature = _signature(function)
     except (TypeError, ValueError):  # written in C: nothing is known of it
         return [session.params], dict(parameters)
     known = {"tune": session, "reporter": session.report, "rprtr": session.report}
@@ -84,6 +84,17 @@ def arguments(
             f"it: write def {shown(function)}(config, {', '.join(parameters)})"
         )
     return positional, keywords
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function; that of the last one is kept, since trials share theirs."""
+    global _last
+    if _last is None or _last[0] is not function:
+        _last = function, inspect.signature(function)
+    return _last[1]
+
+
+_last: tuple[Callable[..., Any], inspect.Signature] | None = None
 
 
 def shown(function: Any) -> str:

@@ -110,3 +110,29 @@ def test_time_that_runs_backwards_is_said_with_its_row() -> None:
 def test_what_is_no_list_of_numbers_is_said(values: Any) -> None:
     with pytest.raises(ValueError, match="row 0 is .* it must be a list of numbers"):
         CurveTable([{"x": 1}, {"x": 2}], {"a": values})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metrics": {"a": np.array([["x", "y"]])}}, "a: an array of <U1: it must be one of numbers"),
+        ({"metrics": {"a": np.zeros((0, 3))}}, "a: a table needs at least one row"),
+        ({"metrics": np.zeros((1, 2))}, r"metrics=array.*: a table needs at least one metric"),
+        ({"seconds": 3.0}, "seconds is 3.0: it must be an array"),
+        ({"seconds": [1.0, 2.0]}, "seconds: row 0 is 1.0"),
+        ({"configs": {"x": [1]}}, r"configs=\{'x': \[1\]\}: give a dict for each row"),
+        ({"lengths": [2, 2]}, r"lengths=\[2, 2\]: give one for each of the 1 rows"),
+        ({"lengths": 2}, "lengths=2: give one for each"),
+    ],
+)
+def test_what_is_no_table_is_said_with_the_name_of_what_is_wrong(arguments: Any, message: str) -> None:
+    whole: dict[str, Any] = {"configs": [{"x": 1}], "metrics": {"a": [[0.1, 0.2]]}}
+    with pytest.raises(ValueError, match=message):
+        CurveTable(**{**whole, **arguments})
+
+
+def test_a_frame_of_metrics_has_a_row_for_each_config() -> None:
+    pd = pytest.importorskip("pandas")
+    table = CurveTable(None, {"a": pd.DataFrame([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])})
+    assert table.lengths == [3, 3]
+    assert table({"row": 1}, 3) == ({"a": 0.6}, 1.0)

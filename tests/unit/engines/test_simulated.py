@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,32 @@ def test_a_poll_without_time_leaves_the_clock_alone() -> None:
     assert driver.story() == ["started"]
     assert list(driver.engine.poll(0)) == []
     assert driver.engine.now() == 0
+
+
+@pytest.mark.parametrize(
+    ("point", "message"),
+    [
+        (({"x": 1}, 2, 3), "the curve returned .* return metrics, or \\(metrics, seconds\\)"),
+        (({"x": 1}, None), "seconds a number"),
+        (({"x": 1}, -1), "iteration 1 takes -1 s"),
+        (({"x": 1}, float("nan")), "iteration 1 takes nan s"),
+    ],
+)
+def test_a_point_that_is_none_fails_its_trial(point: Any, message: str) -> None:
+    driver = opened(lambda config, t: point)
+    driver.start()
+    driver.run()
+    ended = driver.events[-1]
+    assert isinstance(ended, m.Ended)
+    assert re.search(message, ended.error)
+
+
+def test_a_curve_does_not_yield() -> None:
+    def curve(config: Any, t: int) -> Any:
+        yield {"x": 1}
+
+    with pytest.raises(TrainableError, match="a curve returns the metrics of iteration t"):
+        opened(curve)
 
 
 def test_what_is_no_curve() -> None:

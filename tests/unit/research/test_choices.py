@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from overtone.engines.simulated import Machines, Simulated, World
+from overtone.errors import OvertoneError
 from overtone.research.choices import engine_of, named, scheduler_of, searcher_of
 from overtone.research.problem import Problem
 from overtone.schedulers.asha import ASHAScheduler
@@ -63,9 +64,18 @@ def test_searchers_in_every_form():
 
 
 def test_engines_in_every_form():
-    assert engine_of(3).describe().startswith("simulated: 3 workers")
+    assert engine_of(3).describe().startswith("simulated engine: 3 workers")
     world = World(machines=Machines(count=2))
     assert engine_of(world).world is world
     assert isinstance(engine_of(lambda: Simulated(1)), Simulated)
     with pytest.raises(ValueError, match="give a number, a World"):
         engine_of("many")
+
+
+def test_a_scheduler_that_wants_a_controller_is_shown_the_new_form():
+    class Old:
+        def on_trial_result(self, tune_controller, trial, result): ...
+
+    for given in (Old, Old()):
+        with pytest.raises(OvertoneError, match=r"def on_result\(self, trial, result\)"):
+            scheduler_of(given, PROBLEM)

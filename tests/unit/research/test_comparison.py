@@ -6,7 +6,7 @@ import pytest
 
 from overtone import tune
 from overtone.engines.simulated import Machines, World
-from overtone.research import Problem, compare
+from overtone.research import Problem, compare, crew
 from overtone.research.search import COLUMNS
 from overtone.schedulers.asha import ASHAScheduler
 
@@ -94,6 +94,17 @@ def test_a_search_that_cannot_run_is_a_row_and_the_others_go_on():
 def test_nothing_to_compare_is_an_error(given):
     with pytest.raises(ValueError, match="there are no"):
         compare("fifo", **{"problems": [problem()], "seeds": 1, "progress": False, **given})
+
+
+def test_a_problem_is_a_problem():
+    with pytest.raises(ValueError, match=r"problems: curve is .*: give Problem\(trainable, metric, mode\)"):
+        compare("fifo", problems=[curve], seeds=1, progress=False)
+
+
+def test_what_breaks_a_thread_of_the_crew_is_raised(monkeypatch):
+    monkeypatch.setattr(crew.Crew, "_started", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compare("fifo", problems=[problem()], seeds=1, processes=1, progress=False)
 
 
 def test_ctrl_c_gives_back_what_is_done(monkeypatch, capsys):

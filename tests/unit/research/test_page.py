@@ -89,7 +89,7 @@ def test_without_targets_and_with_one_problem_it_says_what_is_missing(tmp_path):
     broken = frame[frame["is_end"] & (frame["scheduler"] == "a")].assign(scheduler="c", error="boom <1>")
     text = report(pd.concat([frame, broken]), tmp_path / "r.html").read_text("utf-8")
     assert "Time to the target" not in text
-    assert "Not shown: 1 problems and 2 methods: a ranking needs two of each." in text
+    assert "Not shown: a ranking needs two problems and two methods, and there are 1 and 2." in text
     assert "c on p, 2 times: boom &lt;1&gt;" in text
 
 

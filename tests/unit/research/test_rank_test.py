@@ -43,7 +43,7 @@ def test_methods_that_are_all_equal_do_not_differ():
 
 @pytest.mark.parametrize("losses", [[], [[1.0, 2.0]], [[1.0], [2.0]]])
 def test_one_problem_or_one_method_is_too_few(losses):
-    with pytest.raises(ValueError, match="needs two of each"):
+    with pytest.raises(ValueError, match="needs two problems and two methods"):
         friedman(losses)
 
 

@@ -145,3 +145,46 @@ def test_without_the_metric_nothing_can_be_told(tmp_path: Path) -> None:
 def test_another_metric_may_be_asked_for(tmp_path: Path) -> None:
     found: WhatIf = whatif(recorded(tmp_path), FIFOScheduler(), metric="other", mode="max")
     assert found.found == (1.0, 1.0)
+
+
+def partly(config: Any, t: int) -> Any:
+    """Of the first two trials one never reports the loss, and one fails after its third result."""
+    if config["x"] == 0.6 and t == 4:
+        raise ValueError("diverged")
+    point = curve(config, t)
+    return ({"other": 1}, 1.0) if point and config["x"] == 0.5 else point
+
+
+def test_trials_that_failed_and_such_without_the_metric_are_no_hindrance(tmp_path: Path) -> None:
+    real = tune.run(
+        partly, config=[{"x": x} for x in LOSSES], metric="loss", mode="min", engine=tune.Simulated(2), seed=1,
+        verbose=0, storage_path=tmp_path, raise_on_failed_trial=False,
+    )  # fmt: skip
+    assert [trial.status for trial in real.trials[:3]] == ["ERROR", "ERROR", "TERMINATED"]
+    found = whatif(real.experiment_path, FIFOScheduler())
+    assert (found.cut.n_results, found.stopped, found.beyond) == (9 + 3 + 4 * 9, [], [])
+    found = whatif(real.experiment_path, ASHAScheduler(max_t=9, grace_period=1, reduction_factor=3))
+    assert {one.why.rule for one in found.stopped} == {"asha"}
+
+
+def test_a_scheduler_may_name_the_goal(tmp_path: Path) -> None:
+    found = whatif(recorded(tmp_path), ASHAScheduler(metric="other", mode="max", max_t=9))
+    assert (found.metric, found.found) == ("other", (1.0, 1.0))
+
+
+def test_an_experiment_that_goes_on_is_known_only_so_far(tmp_path: Path) -> None:
+    class Breaks(FIFOScheduler):
+        def on_result(self, trial: Any, result: Any) -> Any:
+            if result.t == 5:
+                raise RuntimeError("a bug")
+            return super().on_result(trial, result)
+
+    with pytest.raises(RuntimeError, match="a bug"):
+        recorded(tmp_path, Breaks())
+    found = whatif(tmp_path / "real", FIFOScheduler())
+    assert not found.is_exact
+    assert found.notes == [
+        "the experiment has not ended (6 of its 6 trials are open): what is still to come is not known"
+    ]
+    assert found.recorded.trial_s > 0
+    assert (len(found.beyond), len(found.left_out)) == (2, 4)

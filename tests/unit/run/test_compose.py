@@ -17,7 +17,7 @@ from overtone.core.types import WORST, Result
 from overtone.engines.inline import Inline
 from overtone.engines.local import Local
 from overtone.engines.simulated import Simulated
-from overtone.errors import GoalError, OvertoneError, ResourceError, SpaceError
+from overtone.errors import GoalError, OvertoneError, ResourceError, SpaceError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.observers.csv_rows import CsvRows
 from overtone.observers.json_lines import JsonLines
@@ -321,3 +321,19 @@ def test_a_constraint_needs_a_searcher_that_keeps_to_it(tmp_path):
     space = tune.space({"x": 1}, constraint=bool)
     with pytest.raises(OvertoneError, match="Fixed cannot keep to the constraint of the space"):
         compose(Experiment(train, space=space, searcher=Fixed(), storage=tmp_path))
+
+
+@pytest.mark.parametrize("engine", [Inline, lambda: Local(cpus=1)])
+@pytest.mark.parametrize(
+    "trainable",
+    [lambda config, t: {"x": t}, tune.CurveTable(None, {"x": [[1.0]]})],
+    ids=["function", "table"],
+)
+def test_a_curve_is_followed_by_the_simulated_engine_alone(trainable, engine, tmp_path):
+    with pytest.raises(TrainableError, match=r"is a curve, .* engine=tune.Simulated"):
+        compose(Experiment(trainable, storage=tmp_path, engine=engine()))
+
+
+def test_a_parameter_that_is_bound_makes_no_curve(tmp_path):
+    bound = tune.with_parameters(lambda config, t: None, t=3)
+    assert compose(Experiment(bound, storage=tmp_path, engine=Inline(), tensorboard=False)).name

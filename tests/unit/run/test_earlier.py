@@ -6,7 +6,7 @@ import pytest
 
 from overtone.core.goal import Goal
 from overtone.errors import OvertoneError, SpaceError
-from overtone.run.earlier import earlier_results, fitted, tell
+from overtone.run.earlier import earlier_results, fitted, tell, warm
 from overtone.searchers import AutoSearch
 from overtone.space import choice, parse, randint, uniform
 
@@ -33,19 +33,26 @@ def test_what_is_searched_must_be_there_and_inside_and_constants_may_differ():
 
 def test_a_folder_of_ray_tune(tmp_path):
     inside = {"x": 0.25, "model": {"kind": "a", "n": 2}, "epochs": 9}
-    write_ray(tmp_path, "one", inside, {"loss": 3.0}, {"loss": 1.0})
+    write_ray(tmp_path, "one", inside, {"loss": 3.0}, {"loss": 1.0, "done": True})
     write_ray(tmp_path, "two", {**inside, "x": 0.5}, {"loss": float("nan")})
     write_ray(tmp_path, "three", {**inside, "x": 9}, {"loss": 2.0})
     write_ray(tmp_path, "four", inside)
     with (tmp_path / "one" / "result.json").open("a") as file:
         file.write('{"loss": 0.')
+    (tmp_path / "one" / "error.txt").write_text("of a try that was followed by others")
+    write_ray(tmp_path, "five", {**inside, "x": 0.75}, {"loss": 0.5})
+    (tmp_path / "five" / "error.txt").write_text("Traceback")
     found, line = earlier_results([tmp_path], ROOT, LOSS)
-    assert sorted((one["config"]["x"], one["values"]) for one in found) == [(0.25, [1.0]), (0.5, [None])]
-    assert line == "warm start: 2 results of 1 earlier searches; 1 lie outside of this space"
+    assert sorted((one["config"]["x"], one["values"]) for one in found) == [
+        (0.25, [1.0]),
+        (0.5, [None]),
+        (0.75, []),
+    ]
+    assert line == "warm start: 3 results of 1 earlier searches; 1 lie outside of this space"
     searcher = AutoSearch(num_samples=1)
     searcher.on_start(ROOT, 1)
     tell(searcher, found, ROOT, LOSS)
-    assert sorted(one.scores for one in searcher._told.outcomes) == [(float("-inf"),), (-1.0,)]
+    assert sorted(one.scores for one in searcher._told.outcomes) == [(), (float("-inf"),), (-1.0,)]
 
 
 def test_a_goal_is_needed():
@@ -57,3 +64,11 @@ def test_what_is_no_source_is_shown():
     root, goal = parse({"x": uniform(0, 1)}), Goal("loss", "min")
     with pytest.raises(OvertoneError, match=r"warm_start has 42: give folders of experiments"):
         earlier_results([42], root, goal)
+
+
+def test_one_source_need_be_no_list(tmp_path):
+    write_ray(tmp_path, "one", {"x": 0.25, "model": {"kind": "b"}}, {"loss": 3.0})
+    searcher = AutoSearch(num_samples=1)
+    searcher.on_start(ROOT, 1)
+    _, line = warm(str(tmp_path), searcher, ROOT, LOSS, None, lambda one: True)
+    assert line == "warm start: 1 results of 1 earlier searches"

@@ -20,6 +20,7 @@ class Scripted:
 
     def __init__(self, answers=None, done_after=1):
         self.answers, self.trials, self.seen = answers or {}, {}, []
+        self.choices_so_far = ()
         self._done_after = done_after
 
     @property
@@ -82,10 +83,10 @@ def reported(t, trial_id="a"):
     return m.Reported(float(t), trial_id, 0, t, {})
 
 
-def loop_of(controller, engine, observers=(), append=None, warned=None):
+def loop_of(controller, engine, observers=(), append=None, warned=None, searcher=None):
     log = engine.log
     return Loop(
-        controller, engine, InlineHost(Counting(), engine.now),
+        controller, engine, InlineHost(searcher or Counting(), engine.now),
         append or (lambda records: log.append(("journal", [record.n for record in records]))), observers,
         (warned if warned is not None else []).append,
     )  # fmt: skip
@@ -249,10 +250,25 @@ def test_where_something_that_decides_is_broken_trials_are_asked_to_save():
     controller.trials = {"a": trial, "b": other}
     with pytest.raises(RuntimeError, match="no idea"):
         loop_of(controller, engine).run()
+    # what it broke on, the interruption, what the trial still said (which breaks it again), its end
     assert engine.log == [
-        ("journal", [2]), ("command", m.Halt("a", 2, save=True)), ("journal", [3]), ("journal", [4]),
+        ("journal", [2]), ("journal", [3]), ("command", m.Halt("a", 2, save=True)), ("journal", [4]),
+        ("journal", [5]),
     ]  # fmt: skip
+    assert controller.seen == [reported(1), m.Interrupted(7.0), saved, ended]
     assert engine.batches == []
+
+
+def test_what_a_searcher_breaks_on_is_on_record():
+    class Broken(Counting):
+        def suggest(self, index):
+            raise RuntimeError("no idea")
+
+    engine = FakeEngine([[reported(1)]])
+    controller = Scripted({m.Reported: Outcome((), [m.Suggest(0)])})
+    with pytest.raises(RuntimeError, match="no idea"):
+        loop_of(controller, engine, searcher=Broken()).run()
+    assert engine.log == [("journal", [2]), ("journal", [3])]
 
 
 def test_an_engine_that_runs_trials_in_poll_gets_the_pump():

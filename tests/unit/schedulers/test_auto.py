@@ -102,7 +102,8 @@ def test_who_was_early_is_judged_again_among_those_that_came_since():
         hand.report(trial, 1, 0.5 + n)
     assert [type(one) for one in hand.report(early, 2, 0.2)] == [m.Halt]
     why = hand.choices[0].why
-    assert (why.rung, why.rank, why.of, why.t) == (1, 4, 4, 2)
+    assert (why.rung, why.rank, why.t) == (1, None, 2)  # the numbers are not those of its score at 2
+    assert why.note == "its 0.1 there is number 4 of 4 by now, it took 2.5; rho=0.80"
 
 
 def test_it_computes_no_more_for_each_report_after_many_trials(monkeypatch):

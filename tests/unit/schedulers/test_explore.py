@@ -7,6 +7,7 @@ import pytest
 
 from overtone import tune
 from overtone.schedulers.explore import changes, completed, explore, inside
+from overtone.schedulers.pbt import PopulationBasedTraining
 
 
 def values(value, allowed, resample=0.0, factors=(1.2, 0.8), n=40):
@@ -114,3 +115,13 @@ def test_many_steps_never_leave_a_domain(value):
     for _ in range(200):
         value = explore({"x": value}, {"x": domain}, random, 0.25, (1.2, 0.8))["x"]
         assert domain.contains(value)
+
+
+def test_what_no_value_can_be_made_with():
+    for factors in ((), 1.2):
+        with pytest.raises(ValueError, match="perturbation_factors=.* give the factors"):
+            explore({"x": 1.0}, {"x": tune.uniform(0, 2)}, Random(1), 0.0, factors)
+    with pytest.raises(TypeError, match="custom_explore_fn returned None"):
+        explore({"x": 1.0}, {}, Random(1), 0.0, (1.2, 0.8), lambda config: None)
+    with pytest.raises(TypeError, match="hyperparam_mutations=.* give a dict"):
+        PopulationBasedTraining(perturbation_interval=2, hyperparam_mutations=["lr"])

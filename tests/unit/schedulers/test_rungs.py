@@ -1,8 +1,18 @@
 """Where rungs are, and what it takes to pass one."""
 
+import inspect
+
 import pytest
 
 from overtone.schedulers.rungs import Rung, milestones
+from overtone.tune.schedulers import (
+    DEHB,
+    MOASHA,
+    PASHA,
+    ASHAScheduler,
+    HyperBandScheduler,
+    SuccessiveHalving,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +71,21 @@ def test_who_may_go_on_from_a_rung():
     )
     rung.add(9.0)  # counted, and does not wait
     assert (list(rung.ready(7)), list(rung.ready(2))) == ([], ["d"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"max_t": float("inf")}, ValueError, "max_t finite, not .*max_t=inf"),
+        ({"max_t": "81"}, TypeError, "max_t='81': give a number"),
+        ({"grace_period": None}, TypeError, "grace_period=None: give a number"),
+        ({"brackets": 2.5}, TypeError, "brackets=2.5: give a whole number"),
+        ({"reduction_factor": 1.0001}, ValueError, "reduction_factor=1.0001 makes more than 500 rungs"),
+    ],
+)
+@pytest.mark.parametrize("kind", [ASHAScheduler, HyperBandScheduler, SuccessiveHalving, PASHA, MOASHA, DEHB])
+def test_what_would_make_no_rungs_or_no_end_of_them(kind, arguments, error, message):
+    takes = inspect.signature(kind).parameters
+    if takes.keys() >= arguments.keys():
+        with pytest.raises(error, match=message):
+            kind(**{"max_t": 9, **arguments})

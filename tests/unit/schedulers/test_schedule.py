@@ -113,3 +113,11 @@ def test_training_code_sees_it(trainable, engine, tmp_path):
     )  # fmt: skip
     assert [one["lr_seen"] for one in analysis.trials[0].results()] == [8, 6, 4, 2]
     assert analysis.trials[0].config == {"lr": 0}
+
+
+@pytest.mark.parametrize(
+    ("schedules", "message"), [(["lr"], "give a dict"), ({"lr": {"a": 1}}, "'a' is no t")]
+)
+def test_schedules_are_rules_by_name(schedules, message):
+    with pytest.raises(TypeError, match=message):
+        HyperparameterSchedule(schedules)

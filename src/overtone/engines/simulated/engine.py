@@ -170,9 +170,9 @@ class Simulated(Trials, Engine):
 
     def describe(self) -> str:
         if not self.world.machines:
-            return f"simulated: {self._kinds[NODE].cpus:g} workers on a virtual clock"
+            return f"simulated engine: {self._kinds[NODE].cpus:g} workers on a virtual clock"
         shown = ", ".join(f"{one.count} {one.name} with {one.cpus:g} CPUs" for one in self.world.machines)
-        return f"simulated: {shown}, on a virtual clock"
+        return f"simulated engine: {shown}, on a virtual clock"
 
     # --- machines --------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from overtone.core.job import Job
@@ -39,9 +40,20 @@ def curve_of(job: Job) -> Callable[[Config], Curve] | None:
     parameters = resolve({**bound.parameters, **job.parameters})
     if not _is_curve(trainable, parameters):
         return None
+    if _yields(trainable):
+        raise TrainableError(
+            f"{trainable!r:.200} has the arguments of a curve, and yields: a curve returns the metrics of "
+            "iteration t, and None at the end; a generator that yields results has the argument config alone"
+        )
     if parameters:
         trainable = functools.partial(trainable, **parameters)
     return lambda config: functools.partial(trainable, config)
+
+
+def _yields(function: Any) -> bool:
+    import inspect
+
+    return inspect.isgeneratorfunction(function)
 
 
 def _is_curve(function: Any, parameters: Any) -> bool:
@@ -59,6 +71,22 @@ def _is_curve(function: Any, parameters: Any) -> bool:
     if len(places) < 2 or places[1].name in _OF_SESSIONS:
         return False
     return places[1].name == "t" or places[1].default is places[1].empty
+
+
+def wrong_point(point: Any, t: int) -> ValueError | None:
+    """What is wrong with a tuple that a curve returned for iteration `t`; None where nothing is."""
+    if type(point) is not tuple:
+        return None
+    if len(point) == 2 and isinstance(point[1], (int, float)):
+        return (
+            None
+            if 0 <= point[1] < inf
+            else ValueError(f"the curve says that iteration {t} takes {point[1]} s")
+        )
+    return ValueError(
+        f"for iteration {t} the curve returned {point!r:.200}: return metrics, or (metrics, seconds) with "
+        "seconds a number, or None at the end"
+    )
 
 
 def _neither(trainable: Any) -> str:

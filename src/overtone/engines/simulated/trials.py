@@ -20,7 +20,7 @@ from overtone.engines.simulated.attempt import Attempt
 from overtone.engines.simulated.fields import Fields
 from overtone.engines.simulated.fleet import Fleet
 from overtone.engines.simulated.live import LiveTrial
-from overtone.engines.simulated.source import Curve
+from overtone.engines.simulated.source import Curve, wrong_point
 from overtone.engines.simulated.world import World
 from overtone.worker.saving_rule import SavingRule
 from overtone.worker.wire import event as event_of
@@ -108,7 +108,7 @@ class Trials:
 
     def _iterate(self, attempt: Attempt, pause_s: float = 0.0) -> bool:
         """Begin the next iteration, after a pause; whether there is one."""
-        t = attempt.t + 1
+        t, point = attempt.t + 1, None
         try:
             point = attempt.curve(t)  # type: ignore[misc]
             metrics, seconds = point if type(point) is tuple else (point, self._seconds)
@@ -121,6 +121,7 @@ class Trials:
             import traceback
 
             at = error.__traceback__.tb_next if error.__traceback__ else None  # past this frame
+            error = wrong_point(point, t) or error
             shown = "".join(traceback.format_exception(type(error), error, at))
             self._end(attempt, "raised", f"{type(error).__name__}: {error}", shown, pause_s)
             return False

@@ -9,20 +9,9 @@ from typing import Any
 from overtone.core import protocols
 from overtone.core.decision import CONTINUE, SAVE, Decision, Pause, Stop
 from overtone.core.types import Result, Why
-from overtone.errors import OvertoneError
 from overtone.schedulers.fifo import FIFOScheduler as FIFOScheduler
-
-_OLD_HOOKS = {
-    "on_trial_result": "def on_result(self, trial, result):      # returns TrialScheduler.STOP, ...",
-    "on_trial_complete": "def on_trial_end(self, trial):",
-    "on_trial_error": "def on_trial_end(self, trial):            # trial.status tells how",
-    "on_trial_remove": "def on_trial_end(self, trial):",
-    "debug_string": "def describe(self):",
-}
-_NEW_FORMS = {
-    "on_trial_add": "def on_trial_add(self, trial):",
-    "on_result": "def on_result(self, trial, result):      # returns TrialScheduler.STOP, ...",
-}
+from overtone.schedulers.old_forms import n_arguments
+from overtone.schedulers.old_forms import refuse_old_hooks as refuse_old_hooks
 
 
 class TrialScheduler(protocols.TrialScheduler):
@@ -40,7 +29,7 @@ class TrialScheduler(protocols.TrialScheduler):
         if "on_result" in vars(cls):
             cls.on_result = _with_flags(cls.on_result, cls.__name__)  # type: ignore[assignment,method-assign]
         choose = vars(cls).get("choose_trial_to_run")
-        if choose is not None and _n_arguments(choose) == 1:  # as the paper has it: it knows its trials
+        if choose is not None and n_arguments(choose) == 1:  # as the paper has it: it knows its trials
             cls.choose_trial_to_run = lambda self, trials: choose(self)  # type: ignore[method-assign]
 
 
@@ -72,30 +61,3 @@ def decision_of(flag: str, rule: str, t: float) -> Decision:
     if flag == TrialScheduler.STOP:
         return Stop(Why(rule=rule, t=t))
     raise ValueError(f"{rule}.on_result returned {flag!r}: return CONTINUE, SAVE, PAUSE or STOP")
-
-
-def refuse_old_hooks(scheduler: Any) -> Any:
-    """`scheduler` itself, a class or an object.
-
-    Raises:
-        OvertoneError: It defines hooks that want the controller; the message has the new form.
-    """
-    cls = scheduler if isinstance(scheduler, type) else type(scheduler)
-    lines = {name: line for name, line in _OLD_HOOKS.items() if hasattr(cls, name)}
-    for name, line in _NEW_FORMS.items():
-        if _n_arguments(getattr(cls, name, None)) > line.count(",") + 1:
-            lines[name] = line
-    if lines:
-        shown = "\n".join(f"    {line}" for line in lines.values())
-        raise OvertoneError(
-            f"{cls.__name__} defines {', '.join(lines)}, which are handed a controller. Overtone's "
-            f"schedulers never see one: they answer, and the controller acts. Write\n\n"
-            f"class {cls.__name__}(tune.schedulers.TrialScheduler):\n{shown}\n"
-        )
-    return scheduler
-
-
-def _n_arguments(method: Any) -> int:
-    """How many arguments a method needs, with `self`; 0 where that is not known."""
-    code = getattr(method, "__code__", None)
-    return code.co_argcount - len(method.__defaults__ or ()) if code is not None else 0
