@@ -1,7 +1,7 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: demo test slow cluster chaos lint bench clean
+.PHONY: demo test slow cluster searchers chaos lint bench clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -15,6 +15,9 @@ slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, cha
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
 	@.venv/ray/bin/python -m pytest $(CLUSTER)
+
+searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance suite of searchers
+	@.venv/search/bin/python -m pytest tests/slow/test_searchers.py -k "Ax or SMAC or Nevergrad"
 
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
@@ -48,6 +51,11 @@ clean:
 .venv/ray.stamp: .venv/pip.stamp pyproject.toml
 	@echo "installing Ray into .venv/ray" && $(PYTHON) -m venv .venv/ray && .venv/ray/bin/python -m pip install -q -U "pip>=25.1"
 	@.venv/ray/bin/python -m pip install -q -e . --group ray
+	@touch $@
+
+.venv/search.stamp: .venv/pip.stamp pyproject.toml
+	@echo "installing search libraries into .venv/search" && $(PYTHON) -m venv .venv/search && .venv/search/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/search/bin/python -m pip install -q -e . --group search
 	@touch $@
 
 .venv/bench.stamp: .venv/test.stamp

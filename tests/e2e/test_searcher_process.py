@@ -1,8 +1,14 @@
 """A slow searcher thinks in a process of its own, and nobody can tell but by the time."""
 
 import os
+import runpy
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from threading import Event
 
+import psutil
 import pytest
 
 from overtone import tune
@@ -11,6 +17,7 @@ from overtone.core.resources import Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Result
 from overtone.errors import OvertoneError
+from overtone.journal.reader import scan
 from overtone.run.process_host import ProcessHost
 from overtone.space import parse
 from overtone.tune.search import Searcher
@@ -115,3 +122,66 @@ def test_trials_run_beside_it(tmp_path):
     assert len(pids) == 1
     assert not pids & {os.getpid(), *(trial.last_result["own"] for trial in found.trials)}
     assert found.best_config["act"] is relu
+
+
+SCRIPT = """
+import os, sys, time
+from pathlib import Path
+from overtone import tune
+from overtone.tune.search import Searcher
+
+class Pondering(Searcher):
+    is_slow = True
+
+    def on_start(self, space, seed):
+        self.told = []
+
+    def suggest(self, index):
+        note = Path(os.environ["NOTE"])
+        if index == 3 and not note.exists():
+            note.with_suffix(".new").write_text(str(os.getpid()))
+            note.with_suffix(".new").rename(note)
+            time.sleep(60)
+        return {"x": sum(self.told) / 2 + index}
+
+    def on_trial_end(self, trial):
+        self.told.append(trial.last.score)
+
+def train(config):
+    tune.report({"score": config["x"] % 1.7})
+
+def search(**arguments):
+    found = tune.run(
+        train, search_alg=Pondering(), num_samples=5, max_concurrent_trials=1, metric="score", mode="max",
+        verbose=0, tensorboard=False, seed=1, name="exp", **arguments,
+    )
+    return [trial.config["x"] for trial in found.trials]
+
+if __name__ == "__main__":
+    print(search(storage_path=sys.argv[1], resume="AUTO"))
+"""
+
+
+def test_a_driver_killed_while_it_thinks_is_gone_on_with(tmp_path, monkeypatch):
+    """It suggests what it would have, nothing is doubled, and its process ended with its driver."""
+    script, note = tmp_path / "search.py", tmp_path / "note"
+    script.write_text(SCRIPT)
+    monkeypatch.setenv("NOTE", str(note))
+    command = [sys.executable, str(script), str(tmp_path / "results")]
+    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not note.exists():
+        assert time.monotonic() < deadline
+        assert driver.poll() is None
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(note.read_text())).wait(30)
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    one_driver = runpy.run_path(str(script))["search"](engine="inline", storage_path=tmp_path / "other")
+    assert done.stdout.splitlines()[-1] == str(one_driver)
+    records = [(kind, record) for kind, record in scan(tmp_path / "results" / "exp" / "journal.jsonl")]
+    assert [record["index"] for kind, record in records if kind == "suggested"] == [0, 1, 2, 3, 4]
+    assert [kind for kind, _ in records].count("ended") == 5

@@ -40,7 +40,9 @@ def test_the_places_it_names_are_there() -> None:
     root = PAGE.parent
     named = set(re.findall(r"`([\w/]+(?:\.py|/))`", PAGE.read_text("utf-8")))
     assert len(named) > 8
-    missing = [one for one in named if not any((at / one).exists() for at in (root, root / "src" / "overtone"))]
+    missing = [
+        one for one in named if not any((at / one).exists() for at in (root, root / "src" / "overtone"))
+    ]
     assert missing == ["mnist/"]  # of a folder with data
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("optuna")
+pytest.importorskip("cmaes")
 PAGE = Path(__file__).parents[2] / "docs" / "search.md"
 
 

@@ -1,13 +1,20 @@
-"""Searchers whose suggestions take their time, through the conformance suite; those that are installed."""
+"""Searchers whose suggestions take their time, through the conformance suite; those that are installed.
+
+Ax, SMAC and Nevergrad are tried by `make searchers`, in an environment of their own.
+"""
 
 import pytest
 
+from overtone.space import randint
 from overtone.testing.searcher_conformance import SearcherConformance
+
+pytestmark = pytest.mark.timeout(300)
 
 
 class Slow(SearcherConformance):
     needs = ""
-    n = 12
+    n = 18
+    n_first = 10
     kills = 4
     arguments = {}
 
@@ -26,28 +33,48 @@ class OptunaConformance(Slow):
         return OptunaSearch(**self.arguments, **arguments)
 
 
+class TestOptunaTPE(OptunaConformance):
+    n = 24
+    kills = 12
+
+
+class TestOptunaRandom(OptunaConformance):
+    arguments = {"sampler": "random"}
+    n_first = 0
+    is_learning = False
+
+
 class TestOptunaGP(OptunaConformance):
     needs = "optuna torch scipy"
     arguments = {"sampler": "gp"}
+    n = 16
+    parallel = 3
+    kills = 2
     n_learning = 15
 
 
 class TestOptunaCmaEs(OptunaConformance):
     needs = "optuna cmaes"
     arguments = {"sampler": "cmaes"}
+    n_first = 1
     n_learning = 60
 
 
-class TestOptunaNSGA2(OptunaConformance):
+class Generations(OptunaConformance):
+    """The first 50 trials are random, and the others children of them."""
+
+    n = 60
+    n_first = 50
+    objectives = 2
+    is_learning = takes_rewards = False
+
+
+class TestOptunaNSGA2(Generations):
     arguments = {"sampler": "nsga2"}
-    objectives = 2
-    is_learning = takes_rewards = False
 
 
-class TestOptunaNSGA3(OptunaConformance):
+class TestOptunaNSGA3(Generations):
     arguments = {"sampler": "nsga3"}
-    objectives = 2
-    is_learning = takes_rewards = False
 
 
 class TestOptunaTwoObjectives(OptunaConformance):
@@ -57,30 +84,42 @@ class TestOptunaTwoObjectives(OptunaConformance):
 
 class TestHyperOpt(Slow):
     needs = "hyperopt"
+    n = 12
+    n_first = 3
     n_learning = 40
 
     def make_searcher(self, **arguments):
         from overtone.searchers.hyperopt import HyperOptSearch
 
-        return HyperOptSearch(n_initial_points=6, **arguments)
+        return HyperOptSearch(n_initial_points=3, **arguments)
 
 
 class TestBayesOpt(Slow):
     needs = "bayes_opt.acquisition"
     is_conditional = False
     n = 6
+    n_first = 2
+    parallel = 3
     kills = 2
     n_learning = 12
 
     def make_searcher(self, **arguments):
         from overtone.searchers.bayesopt import BayesOptSearch
 
-        return BayesOptSearch(random_search_steps=3, **arguments)
+        return BayesOptSearch(random_search_steps=2, **arguments)
+
+    def test_points_that_are_alike_are_told_as_one(self, capsys):
+        course = self._course({"n": randint(0, 2)})
+        for _ in range(4):
+            course.end(course.ask(), "value", 1.0)
+        assert capsys.readouterr().out == ""  # it prints a line for each that it knows already
 
 
 class TestNevergrad(Slow):
     needs = "nevergrad"
-    n_learning = 60
+    n = 50
+    n_first = 30  # a population of TwoPointsDE
+    n_learning = 90
 
     def make_searcher(self, **arguments):
         from overtone.searchers.nevergrad import NevergradSearch
@@ -88,28 +127,41 @@ class TestNevergrad(Slow):
         return NevergradSearch(**arguments)
 
 
+class TestNevergradCMA(TestNevergrad):
+    n = 18
+    n_first = 8
+    n_learning = 60
+
+    def make_searcher(self, **arguments):
+        from overtone.searchers.nevergrad import NevergradSearch
+
+        return NevergradSearch("CMA", **arguments)
+
+
 @pytest.mark.filterwarnings("ignore")  # of Ax, GPyTorch and linear_operator about themselves
 class TestAx(Slow):
     needs = "ax torch"
     is_conditional = False
-    n = 7
+    n = 5
+    n_first = parallel = 2
     kills = 2
-    n_learning = 12
+    n_learning = 9
 
     def make_searcher(self, **arguments):
         from overtone.searchers.ax import AxSearch
 
-        return AxSearch(n_initial_points=3, **arguments)
+        return AxSearch(n_initial_points=2, **arguments)
 
 
 @pytest.mark.filterwarnings("ignore")  # of SMAC about its own empty means
 class TestSMAC(Slow):
     needs = "smac"
-    n = 6
+    n = 5
+    n_first = parallel = 2
     kills = 2
     n_learning = 12
 
     def make_searcher(self, **arguments):
         from overtone.searchers.smac import SMACSearch
 
-        return SMACSearch(n_initial_points=3, **arguments)
+        return SMACSearch(n_initial_points=2, **arguments)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from sys import float_info
 from typing import Any
 
 from overtone.core.goal import Goal, lookup
@@ -18,8 +19,8 @@ from overtone.errors import MissingPackageError, OvertoneError, SpaceError, Stor
 from overtone.space import Variants, decode_config, encode_config, nested, pin
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
-Found = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""A configuration, and its metrics."""
+Found = tuple[Mapping[str, Any], Mapping[str, Any] | None]
+"""A configuration, and its metrics; None where its trial failed."""
 
 _CPU = Resources.of({"cpu": 1})
 
@@ -41,6 +42,8 @@ def warm(
     Raises:
         OvertoneError: The searcher does not learn, or something cannot be read.
     """
+    if isinstance(sources, (str, os.PathLike)) or hasattr(sources, "trials"):
+        sources = [sources]
     if not (sources if recorded is None else recorded):
         return (), ""
     if not learns(searcher):
@@ -61,7 +64,8 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
         root: The space. Constants may have been others; what is searched must lie in it.
 
     Returns:
-        For each the `config`, encoded, and `values`: one for each metric, None for NaN.
+        For each the `config`, encoded, and `values`: one for each metric, None for what is not finite;
+        none at all where the trial failed.
 
     Raises:
         OvertoneError: A source cannot be read, or the goal is not known.
@@ -71,8 +75,8 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
     kept, n_outside = [], 0
     for source in sources:
         for config, metrics in _read(source, goal):
-            values = [lookup(metrics, name) for name in goal.metrics]
-            if not all(isinstance(one, (int, float)) for one in values):
+            values = [] if metrics is None else [lookup(metrics, name) for name in goal.metrics]
+            if not all(type(one) in (int, float) for one in values):
                 continue
             try:
                 fitting = fitted(root, decode_config(root, config))
@@ -82,8 +86,8 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
             kept.append(
                 {
                     "config": encode_config(root, fitting),
-                    "values": [float(one) if abs(one) < float("inf") else None for one in values],
-                    "violations": [metrics.get(name) for name in goal.constraints],
+                    "values": [float(one) if abs(one) <= float_info.max else None for one in values],
+                    "violations": [metrics.get(name) for name in goal.constraints] if metrics else [],
                 }
             )
     outside = f"; {n_outside} lie outside of this space" if n_outside else ""
@@ -93,6 +97,12 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
 def tell(searcher: Searcher, found: Sequence[Mapping[str, Any]], root: Group, goal: Goal) -> None:
     """Tell a searcher what `earlier_results` found, as trials that ended."""
     for i, one in enumerate(found):
+        config = decode_config(root, one["config"])
+        trial = Trial(f"earlier_{i:05d}", -1 - i, config, _CPU, Status.TERMINATED, n_results=1)
+        if not one["values"]:
+            trial.status, trial.n_results = Status.ERROR, 0
+            searcher.on_trial_end(trial)
+            continue
         values = [float("nan") if value is None else value for value in one["values"]]
         metrics: dict[str, Any] = {
             "training_iteration": 1,
@@ -103,8 +113,6 @@ def tell(searcher: Searcher, found: Sequence[Mapping[str, Any]], root: Group, go
                 if v is not None
             },
         }
-        config = decode_config(root, one["config"])
-        trial = Trial(f"earlier_{i:05d}", -1 - i, config, _CPU, Status.TERMINATED, n_results=1)
         trial.last = trial.best = goal.result(metrics)
         searcher.on_result(trial, trial.last)
         searcher.on_trial_end(trial)
@@ -166,7 +174,9 @@ def _read(source: Any, goal: Goal) -> Iterator[Found]:
         from overtone.analysis import ExperimentAnalysis
 
         for trial in ExperimentAnalysis(source).trials:
-            if trial.num_results:
+            if trial.status == "ERROR":
+                yield trial.config, None
+            elif trial.num_results:
                 yield trial.config, trial.last_result
 
 
@@ -186,7 +196,8 @@ def _of_ray(folder: Path) -> Iterator[Found]:
             )
         except ValueError as error:
             raise StorageError(f"{params} cannot be read: {error}") from error
-        yield config, last
+        has_failed = path.with_name("error.txt").exists() and not last.get("done")
+        yield config, None if has_failed else last
 
 
 def _is_database(source: str) -> bool:

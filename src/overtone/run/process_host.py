@@ -7,6 +7,7 @@ process is this driver's alone: it ends with it, and Ctrl-C does not reach it.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 ENDS_WITHIN_S = 5.0
 """How long a process that was killed is waited for."""
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""For the numerics of a searcher, unless the user says otherwise: the other cores belong to the trials."""
 
 
 class ProcessHost:
@@ -99,6 +103,7 @@ class ProcessHost:
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             start_new_session=True,
+            env={**ONE_THREAD, **os.environ},
         )
         theirs.close()
         self._outbox.put(luggage)

@@ -21,11 +21,15 @@ def log_improvement(mean: Array, sd: Array, best: float) -> Array:
 
     z = (mean - best) / sd
     near = np.maximum(z, _FAR)
-    tail = np.minimum(z, _FAR) ** -2
     density = np.exp(-0.5 * near**2 - _LOG_ROOT_2PI)
-    known = np.log(np.maximum(density + near * _normal_cdf(near), 1e-300))
-    far = -0.5 * z**2 - _LOG_ROOT_2PI + np.log(tail * (1 - 3 * tail + 15 * tail**2))
-    return np.log(sd) + np.where(z > _FAR, known, far)
+    found = np.log(np.maximum(density + near * _normal_cdf(near), 1e-300))
+    is_far = z <= _FAR
+    if is_far.any():
+        some = z[is_far]
+        tail = some**-2
+        found[is_far] = -0.5 * some**2 - _LOG_ROOT_2PI + np.log(tail * (1 - 3 * tail + 15 * tail**2))
+    found += np.log(sd)
+    return found
 
 
 def log_feasible(mean: Array, sd: Array) -> Array:

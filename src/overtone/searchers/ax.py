@@ -15,6 +15,8 @@ from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
 from overtone.space.tree import Pick
 
+_MOST_MIXED = 50  # in wider spaces options are parts of an axis: a search over both would take minutes
+
 
 class AxSearch(LibrarySearcher):
     """Suggests by Ax, over numbers and plain choices.
@@ -39,14 +41,13 @@ class AxSearch(LibrarySearcher):
         self.refuse_branches()
         try:
             import ax.api.client  # noqa: F401
+            from ax.utils.common.logger import set_stderr_log_level
         except ImportError:
             raise MissingPackageError("ax-platform", "ax", "AxSearch") from None
-        import logging
-
-        from ax.utils.common.logger import set_stderr_log_level
-
-        set_stderr_log_level(logging.WARNING)  # else it tells of each trial
+        set_stderr_log_level(40)  # of errors: else it tells of each trial
         self._names = {f"p{i}": name for i, name in enumerate(self.nodes)}
+        options = {name: len(node.options) for name, node in self.nodes.items() if isinstance(node, Pick)}
+        self._choices, self._relaxed = (options, {}) if len(self.nodes) <= _MOST_MIXED else ({}, options)
 
     def propose(self, index: int, seed: int) -> Flat:
         losses = self.losses()
@@ -62,7 +63,8 @@ class AxSearch(LibrarySearcher):
             for _, flat in sorted(self.waiting.items()):
                 client.attach_trial(self._given(flat))
             (found,) = client.get_next_trials(max_trials=1).values()
-        return self.values({name: found[given] for given, name in self._names.items()})
+        units = {name: found[given] for given, name in self._names.items()}
+        return self.values({**units, **{k: min(int(units[k] * n), n - 1) for k, n in self._relaxed.items()}})
 
     def _client(self, seed: int) -> Any:
         from ax.api.client import Client
@@ -70,19 +72,18 @@ class AxSearch(LibrarySearcher):
 
         client, parameters = Client(random_seed=seed), list[Any]()
         for given, name in self._names.items():
-            node = self.nodes[name]
-            if isinstance(node, Pick):
-                options = list(range(len(node.options)))
+            if name in self._choices:
+                options = list(range(self._choices[name]))
                 parameters.append(ChoiceParameterConfig(given, options, "int", is_ordered=False))
             else:
                 parameters.append(RangeParameterConfig(given, (0.0, 1.0), "float"))
         client.configure_experiment(parameters)
         client.configure_optimization("-loss")
-        client.configure_generation_strategy(
-            self.method, initialization_budget=0, initialize_with_center=False
-        )
+        first: Any = {"initialization_budget": 0, "initialize_with_center": False}
+        client.configure_generation_strategy(self.method, **first)
         return client
 
     def _given(self, flat: Flat) -> dict[str, float]:
         units = self.units(flat)
+        units |= {name: (units[name] + 0.5) / n for name, n in self._relaxed.items()}
         return {given: units[name] for given, name in self._names.items()}

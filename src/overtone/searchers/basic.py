@@ -54,6 +54,8 @@ class BasicVariantGenerator(Searcher):
         num_samples: int | None = None,
     ) -> None:
         self.points_to_evaluate = _points(points_to_evaluate)
+        if isinstance(max_concurrent, bool) or not hasattr(max_concurrent, "__index__") or max_concurrent < 0:
+            raise SpaceError(f"max_concurrent={max_concurrent!r} must be a whole number, 0 for no limit")
         self.max_concurrent = max_concurrent
         self.constant_grid_search = constant_grid_search
         self.num_samples = None if num_samples is None else checked_samples(num_samples)

@@ -6,6 +6,7 @@ Numbers are searched as quantiles of their domains. What waits counts as already
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from overtone.errors import MissingPackageError
@@ -13,6 +14,9 @@ from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
 from overtone.space import uniform
 from overtone.space.tree import Pick
+
+_MOST_CLIMBED = 50  # beyond so many axes its climbs, whose slopes are differences, would take minutes
+_KINDS = {"ucb": "UpperConfidenceBound", "ei": "ExpectedImprovement", "poi": "ProbabilityOfImprovement"}
 
 
 class BayesOptSearch(LibrarySearcher):
@@ -34,10 +38,12 @@ class BayesOptSearch(LibrarySearcher):
         random_search_steps: int = 10, *, evaluated_rewards: Sequence[float] | None = None,
         num_samples: int | None = None,
     ) -> None:  # fmt: skip
-        named = {name: uniform(*one) if _is_pair(one) else one for name, one in dict(space or {}).items()}
+        own = {name: uniform(*one) if _is_pair(one) else one for name, one in dict(space or {}).items()}
         rest = evaluated_rewards, random_state, num_samples
-        super().__init__(named or None, metric, mode, points_to_evaluate, *rest)
+        super().__init__(own or None, metric, mode, points_to_evaluate, *rest)
         self.utility_kwargs, self.random_search_steps = utility_kwargs, random_search_steps
+        if (kind := dict(utility_kwargs or {}).get("kind", "ucb")) not in _KINDS:
+            raise ValueError(f"utility_kwargs: kind={kind!r} is none of {', '.join(map(repr, _KINDS))}")
 
     def begin(self) -> None:
         self.refuse_branches()
@@ -45,45 +51,38 @@ class BayesOptSearch(LibrarySearcher):
             import bayes_opt.acquisition  # noqa: F401 - which version 1 lacks
         except ImportError:
             raise MissingPackageError("bayesian-optimization", "bayesopt", "BayesOptSearch") from None
-        n_axes = {k: len(n.options) if isinstance(n, Pick) else 1 for k, n in self.nodes.items()}
-        self._axes = {f"{name}={i}": (name, i) for name, n in n_axes.items() for i in range(n)}
+        parts = {k: range(len(n.options)) if isinstance(n, Pick) else (None,) for k, n in self.nodes.items()}
+        self._axes = {f"{name}={i}": (name, i) for name, given in parts.items() for i in given}
 
     def propose(self, index: int, seed: int) -> Flat:
         losses = self.losses()
         if len(losses) < max(1, self.random_search_steps):
             return self.anywhere(seed)
-        from bayes_opt import BayesianOptimization
+        from bayes_opt import BayesianOptimization, acquisition
 
-        bounds = dict.fromkeys(self._axes, (0.0, 1.0))
-        given: Any = {"random_state": seed, "verbose": 0, "allow_duplicate_points": True}
-        model = BayesianOptimization(None, bounds, self._utility(), **given)
+        given = {"kind": "ucb", "kappa": 2.576, "xi": 0.01, **(self.utility_kwargs or {})}
+        name = "kappa" if given["kind"] == "ucb" else "xi"
+        utility = getattr(acquisition, _KINDS[given["kind"]])(**{name: given[name]})
+        utility.suggest = partial(utility.suggest, n_smart=10 if len(self._axes) <= _MOST_CLIMBED else 0)
+        cube = dict.fromkeys(self._axes, (0.0, 1.0))
+        model = BayesianOptimization(None, cube, utility, random_state=seed, verbose=0)
         facts = [(one.flat, -loss) for one, loss in zip(self.told, losses, strict=True)]
         facts += [(flat, -sum(losses) / len(losses)) for _, flat in sorted(self.waiting.items())]
+        points: dict[tuple[float, ...], list[float]] = {}
         for flat, score in facts:
             units = self.units(flat)
-            model.register({axis: self._at(axis, units) for axis in self._axes}, score)
+            at = (units[k] if i is None else float(units[k] == i) for k, i in self._axes.values())
+            points.setdefault(tuple(at), []).append(score)
+        for point, scores in points.items():  # of one that it has it would print a line
+            model.register(dict(zip(self._axes, point, strict=True)), sum(scores) / len(scores))
         return self._decoded(model.suggest())
-
-    def _at(self, axis: str, units: Mapping[str, float]) -> float:
-        name, i = self._axes[axis]
-        return float(units[name] == i) if isinstance(self.nodes[name], Pick) else units[name]
 
     def _decoded(self, point: Mapping[str, Any]) -> Flat:
         """The number of each domain, and of each choice the option with the largest."""
         best: dict[str, tuple[float, float]] = {}
         for axis, (name, i) in self._axes.items():
-            is_pick = isinstance(self.nodes[name], Pick)
-            best[name] = max(best.get(name, (-1.0, 0)), (point[axis], i if is_pick else point[axis]))
+            best[name] = max(best.get(name, (-1.0, 0)), (point[axis], point[axis] if i is None else i))
         return self.values({name: unit for name, (_, unit) in best.items()})
-
-    def _utility(self) -> Any:
-        from bayes_opt import acquisition
-
-        given = {"kind": "ucb", "kappa": 2.576, "xi": 0.01, **(self.utility_kwargs or {})}
-        if given["kind"] == "ucb":
-            return acquisition.UpperConfidenceBound(kappa=given["kappa"])
-        name = {"ei": "ExpectedImprovement", "poi": "ProbabilityOfImprovement"}[given["kind"]]
-        return getattr(acquisition, name)(xi=given["xi"])
 
 
 def _is_pair(value: Any) -> bool:

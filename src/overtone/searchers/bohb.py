@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.core.randomness import Random
-from overtone.core.trial import Trial
+from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
 from overtone.searchers.flat import Flat
 from overtone.searchers.kernel_density import KernelDensity
 from overtone.searchers.library import LibrarySearcher
+from overtone.space.domain import is_number
 from overtone.space.tree import Pick
 
 _CONFIG = {
@@ -40,9 +41,8 @@ class TuneBOHB(LibrarySearcher):
     ) -> None:  # fmt: skip
         super().__init__(space, metric, mode, points_to_evaluate, None, seed, num_samples)
         self.bohb_config, self.max_concurrent = bohb_config, max_concurrent
-        unknown = set(bohb_config or ()) - set(_CONFIG)
-        if unknown:
-            raise ValueError(f"bohb_config has {sorted(unknown)}; known are {', '.join(_CONFIG)}")
+        if wrong := {k: v for k, v in (bohb_config or {}).items() if k not in _CONFIG or not is_number(v)}:
+            raise ValueError(f"bohb_config has {wrong}; known are {', '.join(_CONFIG)}, which are numbers")
         self._config: dict[str, Any] = {**_CONFIG, **(bohb_config or {})}
 
     def begin(self) -> None:
@@ -52,12 +52,18 @@ class TuneBOHB(LibrarySearcher):
 
     def on_result(self, trial: Trial, result: Result) -> None:
         super().on_result(trial, result)
-        flat = self.waiting.get(-1 if trial.suggestion is None else trial.suggestion)
+        flat = self.chosen_for(trial)
         if flat is None or not result.is_ruled or result.t < self._budget():
             return
         self._found.setdefault(result.t, {})[trial.index] = flat, result.score
         largest = self._budget()  # smaller ones are never looked at again
         self._found = {t: found for t, found in self._found.items() if t >= largest}
+
+    def on_trial_end(self, trial: Trial) -> None:
+        if trial.status is Status.ERROR and (flat := self.chosen_for(trial)) is not None:
+            for found in self._found.values():
+                found[trial.index] = flat, -math.inf
+        super().on_trial_end(trial)
 
     def _budget(self) -> float:
         return max((t for t, found in self._found.items() if len(found) >= self._enough), default=-math.inf)
@@ -65,26 +71,20 @@ class TuneBOHB(LibrarySearcher):
     def propose(self, index: int, seed: int) -> Flat:
         rng, budget = Random(seed), self._budget()
         if budget < 0 or rng.random() < self._config["random_fraction"]:
-            return self._flat(self._drawn(rng))
+            return self.anywhere(rng.getrandbits(31))
         import numpy as np
 
         found = sorted(self._found[budget].values(), key=lambda one: -one[1])
         points = np.array([self._point(rng, flat) for flat, _ in found])
-        least = self._enough - 2
+        least, narrowest = self._enough - 2, self._config["min_bandwidth"]
         n_good = max(least, len(points) * self._config["top_n_percent"] // 100)
-        narrowest = self._config["min_bandwidth"]
         good = KernelDensity(points[:n_good], self._n_options, narrowest)
         others = KernelDensity(points[-max(least, len(points) - n_good) :], self._n_options, narrowest)
         near = [good.drawn(rng, self._config["bandwidth_factor"]) for _ in range(self._config["num_samples"])]
-        return self._flat(near[int(np.argmax(good.log(near) - others.log(near)))])
-
-    def _flat(self, point: Sequence[float]) -> Flat:
-        return self.values(dict(zip(self.nodes, point, strict=True)))
-
-    def _drawn(self, rng: Random) -> list[float]:
-        return [rng.randrange(n) if n else rng.random() for n in self._n_options]
+        best = near[int(np.argmax(good.log(near) - others.log(near)))]
+        return self.values(dict(zip(self.nodes, best, strict=True)))
 
     def _point(self, rng: Random, flat: Flat) -> list[float]:
         """The coordinates of a result; those of branches that were not taken are drawn."""
-        units = self.units(flat)
-        return [units.get(name, u) for name, u in zip(self.nodes, self._drawn(rng), strict=True)]
+        units, drawn = self.units(flat), (rng.randrange(n) if n else rng.random() for n in self._n_options)
+        return [units.get(name, u) for name, u in zip(self.nodes, drawn, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import sqrt
 from typing import Any
 
 from overtone.space import Cube
@@ -30,37 +31,55 @@ class Encoding:
     def __init__(self, cube: Cube) -> None:
         import numpy as np
 
-        self._cube = cube
-        self._steps: dict[int, Array] = {}
-        self._one_hot: dict[int, int] = {}
+        steps: list[tuple[int, Array, Array]] = []
+        options: list[tuple[int, int]] = []
+        hot: list[int] = []
+        edges: list[tuple[float, float]] = []
+        branches: dict[tuple[int, int], list[int]] = {}
         groups: list[int] = []
         for i, dimension in enumerate(cube.dimensions):
             domain, n = dimension.domain, len(dimension.values)
             if domain is None:
-                self._steps[i] = (np.arange(n) + 0.5) / n
-                if n > 2 and not _is_ordered(dimension.values):
-                    self._one_hot[i] = n
+                options.append((i, n))
             elif domain.size <= _MOST_STEPS:
-                self._steps[i] = np.array([domain.cdf(value) for value in domain.values()])
-            groups += [i] * self._one_hot.get(i, 1)
+                values = np.array([domain.cdf(value) for value in domain.values()])
+                steps.append((i, values, (values[1:] + values[:-1]) / 2))
+            if domain is None and n > 2 and not _is_ordered(dimension.values):
+                hot += range(len(groups), len(groups) + n)
+                edges += [(option / n, (option + 1) / n) for option in range(n)]
+                groups += [i] * n
+            else:
+                groups.append(i)
+            for condition in dimension.conditions:
+                branches.setdefault(condition, []).append(i)
+        self._steps = steps
+        self._choices, self._counts = np.array(options, int).reshape(-1, 2).T
+        # of each branch: which choice decides on it, by which option, and which dimensions are in it
+        self._deciding = np.searchsorted(self._choices, [choice for choice, _ in branches])
+        self._options = np.array([option for _, option in branches], int)
+        self._inside = np.zeros((len(branches), len(cube)), bool)
+        for row, inside in zip(self._inside, branches.values(), strict=True):
+            row[inside] = True
         self.groups = np.array(groups, int)
-        self._unordered = np.array(sorted(self._one_hot), int)
+        self._hot = np.array(hot, int)
+        self._from, self._to = np.array(edges).reshape(-1, 2).T
+        self._to[self._to == 1.0] = np.inf
+        self._unordered = np.unique(self.groups[self._hot])
 
     def snapped(self, points: Array) -> Array:
         """The points at which configurations lie: in the middle of their steps, and at 0.5 in no branch."""
         import numpy as np
 
-        points = np.clip(points, 0.0, 1.0)
-        for i, steps in self._steps.items():
-            if self._cube.dimensions[i].domain is None:
-                nearest = np.minimum((points[:, i] * len(steps)).astype(int), len(steps) - 1)
-            else:
-                nearest = np.searchsorted((steps[1:] + steps[:-1]) / 2, points[:, i])
-            points[:, i] = steps[nearest]
-        for i, dimension in enumerate(self._cube.dimensions):  # a choice comes before what is in its branches
-            for choice, option in dimension.conditions:
-                n = len(self._cube.dimensions[choice].values)
-                points[(points[:, choice] * n).astype(int) != option, i] = INACTIVE
+        points = np.minimum(np.maximum(points, 0.0), 1.0)
+        for i, steps, between in self._steps:
+            points[:, i] = steps[np.searchsorted(between, points[:, i])]
+        if len(self._choices):
+            taken = (points[:, self._choices] * self._counts).astype(int)
+            np.minimum(taken, self._counts - 1, out=taken)
+            points[:, self._choices] = (taken + 0.5) / self._counts
+            if len(self._options):
+                is_left = taken[:, self._deciding] != self._options
+                np.copyto(points, INACTIVE, where=is_left @ self._inside)
         return points
 
     def jumped(self, points: Array, mask: Array, rng: Any) -> Array:
@@ -76,19 +95,13 @@ class Encoding:
 
     def columns(self, points: Array) -> Array:
         """The columns of snapped points."""
-        import numpy as np
 
-        if not self._one_hot:
+        if not len(self._unordered):
             return points
-        parts = []
-        for i in range(len(self._cube)):
-            if i in self._one_hot:
-                n = self._one_hot[i]
-                option = np.minimum((points[:, i] * n).astype(int), n - 1)
-                parts.append(np.sqrt(0.5) * (option[:, None] == np.arange(n)))
-            else:
-                parts.append(points[:, i : i + 1])
-        return np.hstack(parts)
+        found = points[:, self.groups]
+        some = found[:, self._hot]
+        found[:, self._hot] = sqrt(0.5) * ((some >= self._from) & (some < self._to))
+        return found
 
 
 def _is_ordered(values: tuple[Any, ...]) -> bool:

@@ -32,28 +32,39 @@ class Evidence:
     violations: Array
 
     @staticmethod
-    def of(outcomes: Sequence[Outcome], encoding: Encoding) -> Evidence:
-        """The evidence of some outcomes."""
+    def of(outcomes: Sequence[Outcome], encoding: Encoding, kind: tuple[int, int] = (0, 0)) -> Evidence:
+        """The evidence of some outcomes.
+
+        Args:
+            kind: How many objectives and constraint metrics there are at least.
+        """
         import numpy as np
 
         points = np.array([one.point for one in outcomes], float)
-        scores = _filled([one.scores for one in outcomes])
-        violations = _filled([one.violations for one in outcomes])
+        scores = _filled([one.scores for one in outcomes], kind[0])
+        violations = _filled([one.violations for one in outcomes], kind[1])
         return Evidence(points, encoding.columns(points), scores, violations)
 
-    def with_more(self, other: Evidence) -> Evidence:
-        """Both, where their rows are of one kind."""
+    @property
+    def kind(self) -> tuple[int, int]:
+        """How many objectives and constraint metrics there are."""
+        return self.scores.shape[1], self.violations.shape[1]
+
+    def with_room(self, n: int) -> Evidence:
+        """These rows, and as many that are still empty as make n."""
         import numpy as np
 
-        pairs = (
-            (self.points, other.points), (self.x, other.x), (self.scores, other.scores),
-            (self.violations, other.violations),
-        )  # fmt: skip
-        return Evidence(*map(np.vstack, pairs))
+        return Evidence(
+            *(np.concatenate([one, np.empty((n - len(one), one.shape[1]))]) for one in self.arrays())
+        )
+
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """All that there is of each row."""
+        return self.points, self.x, self.scores, self.violations
 
     def rows(self, chosen: Any) -> Evidence:
         """Some of the rows."""
-        return Evidence(self.points[chosen], self.x[chosen], self.scores[chosen], self.violations[chosen])
+        return Evidence(*(one[chosen] for one in self.arrays()))
 
     def __len__(self) -> int:
         return len(self.points)
@@ -63,7 +74,9 @@ class Evidence:
         """Whether each keeps all constraints; one that failed does, for all that is known."""
         import numpy as np
 
-        return np.nan_to_num(self.violations, nan=-1.0).max(1, initial=-1.0) <= 0
+        if not self.violations.shape[1]:
+            return np.ones(len(self), bool)
+        return np.nan_to_num(self.violations, nan=-1.0).max(1) <= 0
 
     def score(self, weights: Array | None = None) -> Array:
         """One number for each row: of several objectives a mixture, which is even without weights."""
@@ -96,11 +109,13 @@ class Evidence:
             return self
         import numpy as np
 
-        order = np.argsort(-np.nan_to_num(self.score(), nan=-np.inf, posinf=np.inf), kind="stable")
-        top, others = order[: most // 2], order[most // 2 :]
-        apart = self.x[others] - self.x[top[0]]
-        distance = np.einsum("ij,ij->i", apart, apart)
-        nearest = others[np.argsort(distance, kind="stable")[: most - len(top)]]
+        scores = self.score()
+        keys = -(scores if np.isfinite(scores).all() else np.nan_to_num(scores, nan=-np.inf, posinf=np.inf))
+        top = _least(keys, most // 2)
+        apart = self.x - self.x[top[np.argmin(keys[top])]]
+        distances = np.einsum("ij,ij->i", apart, apart)
+        distances[top] = np.inf
+        nearest = _least(distances, most - len(top), keys)
         return self.rows(np.sort(np.append(top, nearest)))
 
 
@@ -109,19 +124,23 @@ class Growing:
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
-        self._known: Evidence | None = None
+        self._n = 0
+        self._room: Evidence | None = None
 
     def of(self, outcomes: Sequence[Outcome]) -> Evidence:
         """The evidence of all of them; what was known before is not looked at again."""
-        known = self._known
-        if known is None or len(known) < len(outcomes):
-            more = Evidence.of(outcomes[len(known) if known else 0 :], self._encoding)
-            is_like = known is not None and _kind(known) == _kind(more)
-            self._known = (
-                known.with_more(more) if known and is_like else Evidence.of(outcomes, self._encoding)
-            )
-        assert self._known is not None
-        return self._known
+        n, room = len(outcomes), self._room
+        if room is None or self._n < n:
+            more = Evidence.of(outcomes[self._n :], self._encoding, room.kind if room else (0, 0))
+            if room is None or room.kind != more.kind:
+                room = more = Evidence.of(outcomes, self._encoding)
+                self._n = 0
+            if len(room) < n:
+                room = room.with_room(2 * n)
+            for mine, new in zip(room.arrays(), more.arrays(), strict=True):
+                mine[self._n : n] = new
+            self._n, self._room = n, room
+        return room.rows(slice(n))
 
 
 def seconds_between(outcomes: Sequence[Outcome], n_pending: int) -> float | None:
@@ -130,12 +149,19 @@ def seconds_between(outcomes: Sequence[Outcome], n_pending: int) -> float | None
     return median(known) / (n_pending + 1) if known else None
 
 
-def _kind(evidence: Evidence) -> tuple[int, int]:
-    return evidence.scores.shape[1], evidence.violations.shape[1]
-
-
-def _filled(rows: Sequence[tuple[float, ...]]) -> Array:
+def _least(keys: Array, n: int, then: Array | None = None) -> Array:
+    """Where the n least keys are, in no order: of equal ones the first, or those with the least of `then`."""
     import numpy as np
 
-    n = max(map(len, rows), default=0)
+    last = np.partition(keys, n - 1)[n - 1]
+    below, equal = np.flatnonzero(keys < last), np.flatnonzero(keys == last)
+    if then is not None:
+        equal = equal[np.argsort(then[equal], kind="stable")]
+    return np.append(below, equal[: n - len(below)])
+
+
+def _filled(rows: Sequence[tuple[float, ...]], least: int) -> Array:
+    import numpy as np
+
+    n = max([least, *map(len, rows)])
     return np.array([row if len(row) == n else (np.nan,) * n for row in rows], float).reshape(len(rows), n)

@@ -39,7 +39,7 @@ class FirstPoints:
                 self._variants.append(Allowed(pin(root, point)))
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
-        self.known = [(self._drawn(i), float(reward)) for i, reward in enumerate(rewards)]
+        self.known = [(self._drawn(i), _number(i, reward)) for i, reward in enumerate(rewards)]
 
     def __len__(self) -> int:
         return len(self._variants) - len(self.known)
@@ -50,3 +50,12 @@ class FirstPoints:
 
     def _drawn(self, i: int) -> Config:
         return self._variants[i].config(0, lambda key: keyed(self._seed, f"space:{key}", f"point {i}"))
+
+
+def _number(i: int, reward: Any) -> float:
+    try:
+        return float(reward)
+    except (TypeError, ValueError, OverflowError):
+        raise SpaceError(
+            f"evaluated_rewards[{i}]={reward!r} must be a number: the metric at points_to_evaluate[{i}]"
+        ) from None

@@ -1,42 +1,25 @@
 """A Gaussian process with a Matern-5/2 kernel (Rasmussen and Williams 2006, "Gaussian Processes for
-Machine Learning", sections 2.2, 4.2 and 5.4).
+Machine Learning", sections 2.2 and 4.2).
 
-Each group of columns has a length scale. Length scales and noise are the most probable ones: they
-have a log-normal prior, and its median grows with the square root of the number of groups, so that
-200 dimensions need no other model than 2 (Hvarfner et al. 2024, "Vanilla Bayesian Optimization
-Performs Great in High Dimensions"). Mean and variance are the likeliest ones, in closed form.
-
-Deviations: the optimum is sought with resilient propagation (Igel and Huesken 2000), from two starts:
-little noise and much. The prior is narrower, and its median 0.5 in one dimension.
+Mean and variance are the likeliest ones, in closed form; `kernel_fit` finds the likeliest kernel.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import sqrt
 from typing import Any
 
 Array = Any
 """A numpy array of floats."""
 
 _ROOT5 = sqrt(5.0)
-_NOISE_MEAN, _NOISE_SD = -4.0, 2.0
-"""Of the logarithm of the noise: on rugged functions what looks like noise is, for a search."""
-_LENGTH, _LENGTH_SD = -0.7, 1.0
-"""The mean and the deviation of a length scale's logarithm in one dimension."""
 
-_LOWEST, _HIGHEST = -3.5, 5.0
-"""Where the logarithms of length scales stay."""
+_FARTHEST = 2000.0
+"""Beyond it nothing is left of a correlation but numbers that processors are slow with."""
 
-_FARTHEST = 400.0
-
-_WHOLE = 110
-"""Triangular matrices up to so many rows are inverted as any other is."""
-
-_STARTS = ((0.0, -7.0), (0.5, -1.5))
-"""Where a fit begins: logarithms of length scales beside their prior's mean, and of the noise."""
-
-_LEAST_NOISE, _MOST_NOISE = -13.8, 0.0
+_ROWS = 64
+"""Points are looked at by so many: what is known of them stays near the processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +36,14 @@ class Kernel:
 
     def __call__(self, a: Array, b: Array) -> Array:
         """The correlations of the rows of `a` with those of `b`."""
-        return self.between(a / self.lengths, b / self.lengths)
+        import numpy as np
 
-    def between(self, a: Array, b: Array) -> Array:
-        """As a call, with rows that are in units of the length scales."""
-        return _matern(_distances(a, b))[0]
+        squares = np.matmul(left(self.scaled(a)), right(self.scaled(b)))
+        return correlated(squares, np.empty_like(squares), np.empty_like(squares))
+
+    def scaled(self, x: Array) -> Array:
+        """The rows of `x` in units in which the kernel is (1 + r + r^2/3) exp(-r) of the distance r."""
+        return x * (_ROOT5 / self.lengths)
 
 
 class Process:
@@ -67,176 +53,147 @@ class Process:
         pending: Points whose value is not known: they narrow the process around them and
             leave its mean as it is (Ginsbourger et al. 2010, "Kriging Is Well-Suited to
             Parallelize Optimization": the kriging believer).
+
+    Attributes:
+        seen_mean: The mean at the rows of `x`.
     """
 
     def __init__(self, kernel: Kernel, x: Array, y: Array, pending: Array | None = None) -> None:
         import numpy as np
 
-        self.kernel, self._n = kernel, len(x)
-        self._seen = x / kernel.lengths
-        correlations = kernel.between(self._seen, self._seen)
-        _, self._white, self._alpha, self._mean, self._variance = _solved(correlations, y, kernel.noise)
+        self._kernel, self._n = kernel, len(x)
+        _, white, self._alpha, self._mean, self._variance = solved(kernel(x, x), y, kernel.noise)
+        self.seen_mean = y - (kernel.noise + _JITTER) * self._alpha
         if pending is not None and len(pending):
-            self._seen = np.vstack([x, pending]) / kernel.lengths
-            correlations = kernel.between(self._seen, self._seen)
-            correlations.flat[:: len(correlations) + 1] += kernel.noise + 1e-8
-            self._white = _inverse(np.linalg.cholesky(correlations))
+            x = np.vstack([x, pending])
+            white = _widened(white, kernel(x[self._n :], x), kernel.noise)
+        self._seen, self._white = right(kernel.scaled(x)), np.ascontiguousarray(white.T)
+        self._scratch = np.empty((3, _ROWS, len(x)))
 
     def predict(self, at: Array) -> tuple[Array, Array]:
         """Mean and standard deviation at the rows of `at`, noise not counted."""
         import numpy as np
 
-        cross = self._correlations(at)
-        mean = self._mean + cross[:, : self._n] @ self._alpha
-        explained = np.square(cross @ self._white.T).sum(1)
+        mean, explained = np.empty(len(at)), np.empty(len(at))
+        rows = left(self._kernel.scaled(at))
+        for i in range(0, len(at), _ROWS):
+            some = rows[i : i + _ROWS]
+            squares, spare, other = self._scratch[:, : len(some)]
+            cross = correlated(np.matmul(some, self._seen, out=squares), spare, other)
+            np.matmul(cross[:, : self._n], self._alpha, out=mean[i : i + _ROWS])
+            parts = np.matmul(cross, self._white, out=spare)
+            np.einsum("ij,ij->i", parts, parts, out=explained[i : i + _ROWS])
+        mean += self._mean
         return mean, np.sqrt(self._variance * np.maximum(1.0 - explained, 1e-12))
 
-    def mean(self, at: Array) -> Array:
-        """What `predict` begins with."""
-        return self._mean + self._correlations(at)[:, : self._n] @ self._alpha
 
-    def _correlations(self, at: Array) -> Array:
-        return self.kernel.between(at / self.kernel.lengths, self._seen)
+_JITTER = 1e-8
 
 
-def fit(x: Array, y: Array, groups: Array, steps: int = 25) -> Kernel:
-    """The most probable kernel for values `y` at the rows of `x`.
+def solved(correlations: Array, y: Array, noise: float) -> tuple[Array, Array, Array, float, float]:
+    """The Cholesky factor and its inverse, the weights of y, the mean and the variance of the process.
 
     Args:
-        groups: For each column of x, the number of its group, from 0 on.
+        correlations: Those of the points where `y` was seen; noise is added in place.
     """
     import numpy as np
 
-    n_groups = int(groups.max()) + 1
-    prior = _prior(n_groups)
-    found = [
-        _descended(np.append(np.full(n_groups, prior + length), noise), x, y, groups, steps)
-        for length, noise in _STARTS
-    ]
-    return _kernel_at(min(found, key=lambda one: one[0])[1], groups)
-
-
-def refined(kernel: Kernel, x: Array, y: Array, groups: Array, steps: int = 5) -> Kernel:
-    """A kernel that was fitted to fewer results, a few steps nearer to the most probable one for these."""
-    import numpy as np
-
-    lengths = kernel.lengths[np.unique(groups, return_index=True)[1]]
-    theta = np.log(np.append(lengths, kernel.noise))
-    return _kernel_at(_descended(theta, x, y, groups, steps, pace=0.1)[1], groups)
-
-
-def _kernel_at(theta: Array, groups: Array) -> Kernel:
-    import numpy as np
-
-    return Kernel(np.exp(theta[:-1])[groups], float(np.exp(theta[-1])))
-
-
-def _prior(n_groups: int) -> float:
-    """The mean of the logarithm of a length scale."""
-    return _LENGTH + 0.5 * log(n_groups)
-
-
-def _descended(
-    theta: Array, x: Array, y: Array, groups: Array, steps: int, pace: float = 0.3
-) -> tuple[float, Array]:
-    """The least cost from `theta` downhill, and where it is."""
-    import numpy as np
-
-    prior = _prior(len(theta) - 1)
-
-    low = np.append(np.full(len(theta) - 1, _LOWEST), _LEAST_NOISE)
-    high = np.append(np.full(len(theta) - 1, _HIGHEST), _MOST_NOISE)
-    paces, before = np.full(len(theta), pace), np.zeros(len(theta))
-    best, best_theta = np.inf, theta
-    for _ in range(steps):
-        value, slope = _cost(theta, x, y, groups, prior)
-        if value < best:
-            best, best_theta = value, theta
-        agrees = np.sign(slope * before)
-        paces = np.clip(paces * np.where(agrees > 0, 1.2, np.where(agrees < 0, 0.5, 1.0)), 1e-3, 1.0)
-        before = np.where(agrees < 0, 0.0, slope)
-        if paces.max() < 0.03 or not np.isfinite(value):
-            break
-        theta = np.clip(theta - np.sign(before) * paces, low, high)
-    return best, best_theta
-
-
-def _cost(theta: Array, x: Array, y: Array, groups: Array, prior: float) -> tuple[float, Array]:
-    """What is minimised, up to a constant, and its gradient: the negative logarithm of the posterior."""
-    import numpy as np
-
-    lengths, noise = np.exp(theta[:-1]), float(np.exp(theta[-1]))
-    scaled = x / lengths[groups]
-    correlations, by_square = _matern(_distances(scaled, scaled))
-    try:
-        lower, whitened, alpha, _, variance = _solved(correlations, y, noise)
-    except np.linalg.LinAlgError:
-        return np.inf, np.zeros_like(theta)
-    weights = 0.5 * (whitened.T @ whitened - np.outer(alpha, alpha) / variance)
-    pulls = weights * by_square
-    columns = 2 * (pulls.sum(1) @ np.square(scaled) - ((pulls @ scaled) * scaled).sum(0))
-    slope = np.append(np.bincount(groups, columns, len(theta) - 1), noise * np.trace(weights))
-    slope[:-1] += (theta[:-1] - prior) / _LENGTH_SD**2
-    slope[-1] += (theta[-1] - _NOISE_MEAN) / _NOISE_SD**2
-    value = 0.5 * (len(y) + 1) * log(variance) + float(np.log(np.diag(lower)).sum())
-    value += 0.5 * float(np.square((theta[:-1] - prior) / _LENGTH_SD).sum())
-    value += 0.5 * float((theta[-1] - _NOISE_MEAN) / _NOISE_SD) ** 2
-    return value, slope
-
-
-def _solved(correlations: Array, y: Array, noise: float) -> tuple[Array, Array, Array, float, float]:
-    """The Cholesky factor and its inverse, the weights of y, the mean and the variance of the process."""
-    import numpy as np
-
-    with_noise = correlations.copy()
-    with_noise.flat[:: len(y) + 1] += noise + 1e-8
-    lower = np.linalg.cholesky(with_noise)
-    whitened = _inverse(lower)
+    correlations.flat[:: len(y) + 1] += noise + _JITTER
+    lower = np.linalg.cholesky(correlations)
+    whitened = inverse(lower)
     ones, values = whitened.sum(1), whitened @ y
     # one more point at 0, the mean of standardised values, keeps the mean in sight
     mean = float(ones @ values) / (float(ones @ ones) + 1.0)
     residual = values - mean * ones
     variance = (float(residual @ residual) + mean**2 + 1.0) / (len(y) + 1.0)
-    return lower, whitened, whitened.T @ residual, mean, variance
+    return lower, whitened, residual @ whitened, mean, variance
 
 
-def _inverse(lower: Array) -> Array:
-    """The inverse of a lower triangular matrix; of a large one by its quarters, of which one is 0."""
+def _widened(white: Array, correlations: Array, noise: float) -> Array:
+    """The inverse of the Cholesky factor of more points, from that of the first of them.
+
+    Args:
+        correlations: Those of the other points with all.
+    """
     import numpy as np
 
-    n = len(lower)
-    if n <= _WHOLE:
-        return np.linalg.inv(lower)
-    half = n // 2
-    found = np.zeros_like(lower)
-    first = found[:half, :half] = _inverse(lower[:half, :half])
-    second = found[half:, half:] = _inverse(lower[half:, half:])
-    found[half:, :half] = -(second @ lower[half:, :half] @ first)
+    n, n_all = len(white), correlations.shape[1]
+    cross, own = correlations[:, :n] @ white.T, correlations[:, n:]
+    own.flat[:: n_all - n + 1] += noise + _JITTER
+    corner = inverse(np.linalg.cholesky(own - cross @ cross.T))
+    found = np.zeros((n_all, n_all))
+    found[:n, :n], found[n:, n:] = white, corner
+    found[n:, :n] = -(corner @ cross) @ white
     return found
 
 
-def _distances(a: Array, b: Array) -> Array:
-    """The squared distances of the rows of `a` from those of `b`."""
+def inverse(lower: Array) -> Array:
+    """The inverse of a lower triangular matrix.
+
+    Small blocks on its diagonal are inverted, all at once, and then twice as large ones from two of
+    them each, until one is left.
+    """
     import numpy as np
 
-    squares = np.square(a).sum(1)[:, None] + np.square(b).sum(1)[None, :] - 2.0 * (a @ b.T)
-    # beyond the farthest nothing is left of a correlation but numbers that processors are slow with
-    np.minimum(np.maximum(squares, 0.0, out=squares), _FARTHEST, out=squares)
+    n = len(lower)
+    parts = 1 << ((n - 1) // 10).bit_length()
+    size = -(-n // parts)
+    found = np.eye(size * parts)
+    found[:n, :n] = lower
+    blocks = _diagonal(found, size)
+    blocks[...] = np.linalg.inv(blocks)
+    while parts > 1:
+        parts //= 2
+        blocks = _diagonal(found, 2 * size)
+        first, second = blocks[:, :size, :size], blocks[:, size:, size:]
+        blocks[:, size:, :size] = -(second @ blocks[:, size:, :size] @ first)
+        size *= 2
+    return found[:n, :n]
+
+
+def _diagonal(matrix: Array, size: int) -> Array:
+    """A view of the square blocks of this size on the diagonal."""
+    import numpy as np
+
+    parts = len(matrix) // size
+    return np.einsum("iaib->iab", matrix.reshape(parts, size, parts, size))
+
+
+def left(scaled: Array) -> Array:
+    """The rows whose product with the columns of `right` are squared distances."""
+    import numpy as np
+
+    n, d = scaled.shape
+    found = np.empty((n, d + 2))
+    found[:, :d] = scaled
+    np.einsum("ij,ij->i", scaled, scaled, out=found[:, d])
+    found[:, d + 1] = 1.0
+    return found
+
+
+def right(scaled: Array) -> Array:
+    """See `left`."""
+    import numpy as np
+
+    n, d = scaled.shape
+    found = np.empty((d + 2, n))
+    np.multiply(scaled.T, -2.0, out=found[:d])
+    found[d] = 1.0
+    np.einsum("ij,ij->i", scaled, scaled, out=found[d + 1])
+    return found
+
+
+def correlated(squares: Array, distances: Array, decay: Array) -> Array:
+    """The kernel, in the place of the squared distances; the others become distances and exp(-distance)."""
+    import numpy as np
+
+    np.maximum(squares, 0.0, out=squares)
+    np.minimum(squares, _FARTHEST, out=squares)
+    np.sqrt(squares, out=distances)
+    np.negative(distances, out=decay)
+    np.exp(decay, out=decay)
+    squares *= 1 / 3
+    squares += distances
+    squares += 1.0
+    squares *= decay
     return squares
-
-
-def _matern(squares: Array) -> tuple[Array, Array]:
-    """The kernel, and minus twice its derivative by the squared distance."""
-    import numpy as np
-
-    r = np.sqrt(squares)
-    r *= _ROOT5
-    slope = np.negative(r)
-    np.exp(slope, out=slope)
-    decay = slope * squares
-    r += 1.0
-    slope *= r
-    decay *= 5.0 / 3.0
-    decay += slope
-    slope *= 5.0 / 3.0
-    return decay, slope

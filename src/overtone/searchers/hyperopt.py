@@ -12,6 +12,7 @@ from typing import Any
 from overtone.errors import MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
+from overtone.space.domain import is_number
 from overtone.space.tree import Drawn, Group, Node, Pick, Series
 
 
@@ -34,13 +35,16 @@ class HyperOptSearch(LibrarySearcher):
             space, metric, mode, points_to_evaluate, evaluated_rewards, random_state_seed, num_samples
         )
         self.n_initial_points, self.random_state_seed, self.gamma = n_initial_points, random_state_seed, gamma
+        if not (is_number(gamma) and 0 < gamma < 1):
+            raise ValueError(f"gamma={gamma!r} must be between 0 and 1, such as 0.25")
 
     def begin(self) -> None:
         try:
             from hyperopt.base import Domain
         except ImportError:
             raise MissingPackageError("hyperopt", "hyperopt", "HyperOptSearch") from None
-        self._domain = Domain(None, self._expression(self.root), pass_expr_memo_ctrl=False)
+        space = self._expression(self.root) if self.nodes else [0]  # it knows no empty dict
+        self._domain = Domain(None, space, pass_expr_memo_ctrl=False)
 
     def propose(self, index: int, seed: int) -> Flat:
         from hyperopt import Trials, tpe
@@ -67,21 +71,15 @@ class HyperOptSearch(LibrarySearcher):
         }  # fmt: skip
         result = {"status": "new"} if loss is None else {"status": "ok", "loss": loss}
         rest = dict.fromkeys(("spec", "exp_key", "owner", "book_time", "refresh_time"))
-        return {
-            "state": 1 if loss is None else 2,
-            "tid": i,
-            "result": result,
-            "misc": misc,
-            "version": 0,
-            **rest,
-        }
+        state = 1 if loss is None else 2
+        return {"state": state, "tid": i, "result": result, "misc": misc, "version": 0, **rest}
 
     def _expression(self, node: Node) -> Any:
         """The space as Hyperopt writes it."""
         from hyperopt import hp
 
         if isinstance(node, Drawn):
-            return hp.uniform(node.key, 0, 1)
+            return hp.uniform(node.key, 0, 1) if node.key in self.nodes else 0
         if isinstance(node, Pick):
             options = [self._expression(option) for option in node.options]
             return hp.choice(node.key, options) if len(options) > 1 else options[0]

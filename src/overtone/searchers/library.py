@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from overtone.core.protocols import Searcher
@@ -15,27 +14,16 @@ from overtone.core.types import Config, Result
 from overtone.errors import GoalError, SpaceError
 from overtone.searchers.first_points import FirstPoints
 from overtone.searchers.flat import Flat, built, flattened, refuse_foreign, searched
-from overtone.searchers.samples import total_of
+from overtone.searchers.losses import Finished, finite_losses, loss
+from overtone.searchers.samples import check_counts, total_of
 from overtone.space import parse, sample
 from overtone.space.constraint import allows
 from overtone.space.tree import Drawn, Pick
 
-_TRIES = 100
+_PROPOSALS, _TRIES = 20, 2_000
 
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A trial that ended.
-
-    Attributes:
-        index: Of its suggestion; -1 for one that was known before, or added by a scheduler.
-        flat: What was chosen for it.
-        result: Its last one; None where it failed.
-    """
-
-    index: int
-    flat: Flat
-    result: Result | None
+_COUNTS = ("n_initial_points", "random_search_steps", "max_concurrent")
+"""Arguments of children that are whole numbers."""
 
 
 class LibrarySearcher(Searcher):
@@ -59,9 +47,10 @@ class LibrarySearcher(Searcher):
         nodes: What is searched, by key; options that leave no choice are left out.
         told: Every trial that ended, in this order.
         waiting: What was suggested and has not ended, by index.
+        is_numeric: Whether a suggestion is work for many threads, and gets one, as all slow ones do.
     """
 
-    takes_constraint = True
+    takes_constraint, is_numeric = True, False
 
     def __init__(
         self,
@@ -74,7 +63,7 @@ class LibrarySearcher(Searcher):
         num_samples: int | None = None,
     ) -> None:
         self.space, self.metric, self.mode = space, metric, mode  # type: ignore[assignment]
-        self.points_to_evaluate, self.evaluated_rewards = points_to_evaluate or (), evaluated_rewards or ()
+        self.points_to_evaluate, self.evaluated_rewards = points_to_evaluate or [], evaluated_rewards or ()
         self.seed, self.num_samples = seed, num_samples
 
     def begin(self) -> None:
@@ -93,16 +82,17 @@ class LibrarySearcher(Searcher):
         """A trial ended, and is in `told` by now."""
 
     def forget(self, index: int) -> None:
-        """A trial ended without having shown anything."""
+        """A trial ended without having shown anything; or the constraint forbids what was proposed for it."""
 
     # --- the facts ---------------------------------------------------------------------
 
     def on_start(self, space: Any, seed: int) -> None:
         self._rest, self._has_rest = parse(space), self.space is not None
         self.root = self._rest if self.space is None else parse(self.space)
+        check_counts(self, _COUNTS)
         self._seed = seed if self.seed is None else self.seed
         self.total = None if self.num_samples is None else total_of(self.num_samples)
-        found = [node for node in searched(self.root) if not isinstance(node, Pick) or len(node.options) > 1]
+        found = [node for node in searched(self.root) if _has_choice(node)]
         self.nodes: dict[str, Drawn | Pick] = {node.key: node for node in found}
         grid = next((one for one in found if isinstance(one, Pick) and one.is_grid), None)
         if grid is not None:
@@ -125,13 +115,13 @@ class LibrarySearcher(Searcher):
         if config is not None:
             return self._whole(config, index)
         for attempt in range(_TRIES):
-            flat = self.propose(index, self.seed_of(index, attempt)) if self.nodes else {}
+            flat = self._tried(index, attempt) if self.nodes else {}
             config = built(self.root, flat, lambda name: self._rng(name, index))
             if allows(self.root, config):
                 return self._whole(config, index)
         raise SpaceError(
-            f"{type(self).__name__} suggested nothing that the constraint of the space allows in "
-            f"{_TRIES} attempts: write the space so that most of it is allowed"
+            f"the constraint of the space allowed none of {_TRIES:,} configurations, suggested by "
+            f"{type(self).__name__} and drawn at random: write the space so that most of it is allowed"
         )
 
     def on_suggested(self, index: int, config: Config) -> None:
@@ -142,13 +132,11 @@ class LibrarySearcher(Searcher):
             self._last[trial.id] = result
 
     def on_trial_end(self, trial: Trial) -> None:
-        result = self._last.pop(trial.id, None)
+        result, flat = self._last.pop(trial.id, None), self.chosen_for(trial)
         index = -1 if trial.suggestion is None else trial.suggestion
-        flat = self.waiting.pop(index, None)
-        try:
-            flat = flattened(self.root, trial.config) if flat is None else flat
-        except SpaceError:
-            return  # a scheduler's own, and none of the space's
+        self.waiting.pop(index, None)
+        if flat is None:
+            return
         has_failed = trial.status is Status.ERROR
         if result is not None or has_failed:
             self._learn(Finished(index, flat, None if has_failed else result))
@@ -158,6 +146,23 @@ class LibrarySearcher(Searcher):
     def seed_of(self, index: int, attempt: int = 0) -> int:
         """What seeds the suggestion for `index`: a number below 2^31."""
         return key(self._seed, "suggest", str(index), attempt) % 2**31
+
+    def _tried(self, index: int, attempt: int) -> Flat:
+        """An attempt at a suggestion: at random after some, where results pull to what is not allowed."""
+        seed = self.seed_of(index, attempt)
+        if attempt < _PROPOSALS:
+            return self._proposed(index, seed)
+        if attempt == _PROPOSALS:
+            self.forget(index)
+        return self.anywhere(seed)
+
+    def _proposed(self, index: int, seed: int) -> Flat:
+        if not (self.is_slow or self.is_numeric):
+            return self.propose(index, seed)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):  # matrices are small, and the other cores belong to the trials
+            return self.propose(index, seed)
 
     def _learn(self, told: Finished) -> None:
         self.told.append(told)
@@ -183,15 +188,24 @@ class LibrarySearcher(Searcher):
 
     # --- what children need ------------------------------------------------------------
 
+    def chosen_for(self, trial: Trial) -> Flat | None:
+        """What was chosen for a trial; None for a scheduler's own that is none of the space's."""
+        known = self.waiting.get(-1 if trial.suggestion is None else trial.suggestion)
+        try:
+            return flattened(self.root, trial.config) if known is None else known
+        except SpaceError:
+            return None
+
     def losses(self) -> list[float]:
         """Of each of `told`, the score with its sign turned: smaller is better, and all are finite.
 
         What failed, is NaN or violates a constraint counts as the worst that was found.
         """
-        found = [_loss(one.result) for one in self.told]
-        known = [loss for loss in found if isfinite(loss)]
-        best, worst = min(known, default=0.0), max(known, default=0.0)
-        return [min(max(loss, best), worst) for loss in found]
+        return finite_losses(self.told)
+
+    def newest_loss(self) -> float | None:
+        """The last of `losses`; None while nothing is known but what counts as the worst."""
+        return self.losses()[-1] if any(isfinite(loss(one)) for one in self.told) else None
 
     def finite(self, told: Finished) -> list[float] | None:
         """The scores of `told`, infinite ones as the best and the worst that were told so far.
@@ -245,5 +259,8 @@ class LibrarySearcher(Searcher):
                 )
 
 
-def _loss(result: Result | None) -> float:
-    return inf if result is None or any(one > 0 for one in result.violations) else -result.score
+def _has_choice(node: Drawn | Pick) -> bool:
+    return (len(node.options) if isinstance(node, Pick) else node.domain.size) > 1
+
+
+__all__ = ["Finished", "LibrarySearcher"]

@@ -69,13 +69,13 @@ class NevergradSearch(LibrarySearcher):
         self._asked.setdefault(index, None)
 
     def learn(self, told: Finished) -> None:
-        scores, candidate = self.finite(told), self._asked.pop(told.index, None)
-        if scores is None or self._optimizer is None:
+        loss, candidate = self.newest_loss(), self._asked.pop(told.index, None)
+        if loss is None or self._optimizer is None:
             return
         if candidate is None:
             units = {name: 0 if isinstance(node, Pick) else 0.5 for name, node in self.nodes.items()}
             candidate = self._optimizer.parametrization.spawn_child({**units, **self.units(told.flat)})
-        self._optimizer.tell(candidate, -scores[0])
+        self._optimizer.tell(candidate, loss)
 
     def forget(self, index: int) -> None:
         self._asked.pop(index, None)

@@ -33,13 +33,13 @@ class OptunaSearch(LibrarySearcher):
         study_name: str | None = None, storage: Any = None, seed: int | None = None,
         evaluated_rewards: Sequence[float] | None = None, *, num_samples: int | None = None,
     ) -> None:  # fmt: skip
-        self._define, first = defined(space), (points_to_evaluate or (), evaluated_rewards or ())
+        self._define, first = defined(space), (points_to_evaluate or [], evaluated_rewards or ())
         own: tuple[Any, Any] = first if self._define else ((), ())
         self._points, self._rewards = own
         super().__init__({} if self._define else space, metric, mode, seed=seed, num_samples=num_samples)
         self.points_to_evaluate, self.evaluated_rewards = ((), ()) if self._define else first
         self.sampler, self.study_name, self.storage = sampler, study_name, storage
-        self.replay = replay_of(sampler)
+        self.replay, self.is_numeric = replay_of(sampler), sampler == "gp"
 
     def begin(self) -> None:
         modes = (self.goal.modes if self.goal else ()) or ("max",)
@@ -81,7 +81,7 @@ class OptunaSearch(LibrarySearcher):
         return tell(self.study, trial, signed)
 
     def forget(self, index: int) -> None:
-        fail(self.study, self._trials.get(index))
+        fail(self.study, self._trials.pop(index, None))
 
     def _ask(self, index: int, seed: int, params: Mapping[str, Any] | None) -> tuple[Any, Flat]:
         """A new trial of the study and what it suggests: `params` where they are given."""

@@ -1,18 +1,27 @@
-"""A space's values as Optuna's parameters, and back: exactly, for every value."""
+"""A space's values as Optuna's parameters, and back: exactly, but for more than a million steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from math import inf
+from typing import Any, TypeGuard
 
 from overtone.core.randomness import Random
+from overtone.errors import SpaceError
 from overtone.searchers.flat import Flat
+from overtone.space.domain import Domain
 from overtone.space.draw import Drawing
 from overtone.space.interval import Float, Interval
 from overtone.space.tree import SCALARS, Drawn, Group, Pick
 
 _BINS = 10**6
 """In so many equally likely parts a domain is divided that Optuna has nothing like."""
+
+_MOST = 2**53
+"""Optuna's whole numbers are floats at times, which do not tell all of those beyond this apart."""
+
+_MOST_LISTED = 10**6
+"""Optuna's Gaussian process lists all values of a whole number: of more than so many only some are there."""
 
 Nodes = Mapping[str, Drawn | Pick]
 
@@ -32,12 +41,31 @@ def suggested(trial: Any, node: Drawn | Pick) -> Any:
     if isinstance(node, Pick):
         return _value(node, trial.suggest_categorical(node.key, _labels(node)))
     domain = node.domain
-    if not isinstance(domain, Interval):
+    if not _is_known(domain):
         return _value(node, trial.suggest_int(node.key, 0, _BINS - 1))
     low, high = _bounds(domain)
     if isinstance(domain, Float) and domain.q is None:
         return _value(node, trial.suggest_float(node.key, low, high, log=domain.log))
-    return _value(node, trial.suggest_int(node.key, low, high, log=domain.log))
+    step = _step(domain)
+    if domain.log and domain.size > 10 * _MOST_LISTED and type(trial.study.sampler).__name__ == "GPSampler":
+        raise SpaceError(
+            f"{node.path}: {domain!r} has {domain.size:,} values, which Optuna's GPSampler would list: use "
+            'another sampler, such as "tpe", or loguniform and int() in the trial'
+        )
+    high = low + (high - low) // step * step
+    return _value(node, trial.suggest_int(node.key, low, high, step=step, log=domain.log))
+
+
+def _step(domain: Interval) -> int:
+    """Which of a domain's steps are parameters: every so many-th."""
+    return 1 if domain.log else max(1, -(-int(domain.size) // _MOST_LISTED))
+
+
+def _is_known(domain: Domain) -> TypeGuard[Interval]:
+    """Whether Optuna has such a domain."""
+    if not isinstance(domain, Interval):
+        return False
+    return domain.size == inf or max(map(abs, _bounds(domain))) <= _MOST
 
 
 def _bounds(domain: Interval) -> tuple[Any, Any]:
@@ -91,6 +119,8 @@ class _Asking(Drawing):
         return option
 
     def value(self, node: Drawn) -> Any:
+        if node.key not in self._nodes:
+            return super().value(node)
         return self.flat.setdefault(node.key, suggested(self._trial, node))
 
 
@@ -106,15 +136,19 @@ def _param(node: Drawn | Pick, value: Any) -> Any:
     if isinstance(node, Pick):
         return _labels(node)[value]
     domain = node.domain
-    if not isinstance(domain, Interval):
+    if not _is_known(domain):
         return min(int(domain.cdf(value) * _BINS), _BINS - 1)
-    return value if domain.q is None else round(value / domain.q)
+    if isinstance(domain, Float) and domain.q is None:
+        return value
+    k = value if domain.q is None else round(value / domain.q)
+    (low, high), step = _bounds(domain), _step(domain)
+    return k if step == 1 else low + min((2 * (k - low) + step) // (2 * step), (high - low) // step) * step
 
 
 def _value(node: Drawn | Pick, param: Any) -> Any:
     if isinstance(node, Pick):
         return _labels(node).index(param)
     domain = node.domain
-    if not isinstance(domain, Interval):
+    if not _is_known(domain):
         return domain.quantile((param + 0.5) / _BINS)
     return domain.cast(param if domain.q is None else param * domain.q)

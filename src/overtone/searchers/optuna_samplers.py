@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from overtone.errors import MissingPackageError
@@ -34,8 +36,12 @@ def sampler(asked: Any, seed: int, last: Any = None) -> Any:
     """
     if not (asked is None or isinstance(asked, str)):
         return asked
-    if last is not None and asked not in ("gp", "auto") and _reseeded(last, seed):
-        return last
+    if last is not None and asked not in ("gp", "auto"):
+        generators = _generators(last)
+        for one in generators:
+            one.rng.seed(seed)
+        if generators:
+            return last
     if asked == "auto":
         try:
             import optunahub
@@ -52,13 +58,13 @@ def sampler(asked: Any, seed: int, last: Any = None) -> Any:
         return getattr(optuna.samplers, f"{_SAMPLERS[asked or 'tpe']}Sampler")(seed=seed, **quiet)
 
 
-def _reseeded(one: Any, seed: int) -> bool:
-    """Seed a sampler and those in it; whether there was anything to seed."""
+@lru_cache(maxsize=8)
+def _generators(one: Any) -> tuple[Any, ...]:
+    """Those of a sampler and of those in it; none where there is one without."""
     found = [value for value in vars(one).values() if type(value).__name__ == "LazyRandomState"]
-    for value in found:
-        value.rng.seed(seed)
     inner = [value for value in vars(one).values() if type(value).__name__.endswith("Sampler")]
-    return all(_reseeded(value, seed) for value in inner) and bool(found)
+    every = [_generators(value) for value in inner]
+    return (*found, *chain.from_iterable(every)) if found and all(every) else ()
 
 
 def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
@@ -116,9 +122,9 @@ def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
 
 def fail(study: Any, trial: Any) -> None:
     """Tell the study that a trial, if there is one, ended without a value."""
-    from optuna.trial import TrialState
-
     if trial is not None:
+        from optuna.trial import TrialState
+
         study.tell(trial, state=TrialState.FAIL, skip_if_finished=True)
 
 

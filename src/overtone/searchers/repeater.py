@@ -53,7 +53,7 @@ class Repeater(Wrapper):
         at_most: How often a configuration runs at most where repeats are adaptive.
 
     Raises:
-        ValueError: `repeat` is neither a whole number above 0 nor "adaptive".
+        ValueError: `repeat` is neither a whole number above 0 nor "adaptive"; or `at_most` is below 1.
     """
 
     def __init__(
@@ -63,6 +63,8 @@ class Repeater(Wrapper):
         is_whole = hasattr(repeat, "__index__") and not isinstance(repeat, bool)
         if repeat != "adaptive" and not (is_whole and int(repeat) > 0):
             raise ValueError(f'repeat={repeat!r} must be a whole number, 1 or more, or "adaptive"')
+        if not hasattr(at_most, "__index__") or at_most < 1:
+            raise ValueError(f"at_most={at_most!r} must be a whole number, 1 or more")
         self.repeat, self.set_index, self.at_most = repeat, set_index, at_most
 
     def on_start(self, space: Any, seed: int) -> None:

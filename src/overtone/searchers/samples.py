@@ -1,7 +1,8 @@
-"""How often a searcher goes through its space."""
+"""How often a searcher goes through its space, and other whole numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from overtone.errors import SpaceError
@@ -26,3 +27,17 @@ def total_of(num_samples: int | None) -> int | None:
     """How many trials `num_samples` makes of a searcher that draws one a sample; None without end."""
     samples = checked_samples(1 if num_samples is None else num_samples)
     return None if samples == ENDLESS else samples
+
+
+def check_counts(searcher: Any, names: Iterable[str]) -> None:
+    """See that a searcher's `seed` and what else has these names are whole numbers.
+
+    Raises:
+        ValueError: One is none, or is below 0.
+    """
+    for name in ("seed", *names):
+        value = getattr(searcher, name, None)
+        is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
+        if value is not None and not (is_whole and (name == "seed" or value >= 0)):
+            least = "" if name == "seed" else ", 0 or more"
+            raise ValueError(f"{type(searcher).__name__}: {name}={value!r} must be a whole number{least}")

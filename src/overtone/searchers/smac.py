@@ -47,11 +47,10 @@ class SMACSearch(LibrarySearcher):
         self._space, Categorical, Float = space, ConfigSpace.Categorical, ConfigSpace.Float
         for one in (one for one in cube.dimensions if one.key in self.nodes):
             n = len(one.values)
-            known = Categorical(one.key, range(n)) if n else Float(one.key, (0, 1))
-            space.add(known)
+            space.add(known := Categorical(one.key, range(n)) if n else Float(one.key, (0, 1)))
             above = [(cube.dimensions[i].key, option) for i, option in one.conditions]
-            branches = [(key, option) for key, option in above if key in self.nodes]
-            for parent, option in branches[-1:]:  # the innermost, which has conditions of its own
+            # the innermost branch alone, which has conditions of its own
+            for parent, option in [it for it in above if it[0] in self.nodes][-1:]:
                 space.add(ConfigSpace.EqualsCondition(known, space[parent], option))
 
     def propose(self, index: int, seed: int) -> Flat:
@@ -61,23 +60,26 @@ class SMACSearch(LibrarySearcher):
         from tempfile import TemporaryDirectory
 
         from ConfigSpace import Configuration
+        from joblib import parallel_config
         from smac import HyperparameterOptimizationFacade as Facade
         from smac import Scenario
         from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
         facts = [(one.flat, loss) for one, loss in zip(self.told, losses, strict=True)]
         facts += [(flat, max(losses)) for _, flat in sorted(self.waiting.items())]
-        with TemporaryDirectory() as folder:  # SMAC writes what it is asked
+        # SMAC writes what it is asked, and asks small forests a thousand times, by threads each time
+        with TemporaryDirectory() as folder, parallel_config(backend="sequential"):
             self._space.seed(seed)
             scenario = Scenario(
                 self._space, output_directory=folder, deterministic=True, n_trials=10**6, seed=seed
             )
             first = Facade.get_initial_design(scenario, n_configs=0)
-            search = Facade.get_acquisition_maximizer(scenario, challengers=1000)
-            facade = Facade(
-                scenario, _never, initial_design=first, acquisition_maximizer=search, logging_level=False,
-                overwrite=True,
-            )  # fmt: skip
+            n_climbs = 10 if len(self.nodes) <= 50 else 1  # each looks at all neighbours of many points
+            search = Facade.get_acquisition_maximizer(
+                scenario, challengers=1000, local_search_iterations=n_climbs
+            )
+            parts = {"initial_design": first, "acquisition_maximizer": search}
+            facade = Facade(scenario, _never, **parts, logging_level=False, overwrite=True)
             for flat, loss in facts:
                 config = Configuration(self._space, values=self.units(flat))
                 facade.tell(TrialInfo(config, seed=0), TrialValue(loss), save=False)

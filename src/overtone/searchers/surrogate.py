@@ -11,7 +11,8 @@ from threadpoolctl import ThreadpoolController
 from overtone.searchers.acquisition import log_feasible, log_improvement
 from overtone.searchers.encoding import Encoding
 from overtone.searchers.evidence import Evidence, Growing, seconds_between
-from overtone.searchers.gaussian_process import Kernel, Process, fit, refined
+from overtone.searchers.gaussian_process import Process
+from overtone.searchers.kernels import MOST_FITTED, Kernels
 from overtone.searchers.targets import powered, ranked
 from overtone.searchers.told import Outcome, Point
 from overtone.space import Cube
@@ -46,23 +47,15 @@ class Effort:
 FULL = Effort(300, 512, 96)
 QUICK = Effort(120, 256, 48)
 
-MOST_FITTED = 120
-"""Of how many results a kernel is fitted at most."""
-
 
 class Surrogate:
-    """Ranks points by what is to be expected of them.
-
-    Kernels are fitted at fixed numbers of results and kept in between, so that they depend on
-    nothing but the results and their order. Where suggestions must be quick, those of many results
-    follow from the ones before them in a few steps.
-    """
+    """Ranks points by what is to be expected of them."""
 
     def __init__(self, cube: Cube) -> None:
         self._encoding = Encoding(cube)
         self._d = len(cube)
         self._evidence = Growing(self._encoding)
-        self._kernels: dict[tuple[str, int, bool], Kernel] = {}
+        self._kernels = Kernels(self._encoding.groups)
         self._pools = ThreadpoolController()
 
     def ranked(
@@ -102,23 +95,23 @@ class Surrogate:
         effort = QUICK if is_quick else FULL
         seen = every.best(effort.most_seen)
         weights = rng.dirichlet(np.ones(seen.scores.shape[1]))
-        kernel = self._kernel(target.__name__, every, lambda some: target(some.score()), effort)
+        kernel = self._kernels.of(target.__name__, every, lambda some: target(some.score()), is_quick)
         waiting = self._encoding.columns(np.array(pending, float)) if pending else None
         process = Process(kernel, seen.x, target(seen.score(weights)), waiting)
-        limits = [self._limit(i, every, seen, effort) for i in range(seen.violations.shape[1])]
-        mean, allowed = process.mean(seen.x), seen.is_allowed
+        limits = [self._limit(i, every, seen, is_quick) for i in range(seen.violations.shape[1])]
+        mean, allowed = process.seen_mean, seen.is_allowed
         best = float(mean[allowed].max()) if allowed.any() else None
 
         def worth(candidates: Array) -> Array:
             at = self._encoding.columns(candidates)
-            chance = sum((log_feasible(*limit.predict(at)) for limit in limits), np.zeros(len(at)))
             # while nothing is feasible the first aim is that something is
-            return chance if best is None else chance + log_improvement(*process.predict(at), best)
+            found = np.zeros(len(at)) if best is None else log_improvement(*process.predict(at), best)
+            return sum((log_feasible(*limit.predict(at)) for limit in limits), found)
 
         if listed is not None:
             candidates = np.array(listed, float)
             return _by_worth(candidates, worth(candidates))
-        merit = np.where(allowed, mean, float(mean.min()) - 1 - seen.excess())
+        merit = mean if allowed.all() else np.where(allowed, mean, float(mean.min()) - 1 - seen.excess())
         top = seen.points[np.argsort(-merit, kind="stable")[:5]]
         return self._searched(top, bool(index % 2), worth, effort, rng)
 
@@ -147,48 +140,21 @@ class Surrogate:
         import numpy as np
 
         chosen = around[rng.integers(len(around), size=n)]
-        mask = rng.random(chosen.shape) < min(1.0, 20 / self._d) * rng.uniform(0.3, 1.0, (n, 1))
+        mask = rng.random(chosen.shape) < min(1.0, 20 / self._d) * (0.3 + 0.7 * rng.random((n, 1)))
         mask[np.arange(n), rng.integers(self._d, size=n)] = True
-        step = most * 10 ** rng.uniform(-1, 0, (n, 1))
-        moved = chosen + np.where(mask, step * rng.standard_normal(chosen.shape), 0.0)
+        step = most * 10 ** (rng.random((n, 1)) - 1.0)
+        moved = chosen + mask * (step * rng.standard_normal(chosen.shape))
         moved = self._encoding.jumped(moved, mask, rng)
         return np.abs(1 - np.abs(1 - moved))  # reflected at the cube's faces
 
-    def _limit(self, i: int, every: Evidence, seen: Evidence, effort: Effort) -> Process:
+    def _limit(self, i: int, every: Evidence, seen: Evidence, is_quick: bool) -> Process:
         """The process of a constraint metric."""
-        kernel = self._kernel(f"limit {i}", every, lambda some: some.violation(i), effort)
+        kernel = self._kernels.of(f"limit {i}", every, lambda some: some.violation(i), is_quick)
         return Process(kernel, seen.x, seen.violation(i))
-
-    def _kernel(
-        self, what: str, every: Evidence, target: Callable[[Evidence], Array], effort: Effort
-    ) -> Kernel:
-        groups = self._encoding.groups
-        is_quick = effort is QUICK
-        first = _fits(MOST_FITTED if is_quick else len(every), 8)[-1]
-        later = [n for n in _fits(len(every), 16) if n > MOST_FITTED] if is_quick else []
-        kernel = self._kernels.get((what, first, False))
-        if kernel is None:
-            seen = every.rows(slice(first)).best(MOST_FITTED)
-            kernel = self._kernels[what, first, False] = fit(seen.x, target(seen), groups)
-        for n in later:
-            nearer = self._kernels.get((what, n, True))
-            if nearer is None:
-                seen = every.rows(slice(n)).best(MOST_FITTED)
-                nearer = self._kernels[what, n, True] = refined(kernel, seen.x, target(seen), groups)
-            kernel = nearer
-        return kernel
 
 
 def _by_worth(candidates: Array, worths: Array) -> list[list[float]]:
     import numpy as np
 
     found: list[list[float]] = candidates[np.argsort(-worths, kind="stable")].tolist()
-    return found
-
-
-def _fits(n: int, share: int) -> list[int]:
-    """The numbers of results up to n at which kernels are fitted: each one `share`th larger."""
-    found = [1]
-    while (following := found[-1] + max(1, found[-1] // share)) <= n:
-        found.append(following)
     return found

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
 
 Array = Any
 """A numpy array of floats."""
 
-_POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
+_normal = NormalDist().inv_cdf
+
+_N_POWERS = 9
+"""Quarters from 0 to 2."""
 
 
 def powered(scores: Array) -> Array:
@@ -20,13 +24,18 @@ def powered(scores: Array) -> Array:
     import numpy as np
 
     known = _finite(scores)
-    low, middle, high = np.quantile(known, (0.25, 0.5, 0.75))
+    low, middle, high = _quartiles(known)
     spread = (high - low) or (known.max() - known.min()) or 1.0
     x = np.clip((known - middle) / spread, -1e6, 1e6)
     up, down = np.maximum(x, 0.0), np.maximum(-x, 0.0)
-    slope = float((np.sign(x) * np.log1p(np.abs(x))).sum())
-    found = max((_powered(up, down, slope, power) for power in _POWERS), key=lambda one: one[0])[1]
-    return (found - found.mean()) / (found.std() or 1.0)
+    # how the logarithm of the size of what is done to the values grows with the power
+    slope = float(np.log1p(up).sum() - np.log1p(down).sum())
+    found = _powered(up) - _powered(down)[::-1]
+    found -= found.mean(1, keepdims=True)
+    variances = np.maximum(np.square(found).mean(1), 1e-300)
+    powers = np.arange(_N_POWERS) / 4
+    likeliest = np.argmax(-0.5 * len(x) * np.log(variances) + (powers - 1) * slope)
+    return found[likeliest] / np.sqrt(variances[likeliest])
 
 
 def ranked(scores: Array) -> Array:
@@ -36,11 +45,27 @@ def ranked(scores: Array) -> Array:
     """
     import numpy as np
 
-    known = _finite(scores)
-    _, places, counts = np.unique(known, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - counts / 2
-    inverse = NormalDist().inv_cdf
-    return np.array([inverse(one / len(known)) for one in middle])[places]
+    known, n = _finite(scores), len(scores)
+    order = np.argsort(known, kind="stable")
+    ordered = known[order]
+    is_new = ordered[1:] != ordered[:-1]
+    found = np.empty(n)
+    if is_new.all():
+        found[order] = _normals(n)
+        return found
+    first = np.append(0, np.flatnonzero(is_new) + 1)
+    counts = np.diff(np.append(first, n))
+    middle = [_normal(one / n) for one in (first + counts / 2).tolist()]
+    found[order] = np.repeat(middle, counts)
+    return found
+
+
+@lru_cache(maxsize=512)
+def _normals(n: int) -> Array:
+    """The quantiles of the normal distribution in the middles of n equal parts."""
+    import numpy as np
+
+    return np.array([_normal((i + 0.5) / n) for i in range(n)])
 
 
 def scalarised(scores: Array, weights: Array) -> Array:
@@ -72,17 +97,27 @@ def _finite(scores: Array) -> Array:
     return known / (float(np.abs(known).max()) or 1.0)  # differences of the largest floats are none
 
 
-def _powered(up: Array, down: Array, slope: float, power: float) -> tuple[float, Array]:
-    """The logarithm of the likelihood of a power, and what it makes of values.
+def _quartiles(known: Array) -> tuple[float, float, float]:
+    """The quartiles, in proportion where they lie between two values."""
+    ordered = sorted(known.tolist())
+    last = len(ordered) - 1
+    found = []
+    for quarters in (1, 2, 3):
+        i, part = divmod(quarters * last, 4)
+        low, high = ordered[i], ordered[min(i + 1, last)]
+        # of the nearer one, so that the ends are exact
+        found.append(low + (high - low) * part / 4 if part < 2 else high - (high - low) * (1 - part / 4))
+    return found[0], found[1], found[2]
 
-    Args:
-        up, down: The values above 0, and those below with their sign turned; 0 elsewhere.
-        slope: How the logarithm of the size of what is done to them grows with the power.
-    """
+
+def _powered(values: Array) -> Array:
+    """What each power makes of values that are 0 or more: ((1 + x)^p - 1) / p, one row a power."""
     import numpy as np
 
-    above = np.log1p(up) if power == 0 else ((1 + up) ** power - 1) / power
-    below = np.log1p(down) if power == 2 else ((1 + down) ** (2 - power) - 1) / (2 - power)
-    y = above - below
-    variance = float(y.var()) or 1e-300
-    return -0.5 * len(up) * float(np.log(variance)) + (power - 1) * slope, y
+    found = np.empty((_N_POWERS, len(values)))
+    np.log1p(values, out=found[0])
+    found[1:] = np.sqrt(np.sqrt(1.0 + values))
+    np.multiply.accumulate(found[1:], out=found[1:])
+    found[1:] -= 1.0
+    found[1:] /= np.arange(1, _N_POWERS)[:, None] / 4
+    return found

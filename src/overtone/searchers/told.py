@@ -52,12 +52,12 @@ class Told:
             self._latest[trial.id] = result
 
     def on_trial_end(self, trial: Trial) -> None:
-        """A trial ended; one that was given up before it reported anything says nothing."""
+        """A trial ended: with its last result, unless it failed; without any it says nothing."""
         result = self._latest.pop(trial.id, None)
-        point = self._point(trial)
-        if point is None or (result is None and trial.status is not Status.ERROR):
+        point, has_failed = self._point(trial), trial.status is Status.ERROR
+        if point is None or (result is None and not has_failed):
             return
-        if result is None:
+        if result is None or has_failed:
             self.outcomes.append(Outcome(point, ()))
             return
         seconds = result.metrics.get("time_total_s")

@@ -21,8 +21,8 @@ class Wrapper(Searcher):
     def __init__(self, searcher: Searcher) -> None:
         if not isinstance(searcher, Searcher):
             raise OvertoneError(
-                f"{type(self).__name__} is put around a searcher, such as OptunaSearch(), and not "
-                f"around {searcher!r}"
+                f"{type(self).__name__} is put around a searcher, such as OptunaSearch() or "
+                f'tune.create_searcher("auto"), and not around {searcher!r}'
             )
         self.searcher = searcher
         self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay

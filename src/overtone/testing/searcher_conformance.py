@@ -73,8 +73,10 @@ class SearcherConformance(ABC):
 
     Attributes:
         n: How many trials a test has at most.
+        n_first: So many must have ended before it suggests by what it learnt.
         parallel: How many run at once.
-        kills: At how many facts, evenly spread, its driver is killed; None for every one.
+        kills: Before how many suggestions, evenly spread up to the last one, its driver is killed; None
+            for a kill at every fact.
         objectives: How many numbers a result has.
         is_conditional: Whether it takes spaces with branches; where not it must say so.
         is_distinct: Whether it suggests nothing twice, and ends when a finite space is exhausted.
@@ -85,6 +87,7 @@ class SearcherConformance(ABC):
     """
 
     n = 14
+    n_first = 0
     parallel = 4
     kills: int | None = None
     objectives = 1
@@ -99,20 +102,24 @@ class SearcherConformance(ABC):
     def make_searcher(self, **arguments: Any) -> Searcher:
         """A searcher; `arguments` are `points_to_evaluate` and `evaluated_rewards`, or nothing."""
 
+    def test_these_searches_go_beyond_its_first_suggestions(self) -> None:
+        assert self.n - self.parallel > self.n_first, "what it learnt would show in no suggestion"
+
     @pytest.mark.parametrize("name", SPACES)
     def test_its_suggestions_are_in_the_space(self, name: str) -> None:
         self._search(SPACES[name])
 
     def test_it_takes_conditional_spaces_or_says_why_not(self) -> None:
         if self.is_conditional:
-            seen = {type(config["model"]) for config in self._search(CONDITIONAL).configs}
+            seen = {type(config["model"]) for config in self._search(CONDITIONAL, max(self.n, 9)).configs}
             assert len(seen) == 2, "only one branch was ever tried"
             return
         with pytest.raises(SpaceError, match="model"):
             self._search(CONDITIONAL)
 
     def test_it_takes_200_dimensions(self) -> None:
-        assert len(set(self._search(WIDE, 6).configs[-1])) == 200
+        n = max(6, self.n_first + self.parallel + 1)
+        assert len(set(self._search(WIDE, n).configs[-1])) == 200
 
     @pytest.mark.parametrize("end", sorted(set(ENDS) - {"value"}))
     def test_nothing_but_bad_news(self, end: str) -> None:
@@ -123,7 +130,7 @@ class SearcherConformance(ABC):
 
     def test_those_that_wait_are_not_suggested_again(self) -> None:
         course = self._course(PLANE)
-        for i in range(self.n // 2):
+        for i in range(max(self.n // 2, self.n_first + 1)):
             course.end(course.ask(), "value", float(i))
         waiting = [course.ask().config for _ in range(8)]
         assert len({tuple(config.values()) for config in waiting}) == 8
@@ -141,8 +148,11 @@ class SearcherConformance(ABC):
             return
         space = {**SPACES, "conditional": CONDITIONAL}[name]
         course = self._search(space)
-        step = max(1, len(course.facts) // self.kills) if self.kills else 1
-        for n in range(0, len(course.facts), step):
+        at = [*range(len(course.facts))]
+        if self.kills is not None:
+            before = [n for n in at if course.facts[n].config is not None]
+            at = before[:: -max(1, len(before) // self.kills)][: self.kills]
+        for n in at:
             self._compare(course, n, space)
 
     def test_a_slow_one_can_go_to_another_process(self) -> None:
@@ -157,7 +167,7 @@ class SearcherConformance(ABC):
 
     def test_what_a_trial_does_with_its_config_is_its_own_affair(self) -> None:
         touched, untouched = (self._course(SPACES["nested"]) for _ in range(2))
-        for _ in range(5):
+        for _ in range(max(4, self.n_first + 2)):
             for course in (touched, untouched):
                 trial = course.ask()
                 if course is touched:
@@ -168,7 +178,7 @@ class SearcherConformance(ABC):
 
     def test_trials_that_a_scheduler_added_do_no_harm(self) -> None:
         course = self._course(PLANE)
-        for i in range(5):
+        for i in range(max(3, self.n_first)):
             course.end(course.ask(), "value", float(i))
             course.end(course.added({"x": 0.25, "y": 0.5}), "value", 1.0)
             course.end(course.added({"x": 7.0, "z": "what the space does not have"}), "value", 1.0)

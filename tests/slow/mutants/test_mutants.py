@@ -153,9 +153,7 @@ def survives(one: Mutant, package: Path) -> str:
     path = package / CORE / one.file
     source = path.read_text("utf-8")
     if source.count(one.old) != 1:
-        return (
-            f"{one}: this piece is there {source.count(one.old)} times: adapt tests/slow/mutants/test_mutants.py"
-        )
+        return f"{one}: this piece is there {source.count(one.old)} times: adapt tests/slow/mutants/test_mutants.py"
     path.write_text(source.replace(one.old, one.new), "utf-8")
     try:
         code, output = check(package, one.tests)

@@ -1,6 +1,5 @@
 """`auto` by its suggestions; what all searchers must do is in tests/conformance."""
 
-import numpy as np
 import pytest
 
 from overtone.core.goal import Goal
@@ -9,9 +8,7 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
 from overtone.errors import GoalError
 from overtone.searchers import AutoSearch
-from overtone.searchers.surrogate import QUICK, Surrogate, _fits
-from overtone.searchers.told import Outcome
-from overtone.space import Cube, choice, randint, space, uniform
+from overtone.space import choice, randint, space, uniform
 
 CPU = Resources.of({"cpu": 1})
 
@@ -72,21 +69,3 @@ def test_trials_of_others_are_learnt_from_and_not_repeated():
     searcher.on_result(known, Result(1, 1.0, (1.0,), (), {}))
     searcher.on_trial_end(known)
     assert sorted(c["n"] for c in searched(searcher, 5, lambda c: 0.0)) == [0, 2]
-
-
-def test_fits_are_at_fixed_numbers_of_results():
-    assert [_fits(n, 8)[-1] for n in (4, 9, 16, 17, 18, 100)] == [4, 9, 16, 16, 18, 91]
-
-
-def test_quick_kernels_depend_on_the_results_alone():
-    """One that was asked all the time has the kernel of one that is asked now, as after a resume."""
-    rng = np.random.default_rng(0)
-    told = [
-        Outcome(tuple(map(float, point)), (float(-point.sum()),), (), 0.01) for point in rng.random((150, 2))
-    ]
-    often, once = (Surrogate(Cube({"x": uniform(0, 1), "y": uniform(0, 1)})) for _ in range(2))
-    for n in (122, 131, 150):
-        often.ranked(told[:n], [], 0, np.random.default_rng(1))
-    found = [one.ranked(told, [], 0, np.random.default_rng(1)) for one in (often, once)]
-    assert found[0] == found[1]
-    assert len(found[0]) == 64 + QUICK.n_moved  # it was quick

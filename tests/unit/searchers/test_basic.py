@@ -86,6 +86,7 @@ def test_points_and_computed_values():
         ({"points_to_evaluate": {"x": 1}}, "must be a list of dicts"),
         ({"points_to_evaluate": [{"x": 1}, {"z": 1}]}, r"points_to_evaluate\[1\]: 'z' is not in the space"),
         ({"points_to_evaluate": [{"x": 7}]}, r"points_to_evaluate\[0\]: x=7 is none of 1, 2, 3"),
+        ({"max_concurrent": -1}, "max_concurrent=-1 must be a whole number"),
         ({"random_state": "a"}, "random_state='a'"),
     ],
 )

@@ -52,3 +52,24 @@ def test_it_is_the_partner_of_the_scheduler(tmp_path):
     )  # fmt: skip
     assert len(found.trials) == 30
     assert abs(found.best_config["x"] - 0.3) < 0.1
+
+
+def test_what_failed_is_no_good_at_any_budget_whatever_it_reported():
+    course = Course(TuneBOHB(bohb_config={"random_fraction": 0.0}), {"x": tune.uniform(0, 1)})
+    for _ in range(60):
+        trial = course.ask()
+        fails = trial.config["x"] > 0.5
+        if fails:
+            told(course.searcher, trial, 1, trial.config["x"])
+        course.end(trial, "raised" if fails else "value", trial.config["x"])
+    assert sum(one["x"] > 0.5 for one in course.configs[-20:]) <= 6
+    worst = {score for found in course.searcher._found.values() for _, score in found.values() if score < -1}
+    assert worst == {float("-inf")}
+
+
+def test_a_warm_start_is_learnt_from():
+    course = Course(TuneBOHB(), SPACE)
+    for i in range(6):
+        course.end(course.added({"x": i / 8, "act": "a"}), "value", 1.0)
+    assert len(course.searcher._found[2]) == 6
+    assert course.searcher._budget() == 2

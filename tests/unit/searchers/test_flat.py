@@ -10,7 +10,9 @@ from overtone.searchers.flat import built, flattened, searched
 from overtone.space import parse
 
 SPACE = {
-    "model": tune.choice([{"kind": "svm", "c": tune.uniform(0, 1)}, {"kind": "tree", "depth": tune.randint(1, 9)}, None]),
+    "model": tune.choice(
+        [{"kind": "svm", "c": tune.uniform(0, 1)}, {"kind": "tree", "depth": tune.randint(1, 9)}, None]
+    ),
     "layers": [tune.qrandint(8, 64, 8), 3],
     "double": tune.sample_from(lambda spec: spec.config.lr * 2),
     "lr": tune.loguniform(1e-3, 1),
@@ -40,7 +42,13 @@ def test_what_is_left_out_is_drawn():
 
 
 def test_all_that_may_be_chosen():
-    assert [node.key for node in searched(parse(SPACE))] == ["layers/0", "lr", "model", "model#0/c", "model#1/depth"]
+    assert [node.key for node in searched(parse(SPACE))] == [
+        "layers/0",
+        "lr",
+        "model",
+        "model#0/c",
+        "model#1/depth",
+    ]
 
 
 @pytest.mark.parametrize(

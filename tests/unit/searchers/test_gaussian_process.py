@@ -3,24 +3,13 @@
 import numpy as np
 import pytest
 
-from overtone.searchers.gaussian_process import Kernel, Process, _cost, fit
+from overtone.searchers.gaussian_process import Kernel, Process, inverse
 
 
 def test_the_kernel():
     # (1 + sqrt(5) r + 5/3 r^2) exp(-sqrt(5) r) at r = 0.5 / 0.5 = 1
     value = Kernel(np.array([0.5]), 0.0)(np.array([[0.0]]), np.array([[0.5]]))[0, 0]
     assert value == pytest.approx((1 + 5**0.5 + 5 / 3) * np.exp(-(5**0.5)))
-
-
-def test_the_gradient_is_that_of_the_cost():
-    rng = np.random.default_rng(0)
-    x, y, groups = rng.random((12, 3)), rng.standard_normal(12), np.array([0, 1, 1])
-    theta = np.array([-0.4, 0.3, -3.0])
-    slope = _cost(theta, x, y, groups, -0.4)[1]
-    for i in range(3):
-        step = np.eye(3)[i] * 1e-5
-        change = _cost(theta + step, x, y, groups, -0.4)[0] - _cost(theta - step, x, y, groups, -0.4)[0]
-        assert slope[i] == pytest.approx(change / 2e-5, rel=1e-4)
 
 
 def test_it_goes_through_what_it_saw_and_is_unsure_elsewhere():
@@ -39,12 +28,22 @@ def test_points_that_are_tried_narrow_it_and_leave_its_mean():
     assert waiting.predict(at)[1][0] < 0.1 * alone.predict(at)[1][0]
 
 
-def test_a_fit_tells_what_matters():
-    rng = np.random.default_rng(1)
-    x = rng.random((30, 2))
-    y = np.sin(6 * x[:, 0])
-    kernel = fit(x, (y - y.mean()) / y.std(), np.array([0, 1]))
-    assert kernel.lengths[0] < 0.5 * kernel.lengths[1]
-    assert kernel.noise < 1e-2
-    noisy = fit(x, rng.standard_normal(30), np.array([0, 1]))
-    assert noisy.noise > 0.1
+@pytest.mark.parametrize("n", [1, 10, 11, 57, 130])
+def test_the_inverse_of_a_triangle(n):
+    rng = np.random.default_rng(0)
+    lower = np.tril(rng.standard_normal((n, n))) * 0.2 + np.eye(n)
+    assert inverse(lower) @ lower == pytest.approx(np.eye(n), abs=1e-9)
+
+
+def test_the_mean_where_it_saw_and_what_is_pending_by_the_whole_matrix():
+    rng = np.random.default_rng(0)
+    x, y, pending, at = rng.random((90, 3)), rng.standard_normal(90), rng.random((5, 3)), rng.random((70, 3))
+    kernel = Kernel(np.array([0.3, 0.5, 0.9]), 0.01)
+    process = Process(kernel, x, y, pending)
+    mean, sd = process.predict(at)
+    assert process.predict(x)[0] == pytest.approx(process.seen_mean)
+    every = np.vstack([x, pending])
+    cross = kernel(at, every)
+    left = 1 - np.sum(cross * np.linalg.solve(kernel(every, every) + 0.01 * np.eye(95), cross.T).T, axis=1)
+    assert sd == pytest.approx(np.sqrt(process._variance * left), rel=1e-4)
+    assert mean == pytest.approx(Process(kernel, x, y).predict(at)[0])

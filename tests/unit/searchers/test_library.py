@@ -73,7 +73,9 @@ def test_nothing_known_is_no_better_than_anything():
 
 @pytest.mark.parametrize(("mode", "scores"), [("max", [2.0, -inf]), ("min", [-2.0, inf])])
 def test_rewards_are_the_metrics_own_values(mode, scores):
-    found = course(mode=mode, points_to_evaluate=[{"x": 0.25}, {"x": 0.75}, {"x": 0.0}], evaluated_rewards=[2, -inf])
+    found = course(
+        mode=mode, points_to_evaluate=[{"x": 0.25}, {"x": 0.75}, {"x": 0.0}], evaluated_rewards=[2, -inf]
+    )
     assert [one.result.score for one in found.searcher.told] == scores
     assert found.ask().config == {"x": 0.0}
 
@@ -127,3 +129,56 @@ def test_bayesopt_takes_bounds(monkeypatch):
     config = Course(searcher, {}).ask().config
     assert config["kind"] == "a"
     assert 10 <= config["x"] <= 20
+
+
+def test_the_newest_loss_is_the_worst_where_it_failed_and_none_while_nothing_else_is_known():
+    found = course()
+    found.end(found.ask(), "raised", 0.0)
+    assert found.searcher.newest_loss() is None
+    for value in (5.0, 3.0):
+        found.end(found.ask(), "value", value)
+    found.end(found.ask(), "raised", 0.0)
+    assert found.searcher.newest_loss() == -3.0
+
+
+def test_losses_have_squares():
+    found = course()
+    for value in (1e308, -1e308):
+        found.end(found.ask(), "value", value)
+    assert found.searcher.losses() == [-1e100, 1e100]
+
+
+def test_one_value_is_no_dimension():
+    found = course({"x": tune.uniform(0, 1), "n": tune.randint(3, 4)})
+    assert list(found.searcher.nodes) == ["x"]
+    assert found.ask().config == {"x": 0.5, "n": 3}
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (
+            lambda: HyperOptSearch(n_initial_points="many"),
+            "n_initial_points='many' must be a whole number, 0 or more",
+        ),
+        (lambda: BayesOptSearch(random_search_steps=-1), "random_search_steps=-1 must be"),
+        (lambda: OptunaSearch(seed="a"), "OptunaSearch: seed='a' must be a whole number"),
+        (lambda: HyperOptSearch(gamma=2), "gamma=2 must be between 0 and 1"),
+        (
+            lambda: BayesOptSearch(utility_kwargs={"kind": "best"}),
+            "kind='best' is none of 'ucb', 'ei', 'poi'",
+        ),
+        (
+            lambda: Middle(points_to_evaluate=[{"x": 0.5}], evaluated_rewards=["good"]),
+            "evaluated_rewards.0.='good' must",
+        ),
+    ],
+)
+def test_arguments_that_cannot_be_used(make, says):
+    with pytest.raises(ValueError, match=says):
+        Course(make(), SPACE)
+
+
+def test_an_empty_space():
+    pytest.importorskip("hyperopt")
+    assert Course(HyperOptSearch(), {}).ask().config == {}

@@ -8,6 +8,8 @@ from overtone.core.types import Result
 from overtone.engines.simulated import Simulated
 from overtone.errors import SpaceError
 from overtone.searchers.optuna import OptunaSearch
+from overtone.searchers.optuna_params import decoded, encoded
+from overtone.space import parse
 from overtone.space.constraint import space as space_of
 from overtone.testing.course import Course, resumed
 
@@ -29,7 +31,12 @@ def test_the_study_has_the_parameters_under_their_names_and_values():
     found = course(space)
     config = found.ask().config
     params = found.searcher.study.trials[0].params
-    assert params == {"lr": config["lr"], "act": config["act"], "n": config["n"], "in/q": config["in"]["q"] // 8}
+    assert params == {
+        "lr": config["lr"],
+        "act": config["act"],
+        "n": config["n"],
+        "in/q": config["in"]["q"] // 8,
+    }
 
 
 def test_values_have_the_sign_of_the_metric():
@@ -92,7 +99,10 @@ def test_a_space_may_be_defined_by_running_it():
 
 def test_points_for_a_space_that_is_defined_by_running_it():
     points = [{"x": 0.5}, {"x": 0.25}, {}]
-    define = {"x": optuna.distributions.FloatDistribution(0, 1), "y": optuna.distributions.IntDistribution(0, 3)}
+    define = {
+        "x": optuna.distributions.FloatDistribution(0, 1),
+        "y": optuna.distributions.IntDistribution(0, 3),
+    }
     points[0]["y"] = 1
     found = course({}, space=define, points_to_evaluate=points, evaluated_rewards=[7.0])
     assert found.ask().config["x"] == 0.25
@@ -122,8 +132,29 @@ def test_a_constraint_of_the_space_is_kept():
     found = course(space)
     assert all(found.ask().config["x"] < 0.3 for _ in range(5))
     never = course(space_of({"x": tune.uniform(0, 1)}, constraint=lambda config: False))
-    with pytest.raises(SpaceError, match="100 attempts"):
+    with pytest.raises(SpaceError, match="allowed none of 2,000"):
         never.ask()
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "cmaes"])
+def test_results_that_pull_to_what_is_not_allowed(sampler):
+    space = space_of({"x": tune.uniform(0, 1)}, constraint=lambda config: config["x"] < 0.3)
+
+    def begun():
+        return course(space, sampler=sampler)
+
+    found = begun()
+    for _ in range(16):
+        trial = found.ask()
+        found.end(trial, "value", trial.config["x"])
+        told = found.searcher.study.trials[-1]
+        assert (told.state.name, told.value, told.params["x"]) == (
+            "COMPLETE",
+            trial.config["x"],
+            trial.config["x"],
+        )
+    for n in (30, 45):
+        assert all(now == then for then, now in resumed(found.facts, n, begun().searcher, at_most=2))
 
 
 def test_a_sampler_of_the_users():
@@ -150,3 +181,33 @@ def test_it_runs_behind_the_waist(tmp_path):
     )  # fmt: skip
     assert len(found.trials) == 20
     assert abs(found.best_config["x"] - 0.3) < 0.1
+
+
+def test_whole_numbers_beyond_those_of_floats():
+    found = course({"n": tune.randint(-(2**70), 2**70), "one": tune.randint(2, 3)})
+    for i in range(12):
+        found.end(found.ask(), "value", float(i))
+    assert all(abs(one["n"]) <= 2**70 and one["one"] == 2 for one in found.configs)
+    again = course({"n": tune.randint(-(2**70), 2**70), "one": tune.randint(2, 3)})
+    assert all(now == then for then, now in resumed(found.facts, 20, again.searcher, at_most=2))
+
+
+@pytest.mark.parametrize("domain", [tune.randint(-5, 10**9), tune.quniform(0, 10**5, 0.001)])
+def test_of_many_steps_a_million_are_parameters(domain):
+    node = parse({"n": domain}).items["n"]
+    found = course({"n": domain})
+    for value in (found.ask().config["n"] for _ in range(20)):
+        assert domain.contains(value)
+        assert decoded({"n": node}, encoded({"n": node}, {"n": value})) == {"n": value}
+    for value in (domain.quantile(0), domain.quantile(1), domain.quantile(0.3)):
+        (near,) = decoded({"n": node}, encoded({"n": node}, {"n": value})).values()
+        assert abs(domain.cdf(near) - domain.cdf(value)) < 2e-6
+    (distribution,) = found.searcher.study.trials[0].distributions.values()
+    assert (distribution.high - distribution.low) / distribution.step <= 1e6
+
+
+def test_the_process_lists_no_billion_values():
+    pytest.importorskip("scipy")
+    found = course({"n": tune.lograndint(1, 10**9)}, sampler="gp")
+    with pytest.raises(SpaceError, match="n: .* has 999,999,999 values, which Optuna's GPSampler would list"):
+        found.ask()

@@ -33,6 +33,14 @@ def test_a_failure_is_remembered_and_one_that_was_given_up_is_not():
     assert told.outcomes == [Outcome((0.5,), ())]
 
 
+def test_one_that_failed_counts_as_failed_whatever_it_had_reported():
+    told, one = Told(to_point), trial({"x": 0.5})
+    told.on_result(one, Result(1, 9.0, (9.0,), (), {}))
+    one.status = Status.ERROR
+    told.on_trial_end(one)
+    assert told.outcomes == [Outcome((0.5,), ())]
+
+
 def test_what_was_suggested_counts_where_the_config_was_changed_since():
     told = Told(to_point)
     told.pending[4] = (0.75,)

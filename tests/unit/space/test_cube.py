@@ -1,7 +1,7 @@
 import pytest
 
 from overtone.errors import SpaceError
-from overtone.space import Cube, choice, grid_search, loguniform, randint, sample_from, uniform
+from overtone.space import Cube, choice, grid_search, loguniform, qrandint, randint, sample_from, uniform
 
 SPACE = {
     "opt": choice([{"name": "sgd", "lr": loguniform(1e-4, 1)}, {"name": "adam", "lr": uniform(0, 1)}]),
@@ -67,3 +67,15 @@ def test_configurations_that_are_not_of_the_space(config, says):
 def test_points_of_the_wrong_length():
     with pytest.raises(SpaceError, match="has 1 coordinates, not 2"):
         Cube({"x": uniform(0, 1)}).from_unit([0, 1])
+
+
+def test_whole_numbers_that_floats_cannot_tell_apart():
+    wide, stepped = randint(-(2**70), 2**62), qrandint(0, 2**62, 8)
+    assert [wide.contains(k) for k in (2**62 - 1, 2**62, -(2**70), -(2**70) - 1)] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert wide.cast(2**62 - 1) == 2**62 - 1
+    assert [stepped.contains(k) for k in (2**62, 2**62 - 1, 2**62 - 8)] == [True, False, True]

@@ -1,0 +1,42 @@
+"""Trials that ended, as losses that every library can be told of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+
+from overtone.core.types import Result
+from overtone.searchers.flat import Flat
+
+_LARGEST = 1e100
+"""What libraries are told of larger losses: squares of the largest floats are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A trial that ended.
+
+    Attributes:
+        index: Of its suggestion; -1 for one that was known before, or added by a scheduler.
+        flat: What was chosen for it.
+        result: Its last one; None where it failed.
+    """
+
+    index: int
+    flat: Flat
+    result: Result | None
+
+
+def loss(told: Finished) -> float:
+    """The score with its sign turned; inf for what failed or violates a constraint."""
+    result = told.result
+    return inf if result is None or any(one > 0 for one in result.violations) else -result.score
+
+
+def finite_losses(told: Sequence[Finished]) -> list[float]:
+    """The losses, where what is infinite is the worst and the best that are known."""
+    found = [loss(one) for one in told]
+    known = [min(max(one, -_LARGEST), _LARGEST) for one in found if isfinite(one)]
+    best, worst = min(known, default=0.0), max(known, default=0.0)
+    return [min(max(one, best), worst) for one in found]
