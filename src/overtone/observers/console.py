@@ -23,6 +23,7 @@ from overtone.observers.writer import Writer
 
 __all__ = ["Console", "ConsoleFacts", "Display"]
 
+
 class Display(Protocol):
     """A way to show a run."""
 

@@ -6,21 +6,35 @@ depends on its value and its distance from the end alone (Castagnoli polynomial,
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
-
-import numpy as np
 
 _POLYNOMIAL = 0x82F63B78
 _MASK = 0xFFFFFFFF
 _BLOCK = 512  # bytes at a time: the table takes 512 KiB
+_FEW = 16
+_WARM = 200_000
+"""So many bytes are looked up one by one: for less than that numpy is not imported."""
 
 
+def _of_bytes() -> list[int]:
+    """The contribution of each byte value at the end."""
+    found = list(range(256))
+    for _ in range(8):
+        found = [(one >> 1) ^ _POLYNOMIAL if one & 1 else one >> 1 for one in found]
+    return found
+
+
+_LAST = _of_bytes()
+_n_left = _WARM
+
+
+@cache
 def _tables() -> tuple[Any, Any]:
     """The contribution of each byte value at each distance from the end, and where each distance begins."""
-    one = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        one = np.where(one & 1, (one >> 1) ^ np.uint32(_POLYNOMIAL), one >> 1).astype(np.uint32)
+    import numpy as np
+
+    one = np.array(_LAST, dtype=np.uint32)
     table = np.empty((_BLOCK, 256), dtype=np.uint32)
     table[-1] = one
     for row in range(_BLOCK - 2, -1, -1):
@@ -28,14 +42,15 @@ def _tables() -> tuple[Any, Any]:
     return table.ravel(), np.arange(_BLOCK, dtype=np.intp) * 256
 
 
-_TABLE, _STARTS = _tables()
-_LAST: list[int] = _TABLE[-256:].tolist()
-_FEW = 16
-
-
 def crc32c(data: bytes) -> int:
     """The CRC-32C of `data`."""
-    return _of_few(data) if len(data) <= _FEW else _of_many(data)
+    global _n_left
+    if len(data) <= _FEW:
+        return _of_few(data)
+    if _n_left > 0:
+        _n_left -= len(data)
+        return _loop(_MASK, data) ^ _MASK
+    return _of_many(data)
 
 
 @lru_cache(4096)  # event files have the checksum of each length, and lengths repeat
@@ -44,6 +59,9 @@ def _of_few(data: bytes) -> int:
 
 
 def _of_many(data: bytes) -> int:
+    import numpy as np
+
+    table, starts = _tables()
     state = _MASK
     for begin in range(0, len(data), _BLOCK):
         block = data[begin : begin + _BLOCK]
@@ -52,7 +70,7 @@ def _of_many(data: bytes) -> int:
         else:
             values = np.frombuffer(block, np.uint8).copy()
             values[:4] ^= np.frombuffer(state.to_bytes(4, "little"), np.uint8)
-            state = int(np.bitwise_xor.reduce(_TABLE.take(_STARTS[_BLOCK - len(values) :] + values)))
+            state = int(np.bitwise_xor.reduce(table.take(starts[_BLOCK - len(values) :] + values)))
     return state ^ _MASK
 
 

@@ -46,7 +46,7 @@ class EventWriter:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._process: Popen[bytes] | None = None
-        # the process takes a second of a core to begin: not in the experiment's first moments
+        # the process takes some time of a core to begin: not in the experiment's first moments
         self._aside = Aside(self._send, "overtone-tensorboard", MOST_WAITING, _START_AFTER_S)
 
     def put(self, batch: list[Message]) -> None:

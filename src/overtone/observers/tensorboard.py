@@ -1,7 +1,7 @@
 """TensorBoard event files: scalars of every numeric metric, and the HParams tab.
 
-They are written by a process of their own, through tensorboardX: that library takes a
-second to import, and PyTorch with it where that is installed. Here only batches are sent.
+They are written by a process of their own, through tensorboardX: that library would import
+much into this one, PyTorch where that is installed. Here only batches are sent.
 """
 
 from __future__ import annotations

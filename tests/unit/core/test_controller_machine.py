@@ -435,7 +435,9 @@ class Machine(RuleBasedStateMachine):
         assert +retention._pins == needed, "each who would go on from it has it pinned, once"
         assert +retention._rests == ended
         entries = [*retention._due.values(), *(one for kept in retention._kept.values() for one in kept)]
-        assert {one.checkpoint.uri for one in entries} == set(self.kept), "what is there is known, and the reverse"
+        assert {one.checkpoint.uri for one in entries} == set(self.kept), (
+            "what is there is known, and the reverse"
+        )
         assert needed.keys() <= self.kept.keys()
         assert sum(one.checkpoint.size_bytes for one in entries) == retention._bytes
 
