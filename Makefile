@@ -10,7 +10,7 @@ test: .venv/test.stamp  ## all tests
 	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile
 
 slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
-	@$(RUN) -m pytest tests/slow
+	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/slow
 
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
