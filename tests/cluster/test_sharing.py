@@ -128,7 +128,7 @@ def train(config):
 
 env = {"working_dir": sys.argv[2], "env_vars": {"FLAVOUR": "umami"}}
 analysis = tune.run(train, engine=tune.ray_cluster(runtime_env=env), storage_path=sys.argv[1], metric="loss", mode="min")
-print("found", analysis.results_df["flavour"].tolist())
+print("found", [trial.last_result["flavour"] for trial in analysis.trials])
 """
 
 
