@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from typing import Any, BinaryIO
 
 from overtone.research.search import Case, Row, Setup, failed
+from overtone.worker.threads import VARIABLES
 
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from overtone.research.crew_member import main; main()"
 
@@ -92,7 +93,7 @@ class Crew:
             return self._left.popleft() if self._left else None
 
     def _started(self) -> subprocess.Popen[bytes]:
-        environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+        environment = {**dict.fromkeys(VARIABLES, "1"), **os.environ}
         with self._lock:
             if self._is_closed:
                 raise EOFError("the comparison has ended")

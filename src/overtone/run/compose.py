@@ -197,6 +197,11 @@ def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:
     return hasattr(trainable, "curve_of") or (names[1:2] == ("t",) and "t" not in parameters)
 
 
+def has_files(experiment: Experiment, engine: Engine) -> bool:
+    """Whether trials have folders with files of their own."""
+    return not engine.repeats if experiment.files is None else experiment.files
+
+
 def observers_for(
     experiment: Experiment, parts: Parts, console: Console, followers: Sequence[Observer] = ()
 ) -> list[Observer]:
@@ -207,10 +212,10 @@ def observers_for(
     """
     from overtone.observers import file_observers, reconcile
 
-    has_files = not parts.engine.repeats if experiment.files is None else experiment.files
+    writes = has_files(experiment, parts.engine)
     found: list[Observer] = []
     folder, tensorboard = parts.folder, parts.has_tensorboard
-    if not has_files:
+    if not writes:
         pass
     elif parts.past is not None:
         codec = codec_for(parts.space)
@@ -218,7 +223,7 @@ def observers_for(
     else:
         found = file_observers(folder, tensorboard, table=console.table)
     found += followers
-    if parts.engine.repeats and not has_files and experiment.verbose == 0 and experiment.reporter is None:
+    if parts.engine.repeats and not writes and experiment.verbose == 0 and experiment.reporter is None:
         return found  # nobody looks, and there is no table to keep
     return [*found, console]
 

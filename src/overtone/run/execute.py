@@ -13,7 +13,7 @@ from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
-from overtone.run.compose import Parts, Past, compose, observers_for
+from overtone.run.compose import Parts, Past, compose, has_files, observers_for
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
 from overtone.run.found import JOURNAL
@@ -329,8 +329,7 @@ class Run:
             describe=parts.scheduler.describe,
             waits=parts.engine.waits,
             parameters=variables(parts.space) or None,
-            has_tensorboard=parts.has_tensorboard
-            and (not parts.engine.repeats if experiment.files is None else experiment.files),
+            has_tensorboard=parts.has_tensorboard and has_files(experiment, parts.engine),
             may_redraw=kind != "Inline",
         )
         return Console(facts, experiment.verbose, experiment.reporter)

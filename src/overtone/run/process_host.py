@@ -22,15 +22,13 @@ from overtone.run.host import Answers, Inbox, Question
 from overtone.run.searcher_process import BOOT, bodies, framed
 from overtone.space import decode_config, encode_config
 from overtone.worker.new_python import new_python
+from overtone.worker.threads import VARIABLES
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
 ENDS_WITHIN_S = 5.0
 """How long a process that was killed is waited for."""
-
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""For the numerics of a searcher, unless the user says otherwise: the other cores belong to the trials."""
 
 
 class ProcessHost:
@@ -103,7 +101,8 @@ class ProcessHost:
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             start_new_session=True,
-            env={**ONE_THREAD, **os.environ},
+            # unless the user says otherwise: the other cores belong to the trials
+            env={**dict.fromkeys(VARIABLES, "1"), **os.environ},
         )
         theirs.close()
         self._outbox.put(luggage)

@@ -74,15 +74,13 @@ def _is_curve(function: Any, parameters: Any) -> bool:
 
 
 def wrong_point(point: Any, t: int) -> ValueError | None:
-    """What is wrong with a tuple that a curve returned for iteration `t`; None where nothing is."""
+    """What is wrong with what a curve returned for iteration `t`; None where nothing is."""
     if type(point) is not tuple:
         return None
     if len(point) == 2 and isinstance(point[1], (int, float)):
-        return (
-            None
-            if 0 <= point[1] < inf
-            else ValueError(f"the curve says that iteration {t} takes {point[1]} s")
-        )
+        if 0 <= point[1] < inf:
+            return None
+        return ValueError(f"the curve says that iteration {t} takes {point[1]} s")
     return ValueError(
         f"for iteration {t} the curve returned {point!r:.200}: return metrics, or (metrics, seconds) with "
         "seconds a number, or None at the end"

@@ -114,7 +114,7 @@ class Trials:
             metrics, seconds = point if type(point) is tuple else (point, self._seconds)
             seconds = float(seconds) * attempt.slowness
             if not 0.0 <= seconds < inf:
-                raise ValueError(f"the curve says that iteration {t} takes {seconds} s")
+                raise ValueError(f"iteration {t} takes {seconds} s")  # what the curve said: `wrong_point`
         except StopIteration:
             metrics = None
         except (Exception, SystemExit) as error:
