@@ -1,6 +1,6 @@
 """How many results a second Syne Tune's simulator makes of the curves of simulated.py.
 
-    PEER_PYTHON benchmarks/peer_simulated.py WORKERS TRIALS
+    PEER_PYTHON benchmarks/peer_simulated.py WORKERS TRIALS GRACE_PERIOD
 
 `simulated.py --peer PEER_PYTHON` starts it, with a Python that has syne-tune. It prints results a second
 of CPU, as JSON: over `Tuner.run` alone, with nothing stored or printed, with asynchronous successive halving.
@@ -50,7 +50,7 @@ class Count(SimulatorCallback):
 
 
 def main():
-    workers, trials = map(int, sys.argv[1:3])
+    workers, trials, grace = map(int, sys.argv[1:4])
     logging.disable(logging.CRITICAL)
     os.environ["SYNETUNE_FOLDER"] = tempfile.mkdtemp()
     rng = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def main():
     # more than there are draws: it asks for the next ones before it sees that it may end
     rows = rng.integers(0, CONFIGS, 4 * trials + 20 * workers)
     scheduler = AsynchronousSuccessiveHalving(
-        space, "loss", do_minimize=True, time_attr="epoch", max_t=LONGEST, grace_period=1,
+        space, "loss", do_minimize=True, time_attr="epoch", max_t=LONGEST, grace_period=grace,
         reduction_factor=3, random_seed=1,
         searcher_kwargs={"points_to_evaluate": [{"row": int(row), "same": int(row)} for row in rows]},
     )  # fmt: skip

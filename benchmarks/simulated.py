@@ -7,7 +7,9 @@
     python benchmarks/simulated.py rate --peer PYTHON   beside Syne Tune's simulator, in turn; PYTHON has it
 
 Each figure is measured in a process of its own. `rate` is over the whole of `tune.run`: from the call
-to its return, with the journal written and with all that the controller, ASHA and the engine do.
+to its return, with the journal written and with all that the controller, ASHA and the engine do. A trial
+costs as much as a dozen results, so that it depends on how many a trial has: 20 with the grace period of
+`rate`, 4 with that of `short`, which is the hardest.
 """
 
 from __future__ import annotations
@@ -29,8 +31,12 @@ from overtone.tune.schedulers import ASHAScheduler
 LONGEST = 50
 """Iterations of a curve, as in LCBench."""
 
+LATE, EARLY = 10, 1
+"""Iterations before ASHA may stop a trial: it has 20 of 50 in the mean, or 4."""
+
 TARGETS = {
     "rate": ("simulated reports/s, ASHA, 500 workers", 20_000, 60_000, True),
+    "short": ("the same where trials have 4 reports in the mean", 0, 0, True),
     "growth": ("reports/s with 10,000 workers over that with 10", 0.5, 0.9, True),
     "memory": ("memory of 100,000 trials with ASHA, MB", 1_000, 300, False),
     "prediction": ("predicted over real wall time, local engine, off by", 0.10, 0.05, False),
@@ -45,13 +51,13 @@ def curve(config: dict[str, Any], t: int) -> Any:
     return {"loss": x + 1.0 / t}, 1.0 + 9.0 * (x * 7919.0 % 1.0)
 
 
-def search(workers: int, trials: int) -> tuple[int, float, float]:
+def search(workers: int, trials: int, grace: int = EARLY) -> tuple[int, float, float]:
     """How many results a search has, and what its `tune.run` takes: seconds, and seconds of CPU."""
     with tempfile.TemporaryDirectory() as folder:
         began, cpu_began = time.perf_counter(), time.process_time()
         analysis = tune.run(
             curve, config={"x": tune.uniform(0, 1)}, num_samples=trials, metric="loss", mode="min", seed=1,
-            scheduler=ASHAScheduler(max_t=LONGEST, grace_period=1, reduction_factor=3),
+            scheduler=ASHAScheduler(max_t=LONGEST, grace_period=grace, reduction_factor=3),
             engine=tune.Simulated(workers), storage_path=folder, verbose=0,
         )  # fmt: skip
         took, cpu = time.perf_counter() - began, time.process_time() - cpu_began
@@ -60,8 +66,17 @@ def search(workers: int, trials: int) -> tuple[int, float, float]:
 
 def rate() -> dict[str, float]:
     """Reports a second with 500 workers."""
-    results, took, cpu = search(500, 20_000)
-    return {"value": results / took, "per_cpu_s": results / cpu, "results": results, "trials": 20_000}
+    return _rate(500, 5_000, LATE)
+
+
+def short() -> dict[str, float]:
+    """Reports a second with 500 workers where two trials of three are stopped at their first."""
+    return _rate(500, 20_000, EARLY)
+
+
+def _rate(workers: int, trials: int, grace: int) -> dict[str, float]:
+    results, took, cpu = search(workers, trials, grace)
+    return {"value": results / took, "per_cpu_s": results / cpu, "results": results, "trials": trials}
 
 
 def growth() -> dict[str, float]:
@@ -127,15 +142,20 @@ def prediction() -> dict[str, float]:
 
 
 def beside(python: str) -> None:
-    """Results a second of CPU with 500 workers, and those of Syne Tune's simulator; in turn, three times."""
-    peer = [python, str(Path(__file__).with_name("peer_simulated.py")), "500", "1500"]
-    pairs = []
-    for _ in range(3):
-        mine = _last_line([sys.executable, __file__, "--alone", "rate"])["per_cpu_s"]
-        pairs.append((mine, _last_line(peer)["value"]))
-        print(f"a second of CPU: Overtone {pairs[-1][0]:9,.0f}   Syne Tune {pairs[-1][1]:7,.0f}", flush=True)
-    ratio = statistics.median(mine / theirs for mine, theirs in pairs)
-    print(f"{'over Syne Tune, the median of three':55} {ratio:12,.1f}")
+    """Results a second of CPU, and those of Syne Tune's simulator; in turn, three times."""
+    theirs = [python, str(Path(__file__).with_name("peer_simulated.py"))]
+    mine = [sys.executable, __file__, "--search"]
+    print(f"{'results a second of CPU':40} {'Overtone':>10} {'Syne Tune':>10} {'ratio':>8}")
+    for grace in (LATE, EARLY):
+        for workers in (500, 4):
+            pairs = []
+            for _ in range(3):
+                ours = _last_line([*mine, str(workers), "6000", str(grace)])["per_cpu_s"]
+                pairs.append((ours, _last_line([*theirs, str(workers), "1500", str(grace)])["value"]))
+            medians = [statistics.median(pair[i] for pair in pairs) for i in range(2)]
+            ratio = statistics.median(one / other for one, other in pairs)
+            title = f"{workers} workers, grace period {grace}"
+            print(f"{title:40} {medians[0]:10,.0f} {medians[1]:10,.0f} {ratio:8,.1f}", flush=True)
 
 
 def _last_line(command: list[str]) -> dict[str, float]:
@@ -144,7 +164,7 @@ def _last_line(command: list[str]) -> dict[str, float]:
     return found
 
 
-FIGURES = {"rate": rate, "growth": growth, "memory": memory, "prediction": prediction}
+FIGURES = {"rate": rate, "short": short, "growth": growth, "memory": memory, "prediction": prediction}
 
 
 def main() -> None:
@@ -157,7 +177,11 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="show where the time of `rate` goes")
     parser.add_argument("--peer", metavar="PYTHON", help="one that has syne-tune, to compare with")
     parser.add_argument("--alone", choices=FIGURES, help=argparse.SUPPRESS)
+    parser.add_argument("--search", nargs=3, type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.search:
+        print(json.dumps(_rate(*args.search)))
+        return
     if args.alone:
         print(json.dumps(FIGURES[args.alone]()))
         return
@@ -166,15 +190,15 @@ def main() -> None:
         import pstats
 
         profile = cProfile.Profile()
-        profile.runcall(search, 500, 5_000)
+        profile.runcall(search, 500, 3_000, LATE)
         pstats.Stats(profile).sort_stats("tottime").print_stats(45)
         return
     found = {}
     for name in args.names or FIGURES:
         found[name] = _last_line([sys.executable, __file__, "--alone", name])
         title, least, aim, more = TARGETS[name]
-        bound = "at least" if more else "at most"
-        print(f"{title:55} {found[name]['value']:12,.3f}   ({bound} {least:,}, aim for {aim:,})", flush=True)
+        bound = f"   ({'at least' if more else 'at most'} {least:,}, aim for {aim:,})" if aim else ""
+        print(f"{title:55} {found[name]['value']:12,.3f}{bound}", flush=True)
     if args.peer:
         beside(args.peer)
     if args.json:

@@ -27,6 +27,9 @@ from overtone.worker.wire import NOTHING, Message, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
+YOUNG_S = 0.005
+"""A trial that has run no longer is done again as soon as it was done: its results can wait for its end."""
+
 _PLAIN = frozenset({float, int, str, bool, type(None)})
 
 Pump = Callable[[Sequence[m.Event]], None]
@@ -201,7 +204,7 @@ class _Line:
         self.orders: deque[Order] = deque()
         self._engine = engine
         self._start = start
-        self._pump_at = 0.0
+        self._pump_at = time.monotonic() + YOUNG_S
 
     def send(self, message: Message) -> None:
         self._engine.note(message)

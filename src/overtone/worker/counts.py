@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from time import gmtime, localtime, strftime, time
 from typing import Any
 
@@ -27,7 +28,6 @@ class Counts:
         self._timesteps: float | None = state.get("timesteps_total")
         self._time_here_s = 0.0
         self.n_here = 0
-        self._second, self._date = -1, ""
         self._clock, self._is_virtual = clock, is_virtual
         self._mark = clock()
 
@@ -41,9 +41,6 @@ class Counts:
         Times are in seconds, to the microsecond: shorter texts, and faster made.
         """
         second = int(now if self._is_virtual else time())
-        if second != self._second:
-            parts = gmtime(second) if self._is_virtual else localtime(second)
-            self._second, self._date = second, strftime("%Y-%m-%d_%H-%M-%S", parts)
         spent_s = now - self._mark
         self._time_here_s += spent_s
         self.n_here += 1
@@ -52,7 +49,7 @@ class Counts:
         values["time_total_s"] = round(self.time_before_s + self._time_here_s, 6)
         values["timesteps_total"] = self._count_timesteps(values)
         values["timestamp"] = second
-        values["date"] = self._date
+        values["date"] = _date(second, self._is_virtual)
         values["iterations_since_restore"] = self.n_here
         values["time_since_restore"] = round(self._time_here_s, 6)
         values["done"] = bool(values.get("done"))
@@ -75,3 +72,9 @@ def _number(value: Any) -> float:
     if isinstance(value, (int, float)):
         return value
     return float(value.item() if hasattr(value, "item") else value)
+
+
+@lru_cache(4)
+def _date(second: int, is_virtual: bool) -> str:
+    """A second's date, here or in UTC: sessions that begin in the same one need it once."""
+    return strftime("%Y-%m-%d_%H-%M-%S", gmtime(second) if is_virtual else localtime(second))
