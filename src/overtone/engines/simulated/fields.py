@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
@@ -19,6 +20,7 @@ OWN = frozenset({
 
 _encode = encoder()
 _number = float.__repr__
+_step = lru_cache(4096)(float.__repr__)  # many curves take the same time for each iteration
 _CLOCK = [f"{minute // 60:02}-{minute % 60:02}" for minute in range(1440)]
 _LATEST = 253_402_300_799  # the last second of the year 9999, where calendars end
 _SECONDS = [f"-{second:02}" for second in range(60)]
@@ -84,7 +86,7 @@ class Fields:
             except (ValueError, TypeError):  # NaN, or a key that is no text
                 return filled, encode(filled)
             own += "," if own else ""
-        step = _number(seconds)  # exact text takes as long as much else here: equal numbers share theirs
+        step = _step(seconds)  # exact text takes as long as much else here: equal numbers share theirs
         total = step if total_s == seconds else _number(total_s)
         here = total if here_s == total_s else _number(here_s)
         return filled, (
