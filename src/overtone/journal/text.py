@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Any
@@ -51,11 +50,15 @@ _tagged = json.JSONDecoder(object_hook=_untag).raw_decode
 
 @lru_cache
 def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+    from dataclasses import fields
+
     return tuple((one.name, one.default) for one in fields(kind) if one.init)
 
 
 def as_data(value: Any) -> Any:
     """What stands for a value that JSON does not know."""
+    from dataclasses import MISSING, is_dataclass
+
     if is_dataclass(value) and not isinstance(value, type):
         return {
             name: item
