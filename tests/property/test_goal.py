@@ -73,6 +73,9 @@ def test_collected_goals_agree_or_fail(parts):
     if len(metrics) > 1 or len(given_modes) > 1:
         with pytest.raises(GoalError, match="name it once"):
             Goal.collect(sources)
+    elif metrics and not given_modes:
+        with pytest.raises(GoalError, match="give mode="):
+            Goal.collect(sources)
     else:
         goal = Goal.collect(sources)
         assert goal.metric == (metrics.pop() if metrics else None)

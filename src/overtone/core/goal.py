@@ -21,6 +21,7 @@ OWN_FIELDS = frozenset({
 
 _UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE)
 _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
+_NEGATED = re.compile(r"(^|[^a-z])neg(ative|ated)?([^a-z]|$)", re.IGNORECASE)
 
 
 WORST_VIOLATION = float("inf")
@@ -80,7 +81,7 @@ class Goal:
         """The one goal of several (who, metric, mode) that may name it.
 
         Raises:
-            GoalError: Two of them disagree.
+            GoalError: Two of them disagree, or nobody says whether a metric should grow or fall.
         """
         metric: tuple[str, Any] | None = None
         mode: tuple[str, Any] | None = None
@@ -93,6 +94,14 @@ class Goal:
                     )
             metric = metric or ((who, its_metric) if its_metric else None)
             mode = mode or ((who, its_mode) if its_mode else None)
+        if metric and not mode:
+            ways = {one: _direction(one) for one in _names(metric[1])}
+            if unknown := [one for one, way in ways.items() if way is None]:
+                each = ", ".join(f'"{way}"' if way else '"max" or "min"' for way in ways.values())
+                raise GoalError(
+                    f"metric={metric[1]!r} in {metric[0]} has no mode, and its name does not tell whether "
+                    f"{unknown[0]!r} should grow or fall: give mode={f'[{each}]' if len(ways) > 1 else each}"
+                )
         return cls(metric and metric[1], mode and mode[1], time_attr, constraints, is_needed)
 
     @property
@@ -204,6 +213,17 @@ class Goal:
         """A score as the user's metric: the sign put back."""
         return score * self._signs[0] if self._signs else score
 
+    def missing_constraint(self, *reports: Metrics) -> str:
+        """What to tell the user none of whose reports has a constraint metric; empty where all are there."""
+        for name in self.constraints:
+            if all(lookup(metrics, name) is None for metrics in reports):
+                names = [one for one in reports[0] if one not in OWN_FIELDS]
+                return (
+                    f"the trial ended without reporting the constraint metric {name!r}: it reported "
+                    f"{_listed(names)}{_nearest(name, names)}"
+                )
+        return ""
+
     def missing(self, metrics: Iterable[str]) -> str:
         """What to tell the user whose trial ended without reporting the metric."""
         names = [name for name in metrics if name not in OWN_FIELDS]
@@ -244,6 +264,10 @@ def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ..
     Raises:
         GoalError: It is no number.
     """
+    if unnamed := [name for name in constraints if not isinstance(name, str)]:
+        raise GoalError(
+            f'constraints={constraints!r:.200}: {unnamed[0]!r} is no name of a metric, such as "size"'
+        )
     if not isinstance(constraints, Mapping):
         return (0.0,) * (1 if isinstance(constraints, str) else len(constraints))
     for name, bound in constraints.items():
@@ -261,8 +285,10 @@ def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _direction(name: str) -> str | None:
-    """Which way a well-known metric goes; a loss named "score_loss" falls."""
-    return "min" if _DOWN.search(name) else "max" if _UP.search(name) else None
+    """Which way a well-known metric goes; a loss named "score_loss" falls, and "neg_mean_loss" grows."""
+    if not (falls := _DOWN.search(name)) and not _UP.search(name):
+        return None
+    return "min" if bool(falls) != bool(_NEGATED.search(name)) else "max"
 
 
 def _real(value: float) -> float:

@@ -26,6 +26,8 @@ class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
     arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if (args or kwargs) and cls.__init__ is object.__init__:
+            raise TypeError(f"{cls.__name__}() takes no arguments")
         self = super().__new__(cls)
         self.arguments = (args, kwargs)
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 Rows = Sequence[Sequence[float]]
@@ -75,3 +75,19 @@ def lengths_of(columns: Sequence[Rows], elapsed: Rows | None, given: Sequence[in
             length -= 1
         found.append(length)
     return found
+
+
+def check_elapsed(elapsed: Rows, lengths: Sequence[int]) -> None:
+    """See that the time of each row goes on.
+
+    Raises:
+        ValueError: It runs backwards, or is no number.
+    """
+    for row, n in enumerate(lengths):
+        before = 0.0
+        for t, after in enumerate(map(float, elapsed[row][:n]), 1):
+            if not isfinite(after) or after < before:
+                raise ValueError(
+                    f"row {row}: iteration {t} ends after {after} s, the one before after {before} s"
+                )
+            before = after

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import isfinite, isnan
+from math import isnan
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from overtone.curves.ragged import as_rows, lengths_of
+from overtone.curves.ragged import as_rows, check_elapsed, lengths_of
 from overtone.errors import SpaceError
 
 if TYPE_CHECKING:
@@ -65,6 +65,10 @@ class CurveTable:
             raise ValueError(f'{shown}a table needs at least one metric: {{"accuracy": [[0.3, 0.5], ...]}}')
         if surrogate not in (None, "nearest") and not (type(surrogate) is int and surrogate >= 1):
             raise ValueError(f'surrogate={surrogate!r}: choose "nearest", a number of rows, or None')
+        if space is not None and not isinstance(space, Mapping):
+            raise ValueError(
+                f'space={space!r:.100}: give domains by name, such as {{"lr": tune.uniform(0, 1)}}'
+            )
         self.__name__ = self.__qualname__ = name
         self.metric_names = tuple(metrics)
         self._columns = {str(one): as_rows(str(one), values) for one, values in metrics.items()}
@@ -75,6 +79,8 @@ class CurveTable:
             if rows is not None and len(rows) != n:
                 raise ValueError(f"{column} has {len(rows)} rows, and {self.metric_names[0]} has {n}")
         self.lengths = lengths_of(list(self._columns.values()), self._elapsed, lengths)
+        if self._elapsed is not None:
+            check_elapsed(self._elapsed, self.lengths)
         self._names = list(dict.fromkeys([name for one in self.configs for name in one]))
         self._given_space = space
         self._surrogate = surrogate
@@ -155,15 +161,8 @@ class CurveTable:
         values = [dict(zip(columns, each, strict=True)) for each in zip(*columns.values(), strict=True)]
         if self._elapsed is None:
             return [(each, 1.0) for each in values]
-        before, steps = 0.0, []
-        for t, at in enumerate(self._elapsed[row][:n], 1):
-            after = float(at)
-            if not isfinite(after) or after < before:
-                raise ValueError(
-                    f"row {row}: iteration {t} ends after {after} s, the one before after {before} s"
-                )
-            steps.append(after - before)
-            before = after
+        ends = [float(one) for one in self._elapsed[row][:n]]
+        steps = [after - before for before, after in zip([0.0, *ends], ends, strict=False)]
         return list(zip(values, steps, strict=True))
 
     # --- from a config to a row ------------------------------------------------------------

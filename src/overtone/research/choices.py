@@ -61,6 +61,30 @@ def name_of(kind: str, one: Any) -> str:
     return str(name)
 
 
+def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: Mapping[str, Any]) -> None:
+    """See that there is what is named, before the first search; functions are asked in each search.
+
+    Raises:
+        ValueError: There is no such scheduler, searcher or engine.
+        OvertoneError: A scheduler wants a controller.
+        MissingPackageError: What a searcher needs is not installed.
+    """
+    from overtone.named import create_scheduler, create_searcher
+    from overtone.schedulers.old_forms import refuse_old_hooks
+
+    for choice in schedulers.values():
+        if isinstance(choice, str):
+            create_scheduler(choice)
+        else:
+            refuse_old_hooks(choice)
+    for choice in searchers.values():
+        if isinstance(choice, str) and choice != "random":
+            create_searcher(choice)
+    for choice in workers.values():
+        if not callable(choice):
+            engine_of(choice)
+
+
 def scheduler_of(choice: Any, problem: Problem) -> Any:
     """A fresh scheduler: of a name, a class, or a function of the problem; an instance as it is."""
     if isinstance(choice, str):

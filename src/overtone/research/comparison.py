@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from overtone.errors import MissingPackageError
-from overtone.research.choices import Choices, named
+from overtone.research.choices import Choices, check, named
 from overtone.research.crew import Crew
 from overtone.research.problem import Problem
 from overtone.research.progress import Progress
@@ -26,7 +26,7 @@ def compare(
     seeds: Iterable[int] | int = 10,
     *,
     ends_at_target: bool = False,
-    max_failures: int = -1,
+    max_failures: int = 100,
     processes: int | None = None,
     progress: bool = True,
 ) -> Any:
@@ -44,7 +44,8 @@ def compare(
         seeds: Which, or how many.
         ends_at_target: End a search as soon as it reached its problem's target: much quicker where
             only the time to the target is asked for.
-        max_failures: How often a trial that fails is tried again; -1 for ever.
+        max_failures: How often a trial that fails is tried again; -1 for ever, which never ends with a
+            trainable that always raises.
         processes: How many; None for one a CPU, 0 to search in this process, for a debugger.
         progress: Whether to say on stderr how far it is.
 
@@ -56,8 +57,8 @@ def compare(
         False after Ctrl-C.
 
     Raises:
-        ValueError: There is nothing to compare, two choices have the same name, or a problem is none.
-        MissingPackageError: pandas is not installed.
+        ValueError: There is nothing to compare, two choices have the same name, or one is none.
+        MissingPackageError: pandas, or what a searcher needs, is not installed.
     """
     try:
         import pandas as pd
@@ -79,9 +80,16 @@ def compare(
                     f"problems: {name} is {one!r:.100}: give Problem(trainable, metric, mode), or "
                     "Problem.of_table(table, metric, mode)"
                 )
+        check(setup.schedulers, setup.searchers, setup.workers)
         numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
         if not numbers:
             raise ValueError("there are no seeds: give at least one")
+        if not all(hasattr(one, "__index__") for one in numbers):
+            raise ValueError(f"seeds={seeds!r:.100}: give how many, or a list of whole numbers")
+        if processes is not None and processes < 0:
+            raise ValueError(
+                f"processes={processes}: give a number, 0 for this process, or None for one a CPU"
+            )
         # the seeds outermost: after Ctrl-C every choice has about as many searches
         cases = [
             Case(problem, scheduler, searcher, worker, seed)

@@ -29,6 +29,9 @@ td.best { font-weight: 700; }
 .warning { background: #fff3cd; border-left: 4px solid #e0a800; padding: .5rem 1rem; }
 """
 
+MOST_ERRORS = 10
+"""So many different failures are listed."""
+
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """Says to the browser that the page loads nothing and runs nothing."""
 
@@ -107,11 +110,14 @@ def _failures(errors: Any, made: Any) -> str:
     if not made.attrs.get("is_complete", True):
         parts += "<p class=warning>The comparison was interrupted: not every search is here.</p>"
     if len(errors):
-        listed = errors.groupby(["method", "setting", "error"], sort=False).size().head(10)
+        counts = errors.groupby(["method", "setting", "error"], sort=False).size()
+        listed = counts.head(MOST_ERRORS)
         lines = "".join(
             f"<li>{escape(str(method))} on {escape(str(setting))}, {n} times: {escape(str(error)[:300])}</li>"
             for (method, setting, error), n in listed.items()
         )
+        if len(counts) > len(listed):
+            lines += f"<li>and {int(counts.sum() - listed.sum())} others</li>"
         parts += f"<div class=warning>{len(errors)} searches failed and are left out:<ul>{lines}</ul></div>"
     return parts
 

@@ -96,9 +96,9 @@ def plot_times_to_target(
             shares = [max((share for at, share in curve if at <= time), default=0.0) for time in lost]
             panel.plot(lost, shares, linestyle="none", marker="|", markersize=9, color=look["color"])
         panel.set_ylim(-0.03, 1.04)
-        panel.set_xscale("log")
         earliest = float(here.loc[here["reached_s"] > 0, "reached_s"].min())
-        if earliest > 0:
+        if earliest > 0:  # not so where all searches failed at once
+            panel.set_xscale("log")
             panel.set_xlim(left=earliest / 1.5)
         panel.set_title(f"{_shown(setting, 30)} to {here['target'].iloc[0]:.5g}", fontsize=9)
         panel.set_xlabel("virtual time (s)", fontsize=8)

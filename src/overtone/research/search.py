@@ -71,6 +71,7 @@ def rows_of(setup: Setup, case: Case) -> list[Row]:
     try:
         engine = engine_of(setup.workers[case.workers])
         _carry_out(setup, case, engine, trace)
+        error = trace.trouble()
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}"
     account = getattr(engine, "account", None)

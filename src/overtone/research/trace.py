@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overtone.core.goal import lookup
-from overtone.core.messages import Record, Reported, Started
+from overtone.core.messages import Ended, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.trial import Trial
 from overtone.core.types import Result
@@ -46,6 +46,7 @@ class Trace(Observer):
         self._started: set[str] = set()
         self._metric, self._sign = metric, 1.0 if mode == "max" else -1.0
         self._best = float("-inf")
+        self._is_known, self._error = False, ""
 
     def on_record(self, record: Record) -> None:
         event = record.event
@@ -53,11 +54,21 @@ class Trace(Observer):
         if type(event) is Reported:
             self.n_results += 1
             value: Any = lookup(event.metrics, self._metric)
-            if isinstance(value, (int, float)) and self._sign * value > self._best:  # NaN never is
-                self._best = self._sign * value
-                self.steps.append(Better(event.time, float(value), self.n_trials, self.n_results))
+            if isinstance(value, (int, float)):
+                self._is_known = True
+                if self._sign * value > self._best:  # NaN never is
+                    self._best = self._sign * value
+                    self.steps.append(Better(event.time, float(value), self.n_trials, self.n_results))
         elif type(event) is Started:
             self._started.add(event.trial_id)
+        elif type(event) is Ended:
+            self._error = self._error or event.error
+
+    def trouble(self) -> str:
+        """Why no result had the metric; "" where one had, if NaN, or there was no time for a result."""
+        if self._is_known or not (self.n_results or self._error):
+            return ""
+        return f"no result has {self._metric!r} as a number" + (f": {self._error}" if self._error else "")
 
     @property
     def n_trials(self) -> int:

@@ -2,10 +2,11 @@
 
 The recorded curves are run again on the simulated engine, twice. Where the other scheduler would
 have let a trial go on beyond its recording, or with other hyperparameters, nobody knows what follows.
-So in one replay each such trial ends there, and in the other it goes on at its mean pace to the length
-of the longest curve, with the best value that any trial recorded: it beats the others wherever it is
-compared. What both say is certain; where they differ, both are told. A clone goes on at its source's
-pace, and is known for as long as it has its source's hyperparameters.
+So in one replay each such trial ends there, and in the other it goes on at its mean pace, with the best
+value that any trial recorded: it beats the others wherever it is compared. It goes on to the length of
+the longest curve, or where none came to its own end, to the other scheduler's `max_t`. What both say is
+certain; where they differ, both are told. A clone goes on at its source's pace, and is known for as long
+as it has its source's hyperparameters.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from overtone.core.protocols import Searcher
 from overtone.core.types import Why
 from overtone.engines.simulated import Simulated, World
 from overtone.errors import OvertoneError
+from overtone.research.horizon import horizon
 from overtone.research.recording import Point, RecordedCurve, Recording, Replayed, number
 
 Pair = tuple[RecordedCurve, RecordedTrial]
@@ -139,8 +141,8 @@ def whatif(
 
     Raises:
         StorageError: There is no experiment at `path`.
-        OvertoneError: It has no curves that can be replayed, or the scheduler adds trials or makes
-            configs of its own.
+        OvertoneError: It has no curves that can be replayed, `world` has no machine for a trial, or the
+            scheduler adds trials or makes configs of its own.
     """
     if isinstance(scheduler, Searcher):
         raise OvertoneError(
@@ -150,7 +152,7 @@ def whatif(
     metric, mode = metric or _named(scheduler, "metric"), mode or _named(scheduler, "mode")
     recording = Recording.of(path, metric, mode)
     best, best_trial = recording.best()
-    last = max(len(one.points) for one in recording.curves)
+    last, unknown = horizon(recording, scheduler)
 
     def as_good_as_any(curve: RecordedCurve, t: int) -> Point | None:
         return ({recording.metric: best}, curve.step_s) if t <= last else None
@@ -178,7 +180,7 @@ def whatif(
         [one for one in order if one in changed],
         recording.left_out,
         len(order),
-        recording.notes,
+        [*recording.notes, *([unknown] if beyond and unknown else [])],
     )
 
 
@@ -227,6 +229,9 @@ def _replay(
                 "adds trials cannot be judged by recorded trials"
             )
         pairs = list(zip(recording.curves, trials, strict=True))
+        for curve, trial in pairs:
+            if trial.why is not None and trial.why.rule == "infeasible":
+                raise OvertoneError(f"{curve.trial_id} could not run in this world: {trial.why.note}")
         changed = {
             curve.trial_id for i, (curve, trial) in enumerate(pairs) if not curves.is_own(trial.config, i)
         }

@@ -18,10 +18,12 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.ladders import Ladders
-from overtone.schedulers.rungs import Rung, check
+from overtone.schedulers.rungs import Rung
 
 
+@checked
 class ASHAScheduler(TrialScheduler):
     """Lets the best 1/`reduction_factor` of the trials that come to a rung go on.
 
@@ -38,7 +40,6 @@ class ASHAScheduler(TrialScheduler):
         max_t: int = 100, grace_period: int = 1, reduction_factor: float = 4, brackets: int = 1,
         stop_last_trials: bool = True, rule: str = "stop",
     ) -> None:  # fmt: skip
-        check(max_t, grace_period, reduction_factor, brackets, rule)
         self.time_attr, self.metric, self.mode, self.rule = time_attr, metric, mode, rule
         self._first, self._last, self._eta, self._n_brackets = grace_period, max_t, reduction_factor, brackets
         self._end = max_t if stop_last_trials else NEVER

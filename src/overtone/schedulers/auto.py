@@ -32,6 +32,7 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 
 FACTOR = 8.0
 """At least one of so many goes on at a rung."""
@@ -62,6 +63,7 @@ _QUANTILES = [0.001, *(i / 40 for i in range(1, 40)), 0.98, 0.99]
 _MEAN_OF_BEST = _NORMAL.pdf(_NORMAL.inv_cdf(1 - BEST)) / BEST
 
 
+@checked
 class AutoScheduler(TrialScheduler):
     """Stops trials early where that is seen to help; see above for how it decides.
 

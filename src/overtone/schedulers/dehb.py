@@ -22,7 +22,7 @@ from overtone.core.randomness import Random, keyed
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Config, Result, Why
 from overtone.core.view import View
-from overtone.schedulers.rungs import check
+from overtone.schedulers.arguments import checked
 from overtone.space import Cube
 
 
@@ -52,6 +52,7 @@ class _Job:
     target: int | None
 
 
+@checked
 class DEHB(TrialScheduler, Searcher):
     """Chooses configurations and their budgets; give it as `scheduler`, without `search_alg`.
 
@@ -71,7 +72,6 @@ class DEHB(TrialScheduler, Searcher):
         max_t: int = 81, grace_period: int = 1, reduction_factor: int = 3, mutation_factor: float = 0.5,
         crossover_prob: float = 0.5,
     ) -> None:  # fmt: skip
-        check(max_t, grace_period, reduction_factor)
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self._eta, self._f, self._p = reduction_factor, mutation_factor, crossover_prob
         budgets = [float(max_t)]

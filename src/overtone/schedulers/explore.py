@@ -99,22 +99,17 @@ def completed(space: Mapping[str, Any], mutations: Mapping[str, Any]) -> dict[st
     return whole
 
 
-def check(
-    mutations: Mapping[str, Any], custom: Callable[[Config], Config] | None, interval: float, fraction: float
-) -> None:
-    """Refuse arguments of which no population can be made.
+def checked_mutations(given: Any, custom: Callable[[Config], Config] | None) -> Mapping[str, Any]:
+    """`given`, empty for None.
 
     Raises:
-        TypeError, ValueError: One is out of its range, or there is nothing to explore.
+        TypeError, ValueError: No value can be made with one, or there is nothing to explore.
     """
-    if not (interval > 0 and 0 <= fraction <= 0.5):
-        raise ValueError(
-            "need perturbation_interval > 0 and quantile_fraction from 0 to 0.5, not "
-            f"{interval!r} and {fraction!r}"
-        )
-    if not mutations and custom is None:
+    if not given and custom is None:
         raise ValueError("there is nothing to explore: give hyperparam_mutations or custom_explore_fn")
+    mutations = {} if given is None else given
     _check(mutations)
+    return mutations
 
 
 def clock(result: Result, time_attr: str, is_strict: bool) -> float:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.brackets import Brackets, Plan
-from overtone.schedulers.rungs import check, milestones
+from overtone.schedulers.rungs import milestones
 
 
 def plans(max_t: int, eta: float, sizes: str = "algorithm") -> list[Plan]:
@@ -25,8 +26,6 @@ def plans(max_t: int, eta: float, sizes: str = "algorithm") -> list[Plan]:
     >>> plans(9, 3)
     [[(9, 1), (3, 3), (1, 9)], [(5, 3), (1, 9)], [(3, 9)]]
     """
-    if sizes not in ("algorithm", "table"):
-        raise ValueError(f'sizes={sizes!r}: choose "algorithm" or "table"')
     s_max = len(milestones(eta, max_t + 1, eta))  # the largest with eta^s_max <= max_t
     found: list[Plan] = []
     for s in range(s_max, -1, -1):
@@ -35,6 +34,7 @@ def plans(max_t: int, eta: float, sizes: str = "algorithm") -> list[Plan]:
     return found
 
 
+@checked
 class HyperBandScheduler(Brackets):
     """Halves brackets of trials, each as a whole.
 
@@ -51,7 +51,6 @@ class HyperBandScheduler(Brackets):
         self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None,
         max_t: int = 81, reduction_factor: float = 3, stop_last_trials: bool = True, sizes: str = "algorithm",
     ) -> None:  # fmt: skip
-        check(max_t, 1, reduction_factor)
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self.plans, self.eta, self.stops_last = (
             plans(max_t, reduction_factor, sizes),

@@ -24,6 +24,7 @@ class Ladders(Generic[R]):
     Args:
         rule: The name of the scheduler, for reasons.
         make: Makes the rung of a milestone.
+        brackets: How many; no more than there are rungs, and one without any.
 
     Attributes:
         rungs: All of them, the highest milestone first.
@@ -34,8 +35,9 @@ class Ladders(Generic[R]):
         brackets: int = 1,
     ) -> None:  # fmt: skip
         self._rule, self._view, self._factor = rule, view, factor
+        most = len(milestones(first, last, factor)) + 1
         self._brackets = [
-            [make(rung) for rung in milestones(first, last, factor, skip)] for skip in range(brackets)
+            [make(rung) for rung in milestones(first, last, factor, k)] for k in range(min(brackets, most))
         ]
         self._n_stopped = 0
         self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self._brackets]

@@ -2,17 +2,18 @@
 
 A trial ends at t when its best value so far is below the median of the others' averages up to t.
 Deviations: as in Ray Tune all that came to t count, not only completed ones, and averages begin at
-grace_period; trials are compared where the furthest one reported; min_time_slice=0 lets none yield.
-"""
+grace_period; trials are compared where the furthest one reported; min_time_slice=0 lets none yield."""
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.rungs import Rung
 
 
+@checked
 class MedianStoppingRule(TrialScheduler):
     """Stops trials from `grace_period` on, given `min_samples_required` others; without, one that ran for
     `min_time_slice` yields to those that wait. hard_stop=False pauses them until all others are done."""
@@ -33,14 +34,13 @@ class MedianStoppingRule(TrialScheduler):
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t < self.rules_from or trial.id in self._lost:
             return CONTINUE
-        n, total, passed = self._seen.get(trial.id, (0, 0.0, 0))
-        average, bar, others = total / max(n, 1), None, self._needs
+        (n, total, passed), bar, others = self._seen.get(trial.id, (0, 0.0, 0)), None, self._needs
         if passed == len(self._marks):
             self._marks.append(Rung(result.t))
         while passed < len(self._marks) and (mark := self._marks[passed]).milestone <= result.t:
             bar, others, passed = mark.cutoff(2), len(mark), passed + 1
             if n or mark.milestone == result.t:
-                mark.add((total + result.score) / (n + 1) if mark.milestone == result.t else average)
+                mark.add((total + result.score) / (n + 1) if mark.milestone == result.t else total / n)
         self._seen[trial.id] = (n + 1, total + result.score, passed)
         why, is_enough = Why("median", result.t, cutoff=bar, of=others), others >= self._needs
         if result.score == WORST or (is_enough and bar is not None and (trial.best or result).score < bar):

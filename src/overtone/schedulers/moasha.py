@@ -22,8 +22,9 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.ladders import Ladders
-from overtone.schedulers.rungs import Rung, check
+from overtone.schedulers.rungs import Rung
 
 Scores = tuple[float, ...]
 
@@ -75,6 +76,7 @@ class FrontRung(Rung):
         return low
 
 
+@checked
 class MOASHA(TrialScheduler):
     """Stops a trial at a rung unless it is among the best there, by all objectives.
 
@@ -92,7 +94,6 @@ class MOASHA(TrialScheduler):
         mode: str | Sequence[str] | None = None, max_t: int = 100, grace_period: int = 1,
         reduction_factor: float = 3, brackets: int = 1, stop_last_trials: bool = True,
     ) -> None:  # fmt: skip
-        check(max_t, grace_period, reduction_factor, brackets)
         self.time_attr, self.metric, self.mode = time_attr, metric, mode  # type: ignore[assignment]
         self._first, self._last, self._eta, self._n_brackets = grace_period, max_t, reduction_factor, brackets
         self._end = max_t if stop_last_trials else NEVER

@@ -22,12 +22,14 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.ladders import Ladders
-from overtone.schedulers.rungs import Rung, check
+from overtone.schedulers.rungs import Rung
 
 PERCENTILE = 0.9
 
 
+@checked
 class PASHA(TrialScheduler):
     """Promotes as ASHA does, and lets trials run for longer only while that changes their ranking.
 
@@ -41,7 +43,6 @@ class PASHA(TrialScheduler):
         self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None,
         max_t: int = 100, grace_period: int = 1, reduction_factor: float = 3,
     ) -> None:  # fmt: skip
-        check(max_t, grace_period, reduction_factor)
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self._first, self._last, self._eta = grace_period, max_t, reduction_factor
 

@@ -22,6 +22,7 @@ from overtone.core.decision import Decision
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Config, Result
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.explore import inside
 from overtone.schedulers.pbt import PopulationBasedTraining
 from overtone.space import uniform
@@ -32,6 +33,7 @@ N_RECENT = 200
 N_CANDIDATES = 500
 
 
+@checked
 class PB2(PopulationBasedTraining):
     """Population based training whose hyperparameters a time-varying bandit chooses.
 
@@ -86,7 +88,10 @@ class PB2(PopulationBasedTraining):
         ]
         point = candidates[0]
         if len(self._seen) > 1:
-            point = _best(self._seen[-N_RECENT:], list(self._taken.values()), candidates, t)
+            from threadpoolctl import threadpool_limits
+
+            with threadpool_limits(1):  # matrices are small, and the other cores belong to the trials
+                point = _best(self._seen[-N_RECENT:], list(self._taken.values()), candidates, t)
         self._taken[trial.id] = point
         config = source.config
         for (path, domain), u in zip(self._paths.items(), point, strict=True):
@@ -116,12 +121,13 @@ def _best(
     times, now = times / unit, t / unit  # one interval is one unit of time
     y = (gains - gains.mean()) / (gains.std() or 1.0)
     likeliest: tuple[float, Any] = (-np.inf, (0.2, 0.1, 0.1))
-    for length, epsilon, noise in product((0.1, 0.2, 0.4, 0.8, 1.6), (0.0, 0.1, 0.4), (0.01, 0.1, 0.5)):
-        k = kernel(points, times, points, times, length, epsilon) + (noise + 1e-8) * np.eye(len(y))
-        low = np.linalg.cholesky(k)
-        likelihood = -0.5 * float((np.linalg.solve(low, y) ** 2).sum()) - float(np.log(np.diag(low)).sum())
-        if likelihood > likeliest[0]:
-            likeliest = (likelihood, (length, epsilon, noise))
+    for length, epsilon in product((0.1, 0.2, 0.4, 0.8, 1.6), (0.0, 0.1, 0.4)):
+        k = kernel(points, times, points, times, length, epsilon)
+        for noise in (0.01, 0.1, 0.5):
+            low = np.linalg.cholesky(k + (noise + 1e-8) * np.eye(len(y)))
+            fit = -0.5 * float((np.linalg.solve(low, y) ** 2).sum()) - float(np.log(np.diag(low)).sum())
+            if fit > likeliest[0]:
+                likeliest = (fit, (length, epsilon, noise))
     length, epsilon, noise = likeliest[1]
     x, when = np.array(candidates), np.full(len(candidates), now)
     k = kernel(points, times, points, times, length, epsilon) + (noise + 1e-8) * np.eye(len(y))

@@ -9,8 +9,6 @@ Deviations: asynchronous unless `synch`, each compared by its score at its own l
 as in Ray Tune; a clone has its source's. None goes on from NaN, or without a checkpoint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any
@@ -20,9 +18,11 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Config, Result, Why
 from overtone.core.view import View
-from overtone.schedulers.explore import changes, check, clock, completed, explore
+from overtone.schedulers.arguments import checked
+from overtone.schedulers.explore import changes, checked_mutations, clock, completed, explore
 
 
+@checked
 class PopulationBasedTraining(TrialScheduler):
     """Lets the worst members of a population go on from the best, with new hyperparameters.
 
@@ -45,9 +45,9 @@ class PopulationBasedTraining(TrialScheduler):
         custom_explore_fn: Callable[[Config], Config] | None = None, log_config: bool = True,
         require_attrs: bool = True, synch: bool = False, clone_config: bool = True,
     ) -> None:  # fmt: skip
-        check(hyperparam_mutations or {}, custom_explore_fn, perturbation_interval, quantile_fraction)
+        self.mutations = checked_mutations(hyperparam_mutations, custom_explore_fn)
         self.time_attr, self.metric, self.mode, self.log_config = time_attr, metric, mode, log_config
-        self.mutations, self._is_synch, self._is_strict = hyperparam_mutations or {}, synch, require_attrs
+        self._is_synch, self._is_strict = synch, require_attrs
         self._every, self._burn_in, self._share = perturbation_interval, burn_in_period, quantile_fraction
         self._how, self._whole = (resample_probability, perturbation_factors, custom_explore_fn), clone_config
 

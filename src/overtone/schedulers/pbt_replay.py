@@ -20,12 +20,14 @@ from overtone.core.trial import Trial
 from overtone.core.types import Config, Result, Why
 from overtone.core.view import View
 from overtone.errors import OvertoneError
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.explore import changes
 
 Schedule = tuple[Config, list[tuple[float, Config]]]
 """The first config, and (t, config) for each later one."""
 
 
+@checked
 class PopulationBasedTrainingReplay(TrialScheduler):
     """Changes a trial's config where a member of a population changed its own.
 

@@ -21,6 +21,7 @@ from overtone.core.resources import Resources, bundle
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.old_forms import inner
 
@@ -28,6 +29,7 @@ Allocation = Callable[[View, Trial, Result, "ResourceChangingScheduler"], Any]
 """What a trial should hold, as Resources or amounts by name; None to leave it as it is."""
 
 
+@checked
 class DistributeResources:
     """Gives each trial an equal part of what there is, at least what it began with.
 
@@ -43,8 +45,6 @@ class DistributeResources:
         self, add_bundles: bool = False, increase_by: Mapping[str, float] | None = None,
         increase_by_times: int = -1, reserve_resources: Mapping[str, float] | None = None,
     ) -> None:  # fmt: skip
-        if increase_by_times < -1 or increase_by_times == 0:
-            raise ValueError(f"increase_by_times={increase_by_times}: give at least 1, or -1 for any number")
         self._adds, self._at_most = add_bundles, increase_by_times
         self._unit = dict(bundle(increase_by or {}))
         self._reserved = dict(bundle(reserve_resources or {}))
@@ -100,6 +100,7 @@ class DistributeResources:
         return Resources(tuple(bundle(one) for one in grown), base.strategy)
 
 
+@checked
 class DistributeResourcesToTopJob(DistributeResources):
     """Gives the best trial all that is free; those that were best before keep what they got.
 
@@ -138,7 +139,8 @@ class ResourceChangingScheduler(TrialScheduler):
         resources_allocation_function: Allocation | None = None,
     ) -> None:  # fmt: skip
         self._base = inner(base_scheduler, "ResourceChangingScheduler") or FIFOScheduler()
-        self._allocate = resources_allocation_function or DistributeResources()
+        given = resources_allocation_function
+        self._allocate: Allocation = DistributeResources() if given is None else given
         if not callable(self._allocate):
             raise TypeError(
                 f"resources_allocation_function={self._allocate!r:.100}: give a function of (view, trial, "

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
-from math import inf, log
-from numbers import Integral, Real
 
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
 from overtone.core.view import View
 from overtone.schedulers.ordered import Ordered
-
-MOST_RUNGS = 500
-"""In a bracket; a trial is judged at each."""
 
 
 def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[float]:
@@ -27,36 +22,6 @@ def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[
         rungs.append(rung)
         rung *= factor
     return rungs
-
-
-def check(
-    max_t: float, grace_period: float, reduction_factor: float, brackets: int = 1, rule: str = "stop"
-) -> None:
-    """Nothing, if these arguments make sense.
-
-    Raises:
-        TypeError: One that must be a number is none.
-        ValueError: They do not, or there would be no end of rungs.
-    """
-    if rule not in ("stop", "promote"):
-        raise ValueError(f'rule={rule!r}: choose "stop" or "promote"')
-    numbers = {"max_t": max_t, "grace_period": grace_period, "reduction_factor": reduction_factor}
-    for name, value in numbers.items():
-        if not isinstance(value, Real):
-            raise TypeError(f"{name}={value!r}: give a number")
-    if not isinstance(brackets, Integral):
-        raise TypeError(f"brackets={brackets!r}: give a whole number")
-    if not (0 < grace_period <= max_t < inf and reduction_factor > 1 and brackets >= 1):
-        raise ValueError(
-            f"need 0 < grace_period <= max_t, reduction_factor > 1 and brackets >= 1, and max_t finite, not "
-            f"grace_period={grace_period}, max_t={max_t}, reduction_factor={reduction_factor}, "
-            f"brackets={brackets}"
-        )
-    if log(max_t / grace_period) / log(reduction_factor) > MOST_RUNGS:
-        raise ValueError(
-            f"reduction_factor={reduction_factor} makes more than {MOST_RUNGS} rungs from {grace_period} to "
-            f"{max_t}: choose a larger one, such as 3"
-        )
 
 
 def first_pending(trials: View, is_held: Callable[[Trial], bool]) -> Trial | None:

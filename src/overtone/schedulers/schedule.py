@@ -21,6 +21,7 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.core.view import View
+from overtone.schedulers.arguments import checked, is_number
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.old_forms import inner
 
@@ -28,6 +29,7 @@ Rule = Callable[[float, Any], Any]
 """The value from t on, of t and the value that the trial began with."""
 
 
+@checked
 @dataclass(frozen=True)
 class Exponential:
     """The first value times `rate` to the power of t."""
@@ -38,6 +40,7 @@ class Exponential:
         return first * math.pow(self.rate, t)
 
 
+@checked
 @dataclass(frozen=True)
 class Linear:
     """From the first value to `last` while t goes to `over`, and that from then on."""
@@ -49,6 +52,7 @@ class Linear:
         return first + (self.last - first) * min(1.0, t / self.over)
 
 
+@checked
 @dataclass(frozen=True)
 class Cosine:
     """From the first value to `last` along half a cosine while t goes to `over`."""
@@ -65,7 +69,9 @@ class Steps:
     """Values by the t from which they hold: `Steps({30: 0.01, 60: 0.001})`."""
 
     def __init__(self, values: Mapping[float, Any]) -> None:
-        wrong = next((t for t in values if not isinstance(t, (int, float))), None)
+        if not isinstance(values, Mapping):
+            raise TypeError(f"Steps: {values!r:.100}: give values by number, such as {{30: 0.01, 60: 0.001}}")
+        wrong = next((t for t in values if not is_number(t) or t != t), None)
         if wrong is not None:
             raise TypeError(
                 f"Steps: {wrong!r} is no t: give values by number, such as {{30: 0.01, 60: 0.001}}"

@@ -11,10 +11,12 @@ least one. A bracket that the end of the search leaves unfilled is halved as it 
 
 from __future__ import annotations
 
+from overtone.schedulers.arguments import checked
 from overtone.schedulers.brackets import Brackets
-from overtone.schedulers.rungs import check, milestones
+from overtone.schedulers.rungs import milestones
 
 
+@checked
 class SuccessiveHalving(Brackets):
     """Halves brackets of `n` trials, each as a whole.
 
@@ -33,9 +35,8 @@ class SuccessiveHalving(Brackets):
         max_t: int = 81, grace_period: int = 1, reduction_factor: float = 3, n: int | None = None,
         stop_last_trials: bool = True,
     ) -> None:  # fmt: skip
-        check(max_t, grace_period, reduction_factor)
-        if n is not None and n < 1:
-            raise ValueError(f"n={n}: a bracket needs at least one trial")
+        if grace_period < 1:
+            raise ValueError(f"grace_period={grace_period}: rungs are whole numbers here: give 1 or more")
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self.eta, self.stops_last = reduction_factor, stop_last_trials
         rungs = [*map(int, milestones(grace_period, max_t, reduction_factor)), max_t]

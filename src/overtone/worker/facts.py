@@ -46,7 +46,7 @@ class Facts:
         Raises:
             ValueError: It is no time.
         """
-        if not 0 <= seconds < float("inf"):
+        if not hasattr(seconds, "__float__") or not 0 <= seconds < float("inf"):
             raise ValueError(f"simulate_time({seconds!r}): give 0 or more seconds, and finite")
         spend = getattr(self._channel, "spend", None) or sleep
         spend(seconds)

@@ -92,6 +92,8 @@ def test_as_many_modes_as_metrics():
     [
         ("mean_accuracy", "max"), ("episode_reward_mean", "max"), ("val_loss", "min"), ("score_loss", "min"),
         ("perplexity", "min"), ("f1", "max"), ("AUC", "max"), ("error_rate", "min"), ("whatever", "max"),
+        ("neg_mean_loss", "max"), ("neg_log_loss", "max"), ("negative_score", "min"), ("Neg Error", "max"),
+        ("negotiation_loss", "min"),
     ],
 )  # fmt: skip
 def test_the_mode_of_a_well_known_metric(name, mode):
@@ -122,6 +124,24 @@ def test_collecting():
 def test_two_that_disagree(sources, message):
     with pytest.raises(GoalError, match=message):
         Goal.collect(sources)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("size", "metric='size' in the call has no mode, .* 'size' should .* give mode=\"max\" or \"min\"$"),
+        (["loss", "size"], '\'size\' should grow or fall: give mode=\\["min", "max" or "min"\\]$'),
+        (["latency", "acc"], '\'latency\' should grow or fall: give mode=\\["max" or "min", "max"\\]$'),
+    ],
+)
+def test_a_metric_whose_direction_nobody_knows(metric, message):
+    with pytest.raises(GoalError, match=message):
+        Goal.collect([("the call", metric, None), ("the scheduler", None, None)])
+    assert Goal.collect([("the call", metric, None), ("the scheduler", None, "min")]).mode == "min"
+
+
+def test_metrics_whose_directions_are_known_need_no_mode():
+    assert Goal.collect([("the call", ["loss", "accuracy"], None)]).modes == ("min", "max")
 
 
 # --- what is inferred ------------------------------------------------------------------
@@ -225,3 +245,15 @@ def test_constraints_have_bounds_and_nan_breaks_them():
     assert Goal("loss").allows({})
     with pytest.raises(GoalError, match="number that 'latency' may be at most"):
         Goal("loss", constraints={"latency": "fast"})
+
+
+def test_a_constraint_metric_that_no_report_has_is_named_with_the_nearest():
+    goal = Goal("loss", "min", constraints={"size": 4, "a/b": 1})
+    assert goal.missing_constraint({"loss": 1}, {"size": 1, "a": {"b": 2}}) == ""
+    text = goal.missing_constraint({"loss": 1, "sice": 1}, {"a": {"b": 2}})
+    assert "'size': it reported 'loss', 'sice'; did you mean 'sice'?" in text
+
+
+def test_constraints_are_names():
+    with pytest.raises(GoalError, match=r"constraints=\[3\]: 3 is no name"):
+        Goal("loss", constraints=[3])

@@ -89,6 +89,7 @@ def test_rows_in_the_order_of_a_seed() -> None:
     [
         ({"metrics": {}}, "at least one metric"),
         ({"surrogate": "best"}, "surrogate='best'"),
+        ({"space": [1]}, r"space=\[1\]: give domains"),
         ({"seconds": [[1, 2]]}, "seconds has 1 rows"),
         ({"metrics": {"a": [[1.0], [1.0, 2.0]]}, "seconds": [[1], [1]]}, "row 1 has 1 iterations"),
         ({"metrics": {"a": np.zeros(3)}}, "array of shape"),
@@ -103,7 +104,12 @@ def test_what_does_not_fit_together_is_said(arguments: dict[str, Any], message: 
 
 def test_time_that_runs_backwards_is_said_with_its_row() -> None:
     with pytest.raises(ValueError, match="row 0: iteration 2 ends after 1"):
-        CurveTable(None, {"a": [[1.0, 2.0]]}, [[2, 1]]).curve_of({"row": 0})
+        CurveTable(None, {"a": [[1.0, 2.0]]}, [[2, 1]])
+    with pytest.raises(ValueError, match="row 1: iteration 1 ends after nan"):
+        CurveTable(None, {"a": np.ones((2, 2))}, np.array([[1.0, 2.0], [np.nan, 2.0]]))
+    CurveTable(
+        None, {"a": np.ones((1, 2))}, np.array([[1.0, np.nan]]), lengths=[1]
+    )  # what is beyond is not read
 
 
 @pytest.mark.parametrize("values", [[1, 2], [["high"], ["low"]], [None, [1]]])

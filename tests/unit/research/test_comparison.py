@@ -96,6 +96,28 @@ def test_nothing_to_compare_is_an_error(given):
         compare("fifo", **{"problems": [problem()], "seeds": 1, "progress": False, **given})
 
 
+def test_a_trainable_that_always_raises_does_not_go_on_for_ever():
+    broken = Problem(explode, "loss", "min", space=SPACE, num_samples=2, target=0.5)
+    frame = compare("fifo", problems=[broken], seeds=1, processes=0, progress=False)
+    assert frame["error"].tolist() == ["no result has 'loss' as a number: RuntimeError: no such data"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"schedulers": ["fifo", "fif"]}, "there is no scheduler 'fif'; did you mean 'fifo'"),
+        ({"searchers": ["hyperop"]}, "there is no searcher 'hyperop'; did you mean 'hyperopt'"),
+        ({"workers": [2, 0]}, "workers=0: a whole number, at least one"),
+        ({"workers": "many"}, "workers='many': give a number, a World"),
+        ({"seeds": "ab"}, "seeds='ab': give how many, or a list of whole numbers"),
+        ({"processes": -1}, "processes=-1: give a number, 0 for this process"),
+    ],
+)
+def test_what_there_is_not_is_said_before_the_first_search(given, message):
+    with pytest.raises(ValueError, match=message):
+        compare(**{"schedulers": "fifo", "problems": [problem()], "seeds": 1, "progress": False, **given})
+
+
 def test_a_problem_is_a_problem():
     with pytest.raises(ValueError, match=r"problems: curve is .*: give Problem\(trainable, metric, mode\)"):
         compare("fifo", problems=[curve], seeds=1, progress=False)

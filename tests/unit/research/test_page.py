@@ -93,6 +93,16 @@ def test_without_targets_and_with_one_problem_it_says_what_is_missing(tmp_path):
     assert "c on p, 2 times: boom &lt;1&gt;" in text
 
 
+def test_of_many_kinds_of_failures_some_are_listed_and_all_are_counted(tmp_path):
+    frame = frame_of(methods=["a", "b"], problems=["p"])
+    (end,) = frame[frame["is_end"] & (frame["scheduler"] == "a") & (frame["seed"] == 0)].index
+    broken = [frame.loc[[end]].assign(scheduler="c", error=f"boom {n}") for n in range(13)]
+    text = report(pd.concat([frame, *broken]), tmp_path / "r.html").read_text("utf-8")
+    assert "13 searches failed and are left out" in text
+    assert text.count("times: boom") == 10
+    assert "<li>and 3 others</li>" in text
+
+
 def test_a_comparison_where_every_search_failed_has_no_report(tmp_path):
     with pytest.raises(OvertoneError, match="every search failed, the first one with: boom"):
         report(frame_of(error="boom"), tmp_path / "r.html")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from overtone.core.messages import Record, Reported, Started
+from overtone.core.messages import Ended, Record, Reported, Started
 from overtone.core.resources import Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Result
@@ -38,6 +38,14 @@ def test_more_is_better_where_that_is_the_mode():
 def test_nan_a_missing_metric_and_text_are_never_better():
     trace = told(reported(1, math.nan), reported(2, None), reported(3, "0.1"), reported(4, 7.0))
     assert trace.steps == [Better(4, 7.0, 0, 4)]
+
+
+def test_where_nothing_was_found_the_first_error_says_why():
+    failed = Ended(1.0, "a", 0, "raised", "RuntimeError: no such data")
+    assert told(failed).trouble() == "no result has 'loss' as a number: RuntimeError: no such data"
+    assert told(reported(1, None)).trouble() == "no result has 'loss' as a number"
+    for fine in ([], [failed, reported(2, 0.5)], [failed, reported(2, math.nan)]):
+        assert told(*fine).trouble() == ""
 
 
 def test_a_search_ends_at_its_target_and_not_before():

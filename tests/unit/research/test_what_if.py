@@ -78,6 +78,24 @@ def test_a_value_beyond_a_recording_is_taken_to_be_the_best_recorded_one(tmp_pat
     assert all(not one.is_certain for one in stopped_at_first)
 
 
+def test_where_no_trial_ended_by_itself_they_go_on_to_where_the_scheduler_ends_them(tmp_path: Path) -> None:
+    path = recorded(tmp_path, ASHAScheduler(max_t=4))
+    none_ends = "no recorded trial came to its own end"
+    for scheduler, most, is_known in [
+        (ASHAScheduler(max_t=8, grace_period=8), 48, True),
+        (HyperparameterSchedule({}, ASHAScheduler(max_t=8, grace_period=8)), 48, True),
+        (ASHAScheduler, 0, True),  # 100 by default
+        ("asha", 0, True),
+        (None, 24, False),
+        (FIFOScheduler(), 24, False),
+        (ASHAScheduler(max_t=8, grace_period=8, stop_last_trials=False), 24, False),
+    ]:
+        found = whatif(path, scheduler)
+        assert found.extended.n_results == most or not most
+        assert found.extended.n_results > found.cut.n_results
+        assert any(none_ends in note for note in found.notes) is not is_known
+
+
 def test_a_trial_that_came_to_the_stop_criterion_is_whole(tmp_path: Path) -> None:
     found = whatif(recorded(tmp_path, stop={"training_iteration": 2}), FIFOScheduler())
     assert (found.beyond, found.cut.n_results) == ([], 12)
@@ -87,6 +105,12 @@ def test_other_machines_have_a_price(tmp_path: Path) -> None:
     world = tune.World(tune.Machines(cpus=6, price_per_hour=3600.0))
     found = whatif(recorded(tmp_path), "asha", world=world)
     assert found.cut.cost == pytest.approx(found.cut.time_s, rel=0.05)
+
+
+def test_machines_that_no_trial_fits_on_are_an_error(tmp_path: Path) -> None:
+    path = recorded(tmp_path, resources_per_trial={"cpu": 2})
+    with pytest.raises(OvertoneError, match="_00000 could not run in this world: a trial asks for cpu 2"):
+        whatif(path, None, world=tune.World(tune.Machines(count=4, cpus=1)))
 
 
 def test_a_time_budget_makes_it_uncertain(tmp_path: Path) -> None:
@@ -183,8 +207,9 @@ def test_an_experiment_that_goes_on_is_known_only_so_far(tmp_path: Path) -> None
         recorded(tmp_path, Breaks())
     found = whatif(tmp_path / "real", FIFOScheduler())
     assert not found.is_exact
-    assert found.notes == [
+    assert found.notes[0] == (
         "the experiment has not ended (6 of its 6 trials are open): what is still to come is not known"
-    ]
+    )
+    assert "no recorded trial came to its own end" in found.notes[1]
     assert found.recorded.trial_s > 0
     assert (len(found.beyond), len(found.left_out)) == (2, 4)

@@ -179,7 +179,7 @@ def test_a_stop_of_somebody_else_is_not_counted():
     "wrong", [{"grace_period": 0}, {"grace_period": 200}, {"reduction_factor": 1}, {"brackets": 0}]
 )
 def test_what_makes_no_sense(wrong):
-    with pytest.raises(ValueError, match="need 0 < grace_period <= max_t, reduction_factor > 1"):
+    with pytest.raises(ValueError, match="need 0 < grace_period <= max_t|above 1|1 or more"):
         ASHAScheduler(**wrong)
 
 
@@ -252,5 +252,15 @@ def test_a_trial_that_failed_does_not_count():
 
 
 def test_a_rule_that_there_is_not():
-    with pytest.raises(ValueError, match="rule='pause': choose"):
+    with pytest.raises(ValueError, match="rule='pause': give"):
         ASHAScheduler(rule="pause")
+
+
+def test_there_are_no_more_brackets_than_differ():
+    hand, _ = search(n=2, max_t=9, reduction_factor=3, brackets=10**6)
+    lines = hand.controller._scheduler.describe().splitlines()
+    assert lines[1:] == [
+        "Bracket: Iter 3.000: None | Iter 1.000: None",
+        "Bracket: Iter 3.000: None",
+        "Bracket: ",
+    ]

@@ -176,7 +176,7 @@ def test_the_status_lines():
 
 @pytest.mark.parametrize("wrong", [{"max_t": 0}, {"reduction_factor": 1}, {"sizes": "tables"}])
 def test_what_makes_no_sense(wrong):
-    with pytest.raises(ValueError, match="not|choose"):
+    with pytest.raises(ValueError, match='above 0|above 1|"algorithm" or "table"'):
         HyperBandScheduler(**wrong)
 
 

@@ -98,3 +98,22 @@ def test_the_space_is_completed():
 def test_bounds_that_are_none(bounds):
     with pytest.raises(ValueError, match=r"hyperparam_bounds"):
         pb2(hyperparam_bounds=bounds)
+
+
+def test_its_model_leaves_the_other_cores_to_the_trials(monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    seen = []
+
+    def best(*_):
+        seen.extend(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+        return [0.5]
+
+    monkeypatch.setattr("overtone.schedulers.pb2._best", best)
+    hand = ByHand(pb2(), cpus=4, goal=Goal("score", "max", is_needed=True))
+    trials = [hand.run({"lr": 0.5}) for _ in range(4)]
+    for t in (2, 4, 6):
+        for gain, trial in enumerate(trials[1:], 2):
+            hand.report(trial, t, float(gain * t), saves=True)
+    hand.report(trials[0], 6, 0.0, saves=True)
+    assert set(seen) == {1}

@@ -146,7 +146,7 @@ def test_a_result_without_the_clock():
     {"hyperparam_mutations": {"lr": []}}, {"hyperparam_mutations": {"a": {"lr": []}}},
 ])  # fmt: skip
 def test_what_makes_no_sense(wrong):
-    with pytest.raises(ValueError, match="need perturbation_interval|nothing to explore|is empty"):
+    with pytest.raises(ValueError, match="perturbation_interval=0|from 0 to 0.5|nothing to explore|is empty"):
         pbt(**wrong)
 
 

@@ -37,10 +37,12 @@ def test_sizes():
 
 
 def test_what_makes_no_sense():
-    with pytest.raises(ValueError, match="n=0: a bracket needs at least one trial"):
+    with pytest.raises(ValueError, match="n=0: give a whole number, 1 or more"):
         create_scheduler("successive_halving", n=0)
     with pytest.raises(ValueError, match="grace_period=100"):
         SuccessiveHalving(grace_period=100)
+    with pytest.raises(ValueError, match="grace_period=0.5: rungs are whole numbers here"):
+        SuccessiveHalving(grace_period=0.5)
 
 
 def test_stragglers_hold_it_up_more_than_asha():

@@ -14,6 +14,7 @@ from math import inf
 
 from overtone.core import messages as m
 from overtone.core.job import Job
+from overtone.core.ledger import check_feasible
 from overtone.core.protocols import Engine
 from overtone.engines.simulated.account import Account
 from overtone.engines.simulated.attempt import Attempt
@@ -55,16 +56,18 @@ class Simulated(Trials, Engine):
         resources: Mapping[str, float] | None = None,
         world: World | None = None,
     ) -> None:
-        if workers is not None and (not isinstance(workers, int) or workers < 1):
+        if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
             raise ValueError(f"workers={workers!r}: a whole number, at least one, is needed")
-        if not 0 <= seconds < inf:
-            raise ValueError(f"seconds={seconds}: an iteration takes 0 or more, and finite")
+        if not hasattr(seconds, "__float__") or not 0 <= seconds < inf:
+            raise ValueError(f"seconds={seconds!r}: an iteration takes 0 or more, and finite")
+        if world is not None and not isinstance(world, World):
+            raise ValueError(f"world={world!r:.100}: give World(...), such as World(Machines(count=4))")
         world = world or World()
         if world.machines and (workers is not None or resources):
             raise ValueError(
                 f"workers={workers} and world.machines both say what there is: leave one of them out"
             )
-        one = Machines(cpus=workers or 4, resources=resources or {})
+        one = Machines(cpus=workers or 4, resources={} if resources is None else resources)
         self._kinds = named(tuple(world.machines)) or {NODE: one}
         self.is_elastic = any(kind.comes_and_goes for kind in self._kinds.values())
         Trials.__init__(self, seconds, world, Fleet(self._kinds, 0))
@@ -126,6 +129,9 @@ class Simulated(Trials, Engine):
             elif kind is m.Wake:
                 at = max(self._now, command.time)  # type: ignore[union-attr]
                 self._push(at, None, m.Tick(at))
+            elif kind is m.Want:
+                # machines come and go, and it may be that none that comes is large enough
+                check_feasible(command.shape, self._fleet.all())  # type: ignore[union-attr]
 
     def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
         """The next events; the clock jumps to them. With `timeout_s=0` only those that are due now.

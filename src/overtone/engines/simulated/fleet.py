@@ -75,11 +75,11 @@ class Fleet:
 
     def capacity(self) -> dict[str, dict[str, float]]:
         """What trials may be placed on."""
-        return {
-            name: {"cpu": float(node.kind.cpus), **node.kind.resources}
-            for name, node in self.nodes.items()
-            if not node.is_going
-        }
+        return {name: _amounts(node.kind) for name, node in self.nodes.items() if not node.is_going}
+
+    def all(self) -> dict[str, dict[str, float]]:
+        """The same of all machines that there ever are."""
+        return {name: _amounts(kind) for name, kind in self._kinds.items()}
 
     def cost(self, now: float) -> float:
         """What all machines cost until now."""
@@ -97,6 +97,10 @@ class Fleet:
     @staticmethod
     def _price(node: Node, now: float) -> float:
         return (now - node.since) / 3600 * node.kind.price_per_hour
+
+
+def _amounts(kind: Machines) -> dict[str, float]:
+    return {"cpu": float(kind.cpus), **kind.resources}
 
 
 def named(kinds: tuple[Machines, ...]) -> dict[str, Machines]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite
 
+from overtone.core.resources import bundle
+
 
 @dataclass(frozen=True, slots=True)
 class Machines:
@@ -44,10 +46,15 @@ class Machines:
         return self.mean_life_s is not None or self.leaves_s is not None or self.joins_s > 0
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise ValueError(f"count={self.count}: a kind of machines has at least one")
+        if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
+            raise ValueError(f"count={self.count!r}: a kind of machines has at least one")
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f'name={self.name!r}: give a text, such as "spot"')
+        if not isinstance(self.resources, Mapping):
+            raise ValueError(f'resources={self.resources!r:.100}: give amounts by name, such as {{"gpu": 1}}')
+        bundle(self.resources)
         _check(self, "cpus", "price_per_hour", "notice_s", "return_s", "joins_s")
-        _check(self, "speed", "mean_life_s", least_is_open=True)
+        _check(self, "speed", "mean_life_s", "leaves_s", least_is_open=True)
         if self.leaves_s is not None and not self.leaves_s > self.joins_s:
             raise ValueError(f"leaves_s={self.leaves_s}: must be later than joins_s={self.joins_s}")
 
@@ -79,6 +86,10 @@ class World:
     def __post_init__(self) -> None:
         if isinstance(self.machines, Machines):
             object.__setattr__(self, "machines", (self.machines,))
+        if not isinstance(self.machines, Sequence) or not all(
+            isinstance(one, Machines) for one in self.machines
+        ):
+            raise ValueError(f"machines={self.machines!r:.100}: give Machines(...), or a list of them")
         _check(self, *(one.name for one in fields(self) if one.name != "machines"))
         names = [one.name for one in self.machines]
         if len({*names}) < len(names):
@@ -94,11 +105,14 @@ class World:
         )
 
 
+_MAY_BE_NONE = ("mean_life_s", "return_s", "leaves_s")
+
+
 def _check(one: object, *names: str, least_is_open: bool = False) -> None:
     """Raise for amounts that are none."""
     for name in names:
         value = getattr(one, name)
-        if value is None:
+        if value is None and name in _MAY_BE_NONE:
             continue
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
         if not is_number or not (0 < value < inf or (value == 0 and not least_is_open)):

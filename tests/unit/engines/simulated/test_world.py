@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from overtone import tune
 from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.simulated import Machines, Simulated, World
+from overtone.errors import ResourceError
 from overtone.testing.scripted import Script, go_on, halt
 
 
@@ -161,7 +163,20 @@ def test_an_ordinary_trainable_loses_its_process_too() -> None:
     [
         (lambda: World(straggler_sd=-1), "straggler_sd=-1"),
         (lambda: World(save_s=float("nan")), "save_s=nan"),
+        (lambda: World(save_s=None), "save_s=None"),
+        (lambda: World(machines="spot"), "machines='spot': give Machines"),
+        (lambda: World(machines=[3]), r"machines=\[3\]: give Machines"),
         (lambda: Machines(0), "count=0"),
+        (lambda: Machines(2.5), "count=2.5"),
+        (lambda: Machines(name=3), "name=3: give a text"),
+        (lambda: Machines(leaves_s="x"), "leaves_s='x': must be a number"),
+        (lambda: Machines(leaves_s=float("inf")), "leaves_s=inf"),
+        (lambda: Machines(resources=[1]), r"resources=\[1\]: give amounts by name"),
+        (lambda: Machines(resources={"gpu": -1}), "gpu=-1: an amount must be 0 or more"),
+        (lambda: Simulated(True), "workers=True"),
+        (lambda: Simulated(seconds="x"), "seconds='x'"),
+        (lambda: Simulated(resources=[1]), r"resources=\[1\]"),
+        (lambda: Simulated(world=Machines()), "world=Machines.*: give World"),
         (lambda: Machines(speed=0), "speed=0"),
         (lambda: Machines(joins_s=5, leaves_s=5), "leaves_s=5"),
         (lambda: World(machines=[Machines(), Machines()]), "a name of its own"),
@@ -172,3 +187,12 @@ def test_an_ordinary_trainable_loses_its_process_too() -> None:
 def test_a_world_that_cannot_be_is_refused(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_what_no_machine_that_ever_comes_could_run_is_an_error_and_no_wait_for_ever(tmp_path: Path) -> None:
+    world = World(machines=Machines(2, mean_life_s=100.0, return_s=1.0))
+    with pytest.raises(ResourceError, match="a trial asks for gpu 1"):
+        tune.run(
+            lambda config, t: {"x": t}, engine=Simulated(world=world), resources_per_trial={"gpu": 1},
+            stop={"training_iteration": 1}, verbose=0, storage_path=tmp_path,
+        )  # fmt: skip
