@@ -39,6 +39,8 @@ _SEARCHERS = {
     "bohb": "overtone.searchers.bohb:TuneBOHB",
     "smac": "overtone.searchers.smac:SMACSearch",
 }
+_UNLEARNED = ("random", "sobol", "variant_generator")
+"""What has no use for the goal, which callers who try one algorithm after the other give to all."""
 
 
 def create_scheduler(scheduler: str, **arguments: Any) -> Any:
@@ -56,6 +58,8 @@ def create_searcher(search_alg: str, **arguments: Any) -> Any:
     Raises:
         ValueError: There is none; the message lists those that there are.
     """
+    if search_alg.lower() in _UNLEARNED:
+        arguments = {name: one for name, one in arguments.items() if name not in ("metric", "mode")}
     return _made("searcher", search_alg, _SEARCHERS, arguments)
 
 

@@ -3,6 +3,8 @@
 Ax, SMAC and Nevergrad are tried by `make searchers`, in an environment of their own.
 """
 
+from pathlib import Path
+
 import pytest
 
 from overtone.space import randint
@@ -16,6 +18,7 @@ class Slow(SearcherConformance):
     n = 18
     n_first = 10
     kills = 4
+    is_tried_elsewhere = True
     arguments = {}
 
     @pytest.fixture(autouse=True)
@@ -51,6 +54,22 @@ class TestOptunaGP(OptunaConformance):
     parallel = 3
     kills = 2
     n_learning = 15
+
+
+@pytest.mark.filterwarnings("ignore")  # of the sampler, which uses what Optuna deprecated
+class TestOptunaAuto(TestOptunaGP):
+    """OptunaHub's sampler, where OptunaHub's cache has it: no test downloads anything."""
+
+    needs = "optuna optunahub cmaes torch scipy"
+    arguments = {"sampler": "auto"}
+
+    @pytest.fixture(autouse=True)
+    def cached(self, installed):
+        from optunahub._conf import cache_home
+
+        folder = Path(cache_home(), "github.com/optuna/optunahub-registry/main/package/samplers/auto_sampler")
+        if not folder.exists():
+            pytest.skip(f"{folder} is not there")
 
 
 class TestOptunaCmaEs(OptunaConformance):

@@ -20,3 +20,11 @@ def test_an_unknown_name_is_answered_with_those_that_there_are():
         tune.create_scheduler("ahsa")
     with pytest.raises(ValueError, match="no searcher 'magic'"):
         tune.create_searcher("magic")
+
+
+@pytest.mark.parametrize("name", ["random", "sobol", "Variant_Generator", "auto"])
+def test_every_searcher_may_be_given_the_goal(name):
+    searcher = tune.create_searcher(name, metric="loss", mode="min")
+    assert searcher.metric in (None, "loss")
+    with pytest.raises(TypeError, match="metrik"):
+        tune.create_searcher(name, metrik="loss")

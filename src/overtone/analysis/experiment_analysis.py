@@ -123,8 +123,13 @@ class ExperimentAnalysis:
             import warnings
 
             what = "a finite number" if filter_nan_and_inf else "a number other than NaN"
-            warnings.warn(f"there is no best trial: none reported {metric!r} as {what}", stacklevel=2)
+            none = self._none_of_them()
+            warnings.warn(f"there is no best trial: {none} reported {metric!r} as {what}", stacklevel=2)
         return best
+
+    def _none_of_them(self) -> str:
+        has_constraints = recorded_objectives(self._history.header).constraints
+        return "none that keeps the constraints" if has_constraints else "none"
 
     def pareto_front(
         self, metric: Sequence[str] | None = None, mode: str | Sequence[str] | None = None
@@ -186,7 +191,8 @@ class ExperimentAnalysis:
         """
         best = self.get_best_trial()
         if best is None:
-            raise GoalError(f"there is no best trial among {len(self.trials)}: none reported a finite number")
+            among = f"among {len(self.trials)}: {self._none_of_them()}"
+            raise GoalError(f"there is no best trial {among} reported a finite number")
         return best
 
     @property

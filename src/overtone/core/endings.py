@@ -163,6 +163,8 @@ class Endings:
             return f"{what}: call tune.report({{...}}) in it, or return the metrics"
         if trial.best is None and self._goal.is_binding:
             return self._goal.missing(trial.last.metrics)
+        if trial.best is not None and self._goal.constraints:
+            return self._goal.missing_constraint(trial.last.metrics, trial.best.metrics)
         return ""
 
     def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:

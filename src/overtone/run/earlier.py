@@ -50,9 +50,25 @@ def warm(
         raise OvertoneError(
             f'warm_start: {type(searcher).__name__} does not learn from results; ask for search_alg="auto"'
         )
+    root = _searched_by(searcher, root)
     found, line = (recorded, "") if recorded is not None else earlier_results(sources, root, goal)
     tell(searcher, found, root, goal)
     return found, line
+
+
+def _searched_by(searcher: Any, root: Group) -> Group:
+    """The space that is searched: the searcher's own, where it was given one."""
+    while hasattr(searcher, "searcher"):
+        searcher = searcher.searcher
+    if getattr(searcher, "space", None) is None:
+        return root
+    own: Group = getattr(searcher, "root", root)
+    if not own.items:
+        raise OvertoneError(
+            f"warm_start: {type(searcher).__name__} draws its space trial by trial, so that nobody knows yet "
+            "where earlier results belong: write the space as a dict, or go on in Optuna's own storage"
+        )
+    return own
 
 
 def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[list[dict[str, Any]], str]:
@@ -72,11 +88,12 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
     """
     if not goal.metrics:
         raise OvertoneError("warm_start needs to know what counts: name metric and mode")
-    kept, n_outside = [], 0
+    kept, n_outside, n_without = [], 0, 0
     for source in sources:
         for config, metrics in _read(source, goal):
             values = [] if metrics is None else [lookup(metrics, name) for name in goal.metrics]
             if not all(type(one) in (int, float) for one in values):
+                n_without += bool(metrics)
                 continue
             try:
                 fitting = fitted(root, decode_config(root, config))
@@ -91,7 +108,8 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
                 }
             )
     outside = f"; {n_outside} lie outside of this space" if n_outside else ""
-    return kept, f"warm start: {len(kept)} results of {len(sources)} earlier searches{outside}"
+    without = f"; {n_without} have no {' and '.join(goal.metrics)}" if n_without else ""
+    return kept, f"warm start: {len(kept)} results of {len(sources)} earlier searches{outside}{without}"
 
 
 def tell(searcher: Searcher, found: Sequence[Mapping[str, Any]], root: Group, goal: Goal) -> None:
@@ -211,8 +229,15 @@ def _study(source: str) -> Any:
     except ImportError:
         raise MissingPackageError("optuna", "optuna", "a warm start from an Optuna storage") from None
     url, _, name = source.partition("#")
+    path = Path(url.partition("///")[2].partition("?")[0])
+    if url.startswith("sqlite:///") and not path.exists():
+        raise OvertoneError(
+            f"warm_start: there is no file {str(path)!r}, which {url} means"
+        )  # it would be made
     names = optuna.study.get_all_study_names(url)
-    if not name and len(names) != 1:
+    if not names:
+        raise OvertoneError(f"warm_start: {url} holds no studies")
+    if name not in names and (name or len(names) > 1):
         listed = ", ".join(map(repr, names)) or "none"
         raise OvertoneError(f"{url} holds {len(names)} studies ({listed}): name one, as in {url + '#name'!r}")
     return optuna.load_study(study_name=name or names[0], storage=url)

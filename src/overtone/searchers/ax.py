@@ -32,19 +32,18 @@ class AxSearch(LibrarySearcher):
         self, space: Any = None, metric: Any = None, mode: Any = None,
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, n_initial_points: int = 6,
         method: Any = "fast", *, evaluated_rewards: Sequence[float] | None = None, seed: int | None = None,
-        num_samples: int | None = None,
+        num_samples: int | None = None, **others: Any,
     ) -> None:  # fmt: skip
-        super().__init__(space, metric, mode, points_to_evaluate, evaluated_rewards, seed, num_samples)
+        rest = evaluated_rewards, seed, num_samples
+        super().__init__(space, metric, mode, points_to_evaluate, *rest, **others)
         self.n_initial_points, self.method = n_initial_points, method
 
     def begin(self) -> None:
         self.refuse_branches()
         try:
             import ax.api.client  # noqa: F401
-            from ax.utils.common.logger import set_stderr_log_level
         except ImportError:
             raise MissingPackageError("ax-platform", "ax", "AxSearch") from None
-        set_stderr_log_level(40)  # of errors: else it tells of each trial
         self._names = {f"p{i}": name for i, name in enumerate(self.nodes)}
         options = {name: len(node.options) for name, node in self.nodes.items() if isinstance(node, Pick)}
         self._choices, self._relaxed = (options, {}) if len(self.nodes) <= _MOST_MIXED else ({}, options)
@@ -69,7 +68,9 @@ class AxSearch(LibrarySearcher):
     def _client(self, seed: int) -> Any:
         from ax.api.client import Client
         from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+        from ax.utils.common.logger import set_stderr_log_level
 
+        set_stderr_log_level(40)  # of errors: else it tells of each trial, in each process
         client, parameters = Client(random_seed=seed), list[Any]()
         for given, name in self._names.items():
             if name in self._choices:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import inf
 from typing import Any
 
 from overtone.errors import MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
+from overtone.searchers.settings import settings
 from overtone.space import uniform
 from overtone.space.tree import Pick
 
 _MOST_CLIMBED = 50  # beyond so many axes its climbs, whose slopes are differences, would take minutes
+_UTILITY = {"kind": ("ucb", "ei", "poi"), "kappa": (2.576, 0.0, inf), "xi": (0.01, 0.0, inf)}
 _KINDS = {"ucb": "UpperConfidenceBound", "ei": "ExpectedImprovement", "poi": "ProbabilityOfImprovement"}
 
 
@@ -36,14 +39,14 @@ class BayesOptSearch(LibrarySearcher):
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
         utility_kwargs: Mapping[str, Any] | None = None, random_state: int | None = None,
         random_search_steps: int = 10, *, evaluated_rewards: Sequence[float] | None = None,
-        num_samples: int | None = None,
+        num_samples: int | None = None, **others: Any,
     ) -> None:  # fmt: skip
-        own = {name: uniform(*one) if _is_pair(one) else one for name, one in dict(space or {}).items()}
+        if isinstance(space, Mapping):
+            space = {name: uniform(*one) if _is_pair(one) else one for name, one in space.items()} or None
         rest = evaluated_rewards, random_state, num_samples
-        super().__init__(own or None, metric, mode, points_to_evaluate, *rest)
+        super().__init__(space, metric, mode, points_to_evaluate, *rest, **others)
         self.utility_kwargs, self.random_search_steps = utility_kwargs, random_search_steps
-        if (kind := dict(utility_kwargs or {}).get("kind", "ucb")) not in _KINDS:
-            raise ValueError(f"utility_kwargs: kind={kind!r} is none of {', '.join(map(repr, _KINDS))}")
+        self._utility = settings("utility_kwargs", utility_kwargs, _UTILITY)
 
     def begin(self) -> None:
         self.refuse_branches()
@@ -60,12 +63,10 @@ class BayesOptSearch(LibrarySearcher):
             return self.anywhere(seed)
         from bayes_opt import BayesianOptimization, acquisition
 
-        given = {"kind": "ucb", "kappa": 2.576, "xi": 0.01, **(self.utility_kwargs or {})}
-        name = "kappa" if given["kind"] == "ucb" else "xi"
-        utility = getattr(acquisition, _KINDS[given["kind"]])(**{name: given[name]})
+        name = "kappa" if self._utility["kind"] == "ucb" else "xi"
+        utility = getattr(acquisition, _KINDS[self._utility["kind"]])(**{name: self._utility[name]})
         utility.suggest = partial(utility.suggest, n_smart=10 if len(self._axes) <= _MOST_CLIMBED else 0)
-        cube = dict.fromkeys(self._axes, (0.0, 1.0))
-        model = BayesianOptimization(None, cube, utility, random_state=seed, verbose=0)
+        model = BayesianOptimization(None, dict.fromkeys(self._axes, (0, 1)), utility, None, seed, verbose=0)
         facts = [(one.flat, -loss) for one, loss in zip(self.told, losses, strict=True)]
         facts += [(flat, -sum(losses) / len(losses)) for _, flat in sorted(self.waiting.items())]
         points: dict[tuple[float, ...], list[float]] = {}

@@ -16,12 +16,13 @@ from overtone.core.types import Result
 from overtone.searchers.flat import Flat
 from overtone.searchers.kernel_density import KernelDensity
 from overtone.searchers.library import LibrarySearcher
-from overtone.space.domain import is_number
+from overtone.searchers.settings import settings
 from overtone.space.tree import Pick
 
 _CONFIG = {
-    "min_points_in_model": None, "top_n_percent": 15, "num_samples": 64, "random_fraction": 1 / 3,
-    "bandwidth_factor": 3.0, "min_bandwidth": 1e-3,
+    "min_points_in_model": (None, 1, math.inf), "top_n_percent": (15, 0.0, 100.0),
+    "num_samples": (64, 1, 1_000_000), "random_fraction": (1 / 3, 0.0, 1.0),
+    "bandwidth_factor": (3.0, 1e-9, 1e9), "min_bandwidth": (1e-3, 1e-9, 1.0),
 }  # fmt: skip
 
 
@@ -41,9 +42,7 @@ class TuneBOHB(LibrarySearcher):
     ) -> None:  # fmt: skip
         super().__init__(space, metric, mode, points_to_evaluate, None, seed, num_samples)
         self.bohb_config, self.max_concurrent = bohb_config, max_concurrent
-        if wrong := {k: v for k, v in (bohb_config or {}).items() if k not in _CONFIG or not is_number(v)}:
-            raise ValueError(f"bohb_config has {wrong}; known are {', '.join(_CONFIG)}, which are numbers")
-        self._config: dict[str, Any] = {**_CONFIG, **(bohb_config or {})}
+        self._config = settings("bohb_config", bohb_config, _CONFIG)
 
     def begin(self) -> None:
         self._found: dict[float, dict[int, tuple[Flat, float]]] = {}
@@ -77,7 +76,7 @@ class TuneBOHB(LibrarySearcher):
         found = sorted(self._found[budget].values(), key=lambda one: -one[1])
         points = np.array([self._point(rng, flat) for flat, _ in found])
         least, narrowest = self._enough - 2, self._config["min_bandwidth"]
-        n_good = max(least, len(points) * self._config["top_n_percent"] // 100)
+        n_good = max(least, int(len(points) * self._config["top_n_percent"] // 100))
         good = KernelDensity(points[:n_good], self._n_options, narrowest)
         others = KernelDensity(points[-max(least, len(points) - n_good) :], self._n_options, narrowest)
         near = [good.drawn(rng, self._config["bandwidth_factor"]) for _ in range(self._config["num_samples"])]

@@ -28,11 +28,7 @@ class FirstPoints:
         self, space: Any, points: Iterable[Mapping[str, Any]], seed: int, rewards: Sequence[float] = ()
     ) -> None:
         root, listed, self._seed = parse(space), list(points), seed
-        if len(rewards) > len(listed):
-            raise SpaceError(
-                f"evaluated_rewards has {len(rewards)} values for {len(listed)} points_to_evaluate: "
-                "give one for each point that is known"
-            )
+        checked_rewards(rewards, listed)
         self._variants = []
         for i, point in enumerate(listed):
             try:
@@ -50,6 +46,25 @@ class FirstPoints:
 
     def _drawn(self, i: int) -> Config:
         return self._variants[i].config(0, lambda key: keyed(self._seed, f"space:{key}", f"point {i}"))
+
+
+def checked_rewards(rewards: Any, points: Sequence[Any] | None) -> Sequence[float]:
+    """`rewards`, of which there are no more than points.
+
+    Raises:
+        SpaceError: There are, or it is no list.
+    """
+    if isinstance(rewards, (str, Mapping)) or not hasattr(rewards, "__len__"):
+        raise SpaceError(
+            f"evaluated_rewards={rewards!r:.100} must be a list of numbers, one for each known point"
+        )
+    if len(rewards) > len(points or ()):
+        raise SpaceError(
+            f"evaluated_rewards has {len(rewards)} values for {len(points or ())} points_to_evaluate: "
+            "give one for each point that is known"
+        )
+    found: Sequence[float] = rewards
+    return found
 
 
 def _number(i: int, reward: Any) -> float:

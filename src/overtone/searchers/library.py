@@ -12,15 +12,16 @@ from overtone.core.randomness import Random, key, keyed
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError, SpaceError
-from overtone.searchers.first_points import FirstPoints
+from overtone.searchers.first_points import FirstPoints, checked_rewards
 from overtone.searchers.flat import Flat, built, flattened, refuse_foreign, searched
 from overtone.searchers.losses import Finished, finite_losses, loss
+from overtone.searchers.old_forms import refuse_others
 from overtone.searchers.samples import check_counts, total_of
 from overtone.space import parse, sample
 from overtone.space.constraint import allows
 from overtone.space.tree import Drawn, Pick
 
-_PROPOSALS, _TRIES = 20, 2_000
+_PROPOSALS, _SLOW_PROPOSALS, _TRIES = 20, 3, 2_000
 
 _COUNTS = ("n_initial_points", "random_search_steps", "max_concurrent")
 """Arguments of children that are whole numbers."""
@@ -42,6 +43,7 @@ class LibrarySearcher(Searcher):
             and not tried.
         seed: Used instead of the experiment's.
         num_samples: 1 or more, or -1 to go on without end; None leaves it to `tune.run`.
+        others: What a child was given that it does not know: see `refuse_others`.
 
     Attributes:
         nodes: What is searched, by key; options that leave no choice are left out.
@@ -61,9 +63,15 @@ class LibrarySearcher(Searcher):
         evaluated_rewards: Sequence[float] | None = None,
         seed: int | None = None,
         num_samples: int | None = None,
+        **others: Any,
     ) -> None:
+        if others:
+            refuse_others(self, others)
         self.space, self.metric, self.mode = space, metric, mode  # type: ignore[assignment]
-        self.points_to_evaluate, self.evaluated_rewards = points_to_evaluate or [], evaluated_rewards or ()
+        self.points_to_evaluate: Any = points_to_evaluate or []
+        self.evaluated_rewards: Any = evaluated_rewards or ()
+        if points_to_evaluate:
+            checked_rewards(self.evaluated_rewards, points_to_evaluate)
         self.seed, self.num_samples = seed, num_samples
 
     def begin(self) -> None:
@@ -116,9 +124,9 @@ class LibrarySearcher(Searcher):
             return self._whole(config, index)
         for attempt in range(_TRIES):
             flat = self._tried(index, attempt) if self.nodes else {}
-            config = built(self.root, flat, lambda name: self._rng(name, index))
-            if allows(self.root, config):
-                return self._whole(config, index)
+            config = self._whole(built(self.root, flat, lambda name: self._rng(name, index)), index)
+            if allows(self.root, config) and allows(self._rest, config):
+                return config
         raise SpaceError(
             f"the constraint of the space allowed none of {_TRIES:,} configurations, suggested by "
             f"{type(self).__name__} and drawn at random: write the space so that most of it is allowed"
@@ -150,9 +158,10 @@ class LibrarySearcher(Searcher):
     def _tried(self, index: int, attempt: int) -> Flat:
         """An attempt at a suggestion: at random after some, where results pull to what is not allowed."""
         seed = self.seed_of(index, attempt)
-        if attempt < _PROPOSALS:
+        n_proposals = _SLOW_PROPOSALS if self.is_slow else _PROPOSALS
+        if attempt < n_proposals:
             return self._proposed(index, seed)
-        if attempt == _PROPOSALS:
+        if attempt == n_proposals:
             self.forget(index)
         return self.anywhere(seed)
 

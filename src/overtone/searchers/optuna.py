@@ -22,8 +22,8 @@ class OptunaSearch(LibrarySearcher):
     Args:
         space: As for every searcher; or a function of an Optuna trial that draws with its
             `suggest_...` and may return constants; or a dict of Optuna distributions.
-        sampler: "tpe", "gp", "cmaes", "nsga2", "nsga3", "random", "auto" (OptunaHub's, which is
-            downloaded), or a sampler of Optuna; None for Optuna's default.
+        sampler: "tpe", "gp", "cmaes", "nsga2", "nsga3", "random", "auto" (of OptunaHub, which
+            keeps what it downloads), or a sampler of Optuna; None for Optuna's default.
         study_name, storage: As in `optuna.create_study`; a study that exists is gone on with.
     """
 
@@ -33,22 +33,23 @@ class OptunaSearch(LibrarySearcher):
         study_name: str | None = None, storage: Any = None, seed: int | None = None,
         evaluated_rewards: Sequence[float] | None = None, *, num_samples: int | None = None,
     ) -> None:  # fmt: skip
-        self._define, first = defined(space), (points_to_evaluate or [], evaluated_rewards or ())
-        own: tuple[Any, Any] = first if self._define else ((), ())
-        self._points, self._rewards = own
-        super().__init__({} if self._define else space, metric, mode, seed=seed, num_samples=num_samples)
-        self.points_to_evaluate, self.evaluated_rewards = ((), ()) if self._define else first
+        self._define, rest = defined(space), (points_to_evaluate, evaluated_rewards, seed, num_samples)
+        super().__init__({} if self._define else space, metric, mode, *rest)
+        self._points, self._rewards = self.points_to_evaluate, self.evaluated_rewards
+        if self._define:  # it learns of these itself, and draws before a constraint could be asked
+            self.points_to_evaluate, self.evaluated_rewards, self.takes_constraint = (), (), False
         self.sampler, self.study_name, self.storage = sampler, study_name, storage
         self.replay, self.is_numeric = replay_of(sampler), sampler == "gp"
 
     def begin(self) -> None:
         modes = (self.goal.modes if self.goal else ()) or ("max",)
         self._signs = [1 if one == "max" else -1 for one in modes]
-        self.study, self._used = study(self.storage, self.study_name, modes), None
+        self.study = study(self.storage, self.study_name, modes)
+        self._used = sampler(self.sampler, self._seed)
         known = stored(self.study, self._seed)  # by an earlier driver, where the storage outlives it
         self._stored = {index: one.params for index, one in known.items()}
         self._trials: dict[int, Any] = {index: one.number for index, one in known.items()}
-        for point, reward in zip(self._points, self._rewards, strict=False):
+        for point, reward in zip(self._points, self._rewards if self._define else (), strict=False):
             self.study.tell(self._ask(-1, 0, flatten(point))[0], reward)
 
     def suggest(self, index: int) -> Config | None:
@@ -60,7 +61,7 @@ class OptunaSearch(LibrarySearcher):
         if index in self._stored:
             return decoded(self.nodes, self._stored.pop(index))
         self.forget(index)  # which the space's constraint forbade
-        params = dict(enumerate(self._points[len(self._rewards) :])).get(index)
+        params = dict(enumerate(self._points[len(self._rewards) :] if self._define else ())).get(index)
         self._trials[index], flat = self._ask(index, seed, params)
         return flat
 
@@ -77,8 +78,7 @@ class OptunaSearch(LibrarySearcher):
         if trial is None:
             trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
         constrain(trial, told.result.violations)
-        signed = [sign * value for sign, value in zip(self._signs, values, strict=True)]
-        return tell(self.study, trial, signed)
+        return tell(self.study, trial, [s * value for s, value in zip(self._signs, values, strict=True)])
 
     def forget(self, index: int) -> None:
         fail(self.study, self._trials.pop(index, None))

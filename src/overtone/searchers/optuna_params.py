@@ -85,7 +85,7 @@ def drawn(root: Group, nodes: Nodes, trial: Any) -> Flat:
 def defined(space: Any) -> Callable[[Any], Any] | None:
     """A space of Optuna's as a function that makes a flat configuration of a trial; None for one of ours."""
     if callable(space):
-        return lambda trial: {**(space(trial) or {}), **trial.params}
+        return lambda trial: {**_constants(space, trial), **trial.params}
     kinds = {name: type(one).__name__ for name, one in space.items()} if isinstance(space, Mapping) else {}
     if not any(one.endswith("Distribution") for one in kinds.values()):
         return None
@@ -104,6 +104,21 @@ def defined(space: Any) -> Callable[[Any], Any] | None:
         return {**constants, **trial.params}
 
     return define
+
+
+def _constants(define: Callable[[Any], Any], trial: Any) -> Mapping[str, Any]:
+    """What a function of the user returns beside what it suggests.
+
+    Raises:
+        SpaceError: It is no dict.
+    """
+    found = define(trial)
+    if not isinstance(found, Mapping) and found is not None:
+        raise SpaceError(
+            f"the function that OptunaSearch was given as a space returned {found!r:.100}: return a dict of "
+            'constants, such as {"epochs": 3}, or nothing; what it suggests is in the configuration anyway'
+        )
+    return found or {}
 
 
 class _Asking(Drawing):

@@ -7,13 +7,17 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from overtone.errors import MissingPackageError
+from overtone.errors import MissingPackageError, OvertoneError
 from overtone.lazy import nearest
 
 _SAMPLERS = {
     "tpe": "TPE", "gp": "GP", "cmaes": "CmaEs", "nsga2": "NSGAII", "nsga3": "NSGAIII", "random": "Random",
 }  # fmt: skip
 _BY_FACTS = (None, "tpe", "gp", "random")  # the others keep in the study what they drew
+_NEEDED = {
+    "gp": ("scipy", "torch"), "cmaes": ("cmaes",), "auto": ("optunahub", "cmaes", "scipy", "torch"),
+}  # fmt: skip
+"""Packages that these samplers import, most of them not before their first suggestion."""
 
 
 def replay_of(asked: Any) -> str:
@@ -25,6 +29,13 @@ def replay_of(asked: Any) -> str:
     known = (*_SAMPLERS, "auto")
     if isinstance(asked, str) and asked not in known:
         raise ValueError(f"sampler={asked!r}{nearest(asked, known)}: choose one of {', '.join(known)}")
+    if not (asked is None or isinstance(asked, str)) and (
+        isinstance(asked, type) or not hasattr(asked, "sample_independent")
+    ):
+        raise ValueError(
+            f"sampler={asked!r:.100}: give a name ({', '.join(known)}) or a sampler that is made, such as "
+            "optuna.samplers.TPESampler()"
+        )
     return "keyed" if asked is None or (isinstance(asked, str) and asked in _BY_FACTS) else "asked"
 
 
@@ -33,6 +44,10 @@ def sampler(asked: Any, seed: int, last: Any = None) -> Any:
 
     Args:
         last: The one before it: seeded anew where nothing else of it depends on what it drew.
+
+    Raises:
+        MissingPackageError: A package that it needs is not installed.
+        OvertoneError: OptunaHub's could not be downloaded.
     """
     if not (asked is None or isinstance(asked, str)):
         return asked
@@ -42,12 +57,11 @@ def sampler(asked: Any, seed: int, last: Any = None) -> Any:
             one.rng.seed(seed)
         if generators:
             return last
+    missing = next((one for one in _NEEDED.get(asked or "tpe", ()) if not _is_installed(one)), None)
+    if missing is not None:
+        raise MissingPackageError(missing, "optuna", f"OptunaSearch(sampler={asked!r})")
     if asked == "auto":
-        try:
-            import optunahub
-        except ImportError:
-            raise MissingPackageError("optunahub", "optuna", 'OptunaSearch(sampler="auto")') from None
-        return optunahub.load_module("samplers/auto_sampler").AutoSampler(seed=seed)
+        return _hub_sampler()(seed=seed)
     import warnings
 
     import optuna
@@ -56,6 +70,28 @@ def sampler(asked: Any, seed: int, last: Any = None) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         return getattr(optuna.samplers, f"{_SAMPLERS[asked or 'tpe']}Sampler")(seed=seed, **quiet)
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None
+
+
+@lru_cache(maxsize=1)
+def _hub_sampler() -> Any:
+    """The class of OptunaHub's AutoSampler, which is downloaded where its cache does not have it."""
+    import optunahub
+
+    try:
+        return optunahub.load_module("samplers/auto_sampler").AutoSampler
+    except Exception as error:  # git, GitHub's client and the network have errors of their own
+        raise OvertoneError(
+            'OptunaSearch(sampler="auto") is downloaded from OptunaHub at its first use, and that failed '
+            f"({type(error).__name__}: {' '.join(str(error).split())[:300]}): use it once where "
+            "https://github.com is reached, and copy ~/.cache/optunahub from there (or name a copy of it in "
+            'OPTUNAHUB_CACHE_HOME); or take a sampler that comes with Optuna, such as "tpe" or "gp"'
+        ) from error
 
 
 @lru_cache(maxsize=8)
@@ -72,6 +108,7 @@ def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
 
     Raises:
         MissingPackageError: Optuna is not installed.
+        OvertoneError: The storage cannot be opened, or its study has another goal.
     """
     try:
         import optuna
@@ -81,11 +118,24 @@ def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
     loudness = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        return optuna.create_study(
+        found = optuna.create_study(
             storage=storage, study_name=name, directions=directions, load_if_exists=True
         )
+    except Exception as error:  # each kind of storage has errors of its own
+        raise OvertoneError(
+            f"OptunaSearch(storage={storage!r:.200}, study_name={name!r}) cannot be opened "
+            f'({type(error).__name__}: {error}): give the URL of a database, such as "sqlite:///study.db", '
+            "or a storage of Optuna"
+        ) from error
     finally:
         optuna.logging.set_verbosity(loudness)
+    its = [one.name.lower() for one in found.directions]
+    if its != directions:
+        raise OvertoneError(
+            f"the study {found.study_name!r} in {storage!r:.200} has directions {its}, and this search "
+            f"{directions}: give it another study_name, or the study's metric and mode"
+        )
+    return found
 
 
 def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | None) -> Any:

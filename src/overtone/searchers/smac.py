@@ -1,5 +1,4 @@
-"""SMAC (Lindauer et al. 2022, "SMAC3: A Versatile Bayesian Optimization Package"): random forests that
-know conditional spaces. https://automl.github.io/SMAC3
+"""SMAC (Lindauer et al. 2022): random forests that know conditional spaces. https://automl.github.io/SMAC3
 
 Numbers are searched as quantiles of their domains. For each suggestion the model is made anew of all results;
 what waits counts as the worst.
@@ -13,6 +12,7 @@ from typing import Any
 from overtone.errors import MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
+from overtone.searchers.smac_order import in_order
 from overtone.space import Cube
 
 
@@ -40,9 +40,6 @@ class SMACSearch(LibrarySearcher):
             import smac  # noqa: F401
         except ImportError:
             raise MissingPackageError("smac", "smac", "SMACSearch") from None
-        import logging
-
-        logging.getLogger("smac").setLevel(logging.ERROR)  # which warns that it starts with what it is told
         space, cube = ConfigSpace.ConfigurationSpace(), Cube(self.root)
         self._space, Categorical, Float = space, ConfigSpace.Categorical, ConfigSpace.Float
         for one in (one for one in cube.dimensions if one.key in self.nodes):
@@ -57,6 +54,7 @@ class SMACSearch(LibrarySearcher):
         losses = self.losses()
         if len(losses) < max(1, self.n_initial_points):
             return self.anywhere(seed)
+        import logging
         from tempfile import TemporaryDirectory
 
         from ConfigSpace import Configuration
@@ -65,6 +63,7 @@ class SMACSearch(LibrarySearcher):
         from smac import Scenario
         from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
+        logging.getLogger("smac").setLevel(logging.ERROR)  # which warns that it starts with what it is told
         facts = [(one.flat, loss) for one, loss in zip(self.told, losses, strict=True)]
         facts += [(flat, max(losses)) for _, flat in sorted(self.waiting.items())]
         # SMAC writes what it is asked, and asks small forests a thousand times, by threads each time
@@ -78,7 +77,7 @@ class SMACSearch(LibrarySearcher):
             search = Facade.get_acquisition_maximizer(
                 scenario, challengers=1000, local_search_iterations=n_climbs
             )
-            parts = {"initial_design": first, "acquisition_maximizer": search}
+            parts = {"initial_design": first, "acquisition_maximizer": in_order(search)}
             facade = Facade(scenario, _never, **parts, logging_level=False, overwrite=True)
             for flat, loss in facts:
                 config = Configuration(self._space, values=self.units(flat))

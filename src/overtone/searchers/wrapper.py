@@ -9,6 +9,7 @@ from overtone.core.protocols import Searcher
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import OvertoneError
+from overtone.searchers.old_forms import known_form
 
 
 class Wrapper(Searcher):
@@ -19,7 +20,7 @@ class Wrapper(Searcher):
     """
 
     def __init__(self, searcher: Searcher) -> None:
-        if not isinstance(searcher, Searcher):
+        if not isinstance(known_form(searcher), Searcher):
             raise OvertoneError(
                 f"{type(self).__name__} is put around a searcher, such as OptunaSearch() or "
                 f'tune.create_searcher("auto"), and not around {searcher!r}'

@@ -14,6 +14,16 @@ from overtone.core.types import WORST, Config, Result
 from overtone.space import parse
 
 _CPU = Resources.of({"cpu": 1})
+_MARK = b"<suggested>"  # before it is what libraries print
+_ELSEWHERE = f"""
+import sys
+sys.path[:] = sys.argv[1:]
+import cloudpickle
+searcher, index = cloudpickle.loads(sys.stdin.buffer.read())
+found = cloudpickle.dumps(searcher.suggest(index))
+sys.stdout.flush()
+sys.stdout.buffer.write({_MARK!r} + found)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,26 @@ def resumed(
         searcher.on_suggested(fact.index, deepcopy(fact.config))
         if not at_most:
             return
+
+
+def suggested_elsewhere(searcher: Searcher, index: int) -> Config | None:
+    """What the searcher, as it is now, suggests in a new process, whose hashes of text are others."""
+    import os
+    import subprocess
+
+    import cloudpickle
+
+    from overtone.worker.new_python import new_python
+
+    done = subprocess.run(
+        new_python(_ELSEWHERE),
+        input=cloudpickle.dumps((searcher, index)),
+        capture_output=True,
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONWARNINGS": "ignore"},
+    )
+    assert not done.returncode, done.stderr.decode()
+    config: Config | None = cloudpickle.loads(done.stdout[done.stdout.rindex(_MARK) + len(_MARK) :])
+    return config
 
 
 def _told(searcher: Searcher, trial: Trial, result: Result | None) -> None:

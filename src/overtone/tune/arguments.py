@@ -13,6 +13,7 @@ from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
+from overtone.searchers.old_forms import known_form
 from overtone.tune.demand import demand
 from overtone.tune.registry import registered
 from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
@@ -117,7 +118,7 @@ def to_experiment(
         metric=metric,
         mode=mode,
         scheduler=create_scheduler(scheduler) if isinstance(scheduler, str) else refuse_old_hooks(scheduler),
-        searcher=create_searcher(search_alg) if isinstance(search_alg, str) else search_alg,
+        searcher=create_searcher(search_alg) if isinstance(search_alg, str) else known_form(search_alg),
         stop=stop,
         resources=demand(_own_demand(trainable) if resources_per_trial is None else resources_per_trial),
         max_concurrent=max_concurrent_trials or None,

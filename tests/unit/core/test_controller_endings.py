@@ -202,6 +202,17 @@ def test_a_trial_without_the_metric_has_failed_and_the_nearest_name_is_told():
     )
 
 
+def test_a_trial_without_a_constraint_metric_has_failed():
+    goal = Goal("accuracy", "max", constraints={"size": 4})
+    for sizes, text in ({}, "the constraint metric 'size': it reported 'accuracy'"), ({"size": 9}, ""):
+        hand = ByHand(goal=goal, limits={"total": 1})
+        trial = hand.run()
+        hand.report(trial, 1, score=None, accuracy=0.9, **sizes)
+        hand.ended(trial)
+        assert text in hand.trial(trial).error
+        assert (hand.status(trial) is Status.ERROR) == bool(text)
+
+
 def test_a_trial_that_was_stopped_need_not_have_reported():
     hand = ByHand(goal=Goal("accuracy", "max"))
     trial = hand.run()

@@ -7,7 +7,8 @@ import pytest
 from overtone.core.goal import Goal
 from overtone.errors import OvertoneError, SpaceError
 from overtone.run.earlier import earlier_results, fitted, tell, warm
-from overtone.searchers import AutoSearch
+from overtone.searchers import AutoSearch, ConcurrencyLimiter
+from overtone.searchers.bohb import TuneBOHB
 from overtone.space import choice, parse, randint, uniform
 
 SPACE = {"x": uniform(0, 1), "model": choice([{"kind": "a", "n": randint(1, 5)}, {"kind": "b"}]), "epochs": 3}
@@ -72,3 +73,36 @@ def test_one_source_need_be_no_list(tmp_path):
     searcher.on_start(ROOT, 1)
     _, line = warm(str(tmp_path), searcher, ROOT, LOSS, None, lambda one: True)
     assert line == "warm start: 1 results of 1 earlier searches"
+
+
+def test_results_without_the_metric_are_counted(tmp_path):
+    write_ray(tmp_path, "one", {"x": 0.25, "model": {"kind": "b"}}, {"acc": 3.0})
+    found, line = earlier_results([tmp_path], ROOT, LOSS)
+    assert (found, line) == ([], "warm start: 0 results of 1 earlier searches; 1 have no loss")
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_results_belong_to_the_space_that_the_searcher_was_given(tmp_path, wrapped):
+    write_ray(tmp_path, "one", {"x": 0.25}, {"loss": 1.0})
+    searcher = TuneBOHB(space={"x": uniform(0, 1)})
+    outer = ConcurrencyLimiter(searcher, 2) if wrapped else searcher
+    outer.goal = LOSS
+    outer.on_start(parse({"epochs": 3}), 1)
+    warm([tmp_path], outer, parse({"epochs": 3}), LOSS, None, lambda _: True)
+    assert [one.flat for one in searcher.told] == [{"x": 0.25}]
+
+
+def test_where_the_space_is_known_only_trial_by_trial_there_is_no_warm_start(tmp_path):
+    write_ray(tmp_path, "one", {"x": 0.25}, {"loss": 1.0})
+    searcher = TuneBOHB(space={})
+    searcher.goal = LOSS
+    searcher.on_start(ROOT, 1)
+    with pytest.raises(OvertoneError, match="TuneBOHB draws its space trial by trial"):
+        warm([tmp_path], searcher, ROOT, LOSS, None, lambda _: True)
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path):
+    pytest.importorskip("optuna")
+    with pytest.raises(OvertoneError, match="there is no file .*none.db"):
+        earlier_results([f"sqlite:///{tmp_path}/none.db"], ROOT, LOSS)
+    assert not (tmp_path / "none.db").exists()

@@ -40,7 +40,7 @@ def test_it_suggests_where_the_good_ones_are():
 
 
 def test_unknown_numbers_of_the_model_are_refused():
-    with pytest.raises(ValueError, match="known are min_points_in_model"):
+    with pytest.raises(ValueError, match=r"'eta' \(known: min_points_in_model"):
         TuneBOHB(bohb_config={"eta": 3})
 
 

@@ -12,11 +12,13 @@ from overtone.core.types import Result
 from overtone.errors import GoalError, MissingPackageError, SpaceError
 from overtone.searchers.ax import AxSearch
 from overtone.searchers.bayesopt import BayesOptSearch
+from overtone.searchers.bohb import TuneBOHB
 from overtone.searchers.hyperopt import HyperOptSearch
 from overtone.searchers.library import LibrarySearcher
 from overtone.searchers.nevergrad import NevergradSearch
 from overtone.searchers.optuna import OptunaSearch
 from overtone.searchers.smac import SMACSearch
+from overtone.space.constraint import space as space_of
 from overtone.testing.course import Course
 
 SPACE = {"x": tune.uniform(0, 1)}
@@ -166,11 +168,15 @@ def test_one_value_is_no_dimension():
         (lambda: HyperOptSearch(gamma=2), "gamma=2 must be between 0 and 1"),
         (
             lambda: BayesOptSearch(utility_kwargs={"kind": "best"}),
-            "kind='best' is none of 'ucb', 'ei', 'poi'",
+            "kind='best' must be one of 'ucb', 'ei', 'poi'",
         ),
         (
             lambda: Middle(points_to_evaluate=[{"x": 0.5}], evaluated_rewards=["good"]),
             "evaluated_rewards.0.='good' must",
+        ),
+        (
+            lambda: Middle(points_to_evaluate=[{"x": 0.5}], evaluated_rewards=3),
+            "evaluated_rewards=3 must be a list of numbers",
         ),
     ],
 )
@@ -182,3 +188,26 @@ def test_arguments_that_cannot_be_used(make, says):
 def test_an_empty_space():
     pytest.importorskip("hyperopt")
     assert Course(HyperOptSearch(), {}).ask().config == {}
+
+
+def test_the_constraint_of_what_is_given_beside_its_own_space_is_kept():
+    rest = space_of({"least": 0.5}, constraint=lambda config: config["x"] > config["least"])
+    found = Course(TuneBOHB(space=SPACE), rest)
+    for _ in range(20):
+        found.end(found.ask(), "value", 1.0)
+    assert all(config["x"] > 0.5 for config in found.configs)
+
+
+@pytest.mark.parametrize(("is_slow", "n"), [(False, 20), (True, 3)])
+def test_a_slow_one_proposes_less_often_what_the_constraint_forbids(is_slow, n):
+    proposed = []
+
+    class Stubborn(Middle):
+        def propose(self, index, seed):
+            proposed.append(seed)
+            return super().propose(index, seed)
+
+    searcher = Stubborn()
+    searcher.is_slow = is_slow
+    config = Course(searcher, space_of(SPACE, constraint=lambda config: config["x"] != 0.5)).ask().config
+    assert (len(proposed), config["x"] != 0.5) == (n, True)

@@ -1,12 +1,16 @@
 """What Optuna's studies are told, and which spaces and samplers are taken."""
 
+import sys
+from types import ModuleType, SimpleNamespace
+
 import pytest
 
 from overtone import tune
 from overtone.core.goal import Goal
 from overtone.core.types import Result
 from overtone.engines.simulated import Simulated
-from overtone.errors import SpaceError
+from overtone.errors import MissingPackageError, OvertoneError, SpaceError
+from overtone.searchers import optuna_samplers
 from overtone.searchers.optuna import OptunaSearch
 from overtone.searchers.optuna_params import decoded, encoded
 from overtone.space import parse
@@ -211,3 +215,88 @@ def test_the_process_lists_no_billion_values():
     found = course({"n": tune.lograndint(1, 10**9)}, sampler="gp")
     with pytest.raises(SpaceError, match="n: .* has 999,999,999 values, which Optuna's GPSampler would list"):
         found.ask()
+
+
+def without(monkeypatch, *packages):
+    monkeypatch.setattr(optuna_samplers, "_is_installed", lambda name: name not in packages)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "package"), [("gp", "torch"), ("gp", "scipy"), ("cmaes", "cmaes"), ("auto", "optunahub")]
+)
+def test_a_missing_package_is_named_before_the_first_trial(monkeypatch, sampler, package):
+    without(monkeypatch, package)
+    with pytest.raises(
+        MissingPackageError, match=rf'sampler=\'{sampler}\'\) needs {package}: pip install "overtone\[optuna'
+    ):
+        course(sampler=sampler)
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """OptunaHub, which has what `load` returns."""
+    module = ModuleType("optunahub")
+    monkeypatch.setitem(sys.modules, "optunahub", module)
+    without(monkeypatch)
+    optuna_samplers._hub_sampler.cache_clear()
+    yield module
+    optuna_samplers._hub_sampler.cache_clear()
+
+
+def test_the_sampler_of_optunahub_is_loaded_once_and_suggests(hub):
+    loaded = []
+
+    def load(name):
+        loaded.append(name)
+        return SimpleNamespace(AutoSampler=optuna.samplers.RandomSampler)
+
+    hub.load_module = load
+    found = course(sampler="auto")
+    for _ in range(3):
+        found.end(found.ask(), "value", 1.0)
+    assert loaded == ["samplers/auto_sampler"]
+    assert type(found.searcher.study.sampler) is optuna.samplers.RandomSampler
+
+
+def test_what_cannot_be_downloaded_is_said_before_the_first_trial(hub):
+    def load(name):
+        raise OSError("Could not resolve host:\n github.com")
+
+    hub.load_module = load
+    with pytest.raises(
+        OvertoneError, match=r"OSError: Could not resolve host: github.com\).*OPTUNAHUB_CACHE_HOME"
+    ):
+        course(sampler="auto")
+
+
+@pytest.mark.parametrize("given", [optuna.samplers.TPESampler, 3])
+def test_a_sampler_is_a_name_or_one_that_is_made(given):
+    with pytest.raises(ValueError, match=r"sampler=.*give a name \(tpe, .*TPESampler\(\)"):
+        OptunaSearch(sampler=given)
+
+
+def test_a_study_of_another_goal_is_not_gone_on_with():
+    storage = optuna.storages.InMemoryStorage()
+    course(storage=storage, study_name="mine", mode="min")
+    course(storage=storage, study_name="mine", mode="min")
+    with pytest.raises(OvertoneError, match=r"'mine' .*\['minimize'\], and this search \['maximize'\]"):
+        course(storage=storage, study_name="mine", mode="max")
+
+
+@pytest.mark.parametrize("storage", [3, "nonsense://x", "study.db"])
+def test_a_storage_that_cannot_be_opened_says_what_to_give(storage):
+    with pytest.raises(OvertoneError, match=r"storage=.* cannot be opened .*sqlite:///study.db"):
+        course(storage=storage)
+
+
+def test_a_function_that_returns_no_dict_says_what_to_return():
+    with pytest.raises(SpaceError, match="returned 3: return a dict of constants"):
+        course({}, space=lambda trial: 3).ask()
+
+
+def test_a_space_that_is_drawn_trial_by_trial_takes_no_constraint():
+    define = OptunaSearch(lambda trial: {"x": trial.suggest_float("x", 0, 1)})
+    assert not define.takes_constraint
+    assert OptunaSearch().takes_constraint
+    with pytest.raises(SpaceError, match="2 values for 1 points"):
+        OptunaSearch(lambda trial: {}, points_to_evaluate=[{"x": 1}], evaluated_rewards=[1, 2])

@@ -1,0 +1,73 @@
+"""Searchers and arguments as Ray Tune has them and Overtone has not: an error shows what to write."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.errors import OvertoneError
+from overtone.lazy import nearest
+
+_OLD_HOOKS = {
+    "on_trial_complete": "def on_trial_end(self, trial):           # trial.status and trial.best tell how",
+    "on_trial_result": "def on_result(self, trial, result):      # result.score: higher is better",
+    "set_search_properties": "def on_start(self, space, seed):         # self.goal has metric and mode",
+}
+_SUGGEST = "def suggest(self, index):                # 0, 1, 2, ...: a config, or None for none now"
+
+_SAME_SPACE = "write it as a constraint of the space: tune.space({...}, constraint=lambda config: ...)"
+_INSTEAD = {
+    "parameter_constraints": _SAME_SPACE,
+    "outcome_constraints": 'give tune.run constraints={"latency": 20}: the most that each metric may be',
+    "ax_client": "its settings are n_initial_points and method; the space and the goal are tune.run's",
+    "analysis": "give tune.run warm_start=[analysis.experiment_path]",
+}
+_WITHOUT_EFFECT = {
+    "patience": "the search ends after num_samples",
+    "skip_duplicate": "what waits and what is known counts in each suggestion",
+    "repeat_float_precision": "no points are compared",
+}
+_SILENT = ("verbose", "verbose_logging")
+
+
+def known_form(searcher: Any) -> Any:
+    """`searcher` itself, a class or an object.
+
+    Raises:
+        OvertoneError: It defines hooks that are asked by a trial's id; the message has the new form.
+    """
+    cls = searcher if isinstance(searcher, type) else type(searcher)
+    found = {name: line for name, line in _OLD_HOOKS.items() if hasattr(cls, name)}
+    code = getattr(getattr(cls, "suggest", None), "__code__", None)
+    if code is not None and "trial_id" in code.co_varnames[: code.co_argcount]:
+        found = {"suggest": _SUGGEST, **found}
+    if found:
+        shown = "\n".join(f"    {line}" for line in found.values())
+        raise OvertoneError(
+            f"{cls.__name__} defines {', '.join(found)} as Ray Tune has them. Overtone's searchers are "
+            f"asked by the number of the suggestion. Write\n\nclass {cls.__name__}(tune.search.Searcher):\n"
+            f"{shown}\n"
+        )
+    return searcher
+
+
+def refuse_others(searcher: Any, others: Mapping[str, Any]) -> None:
+    """Let pass what `searcher` was given that only Ray Tune's has, and that nobody misses.
+
+    Raises:
+        OvertoneError: It is an argument of Ray Tune's that means something else here.
+        TypeError: Nobody has such an argument.
+    """
+    who, code = type(searcher).__name__, type(searcher).__init__.__code__
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    for name, value in others.items():
+        if name in _INSTEAD:
+            if value is not None:
+                raise OvertoneError(f"{who} has no {name}={value!r:.100}: {_INSTEAD[name]}")
+        elif name in _WITHOUT_EFFECT:
+            warnings.warn(f"{who}: {name} has no effect: {_WITHOUT_EFFECT[name]}", stacklevel=4)
+        elif name not in _SILENT:
+            raise TypeError(
+                f"{who} has no argument {name!r}{nearest(name, known)} (known: {', '.join(known)})"
+            )

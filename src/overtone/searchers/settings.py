@@ -1,0 +1,51 @@
+"""Arguments that are a dict of numbers with names: those of an algorithm's model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.lazy import nearest
+from overtone.space.domain import is_number
+
+Known = Mapping[str, tuple[Any, ...]]
+"""By name: the default, the least and the most, whole where the least is; or texts, the default first."""
+
+
+def settings(argument: str, given: Any, known: Known) -> dict[str, Any]:
+    """The settings of all names of `known`: the defaults, and what `given` says instead.
+
+    Args:
+        argument: What `given` is called where a user writes it.
+
+    Raises:
+        ValueError: `given` is no dict, or has a name that is not known or a value that is not allowed.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"{argument}={given!r:.100} must be a dict with some of {', '.join(known)}")
+    for name, value in (given or {}).items():
+        if name not in known:
+            listed = ", ".join(known)
+            raise ValueError(f"{argument} has {name!r}{nearest(str(name), known)} (known: {listed})")
+        if not _is_allowed(value, known[name]):
+            raise ValueError(f"{argument}: {name}={value!r:.100} must be {_text(known[name])}")
+    return {**{name: one[0] for name, one in known.items()}, **(given or {})}
+
+
+def _is_allowed(value: Any, one: tuple[Any, ...]) -> bool:
+    if isinstance(one[0], str):
+        return value in one
+    default, least, most = one
+    if value is None:
+        return default is None
+    return (
+        is_number(value) and least <= value <= most and (type(least) is float or hasattr(value, "__index__"))
+    )
+
+
+def _text(one: tuple[Any, ...]) -> str:
+    if isinstance(one[0], str):
+        return "one of " + ", ".join(map(repr, one))
+    _, least, most = one
+    kind = "a number" if type(least) is float else "a whole number"
+    return f"{kind} from {least:g} to {most:g}"
