@@ -78,6 +78,28 @@ def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     assert all(one.free.get("cpu") == one.total["cpu"] for one in look())
 
 
+def test_a_trial_that_uses_ray_is_held_to_its_limits_over_its_attempts(
+    cluster: Any, engine: Any, tmp_path: Path
+) -> None:
+    def nap(config: dict[str, Any]) -> None:
+        for t in range(600):
+            time.sleep(0.1)
+            if t == 12 and not Path(config["folder"], "died").exists():
+                Path(config["folder"], "died").touch()
+                os._exit(1)
+            tune.report({"loss": float(t)})
+
+    analysis = tune.run(
+        tune.with_resources(nap, {"cpu": 1}, ray=True), config={"folder": str(tmp_path)}, engine=engine(),
+        storage_path=str(tmp_path), metric="loss", mode="min", verbose=0, raise_on_failed_trial=False,
+        trial_limits={"time_s": 2}, max_failures=1,
+    )  # fmt: skip
+    (trial,) = analysis.trials
+    assert trial.status == "ERROR"
+    assert "limit 2 s" in str(trial.error)
+    assert trial.last_result["loss"] <= 15  # the second attempt had no two seconds of its own
+
+
 def test_one_script_finds_the_same_on_one_machine_and_on_three_nodes(
     nodes: Any, engine: Any, tmp_path: Path
 ) -> None:

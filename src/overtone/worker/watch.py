@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from overtone.core.trial_limits import TrialLimits
 from overtone.worker import usage
-from overtone.worker.tally import Tally
+from overtone.worker.tally import Amounts
 
 LOOK_EVERY_S = 0.05
 LOOK_AT_LEAST_EVERY_S = 0.25
@@ -19,6 +20,16 @@ SHARE = 0.05
 KEEP_EVERY_S = 1.0
 KEEP_SHARE = 0.02
 """Of a CPU, at most, for writing down what was used."""
+
+
+class Keeper(Protocol):
+    """Where it is kept what trials have used, by index, as in a Tally."""
+
+    def read(self) -> dict[int, Amounts]:
+        """What they had used before."""
+
+    def write(self, used: Mapping[int, Amounts]) -> None:
+        """Keep it."""
 
 
 @dataclass(slots=True)
@@ -60,7 +71,7 @@ class Watch:
         self,
         limits: TrialLimits,
         clock: Callable[[], float] = time.monotonic,
-        tally: Tally | None = None,
+        tally: Keeper | None = None,
     ) -> None:
         self._limits = limits
         self._clock = clock

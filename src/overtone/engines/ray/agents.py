@@ -12,6 +12,7 @@ from overtone.engines.ray import connecting
 from overtone.engines.ray.groups import bundle_index, ray_amounts
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.relay import Errand, relay
+from overtone.worker.tally import Amounts
 
 _NOT_INSTALLED = "Overtone is not installed there"
 
@@ -36,11 +37,11 @@ class TrialActor:
     def __repr__(self) -> str:
         return self._name
 
-    def run(self, errand: Errand, start: Start) -> None:
+    def run(self, errand: Errand, start: Start, used: Amounts) -> None:
         """Run the trial to its end."""
         from overtone.engines.ray.trial import run_trial
 
-        run_trial(errand, start, self._name, _fetch)
+        run_trial(errand, start, self._name, _fetch, used)
 
 
 def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
@@ -64,7 +65,7 @@ def keep_agent(node: str, actor: Any) -> None:
     _agents[connecting.job_id(), node] = actor
 
 
-def send_trial(lease: Lease, errand: Errand, start: Start, name: str) -> tuple[Any, Any]:
+def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amounts) -> tuple[Any, Any]:
     """(the trial's actor, a reference that is ready when it has ended)."""
     import ray
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
@@ -78,7 +79,7 @@ def send_trial(lease: Lease, errand: Errand, start: Start, name: str) -> tuple[A
             lease.group, bundle_index(lease.shape, 0), placement_group_capture_child_tasks=True
         )
     actor = ray.remote(TrialActor).options(**options, resources=amounts).remote(name)
-    return actor, actor.run.remote(errand, start)
+    return actor, actor.run.remote(errand, start, used)
 
 
 def end(actor: Any) -> None:

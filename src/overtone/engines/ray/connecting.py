@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import socket
+import time
+from collections.abc import Iterator, Mapping
 from threading import Lock
 from typing import Any
 
@@ -11,6 +13,9 @@ from overtone.errors import MissingPackageError, OvertoneError
 
 _connecting = Lock()
 """Held by the run that connects: others of this process may begin at the same time."""
+
+ANSWERS_WITHIN_S = 5.0
+"""A cluster where nobody listens for so long is not there; Ray itself tries for minutes."""
 
 
 def is_connected() -> bool:
@@ -51,6 +56,10 @@ def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = 
 def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None:
     import ray
 
+    if ray.util.client.ray.is_connected():
+        raise OvertoneError(
+            f"Ray Client (ray://) only passes calls on, and nodes could not call back. {_ON_A_NODE}"
+        )
     if ray.is_initialized():
         if runtime_env:
             raise OvertoneError(
@@ -59,6 +68,8 @@ def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None
             )
         return
     options = {"runtime_env": dict(runtime_env)} if runtime_env else {}
+    asked = os.environ.get("RAY_ADDRESS") if address in (None, "auto") else address
+    check_address(asked)
     try:
         try:
             ray.init(address=address, **options)
@@ -67,7 +78,36 @@ def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None
                 raise
             ray.init(address=address, **options)
     except Exception as error:
-        raise OvertoneError(_advice(error, address or os.environ.get("RAY_ADDRESS"))) from error
+        raise OvertoneError(_advice(error, asked)) from error
+
+
+_ON_A_NODE = (
+    "Run the script on a node of the cluster, or hand it in: ray job submit --working-dir . -- python SCRIPT"
+)
+
+
+def check_address(address: str | None, within_s: float = ANSWERS_WITHIN_S) -> None:
+    """Fail soon where an address is of no use, as for the `host:port` of a cluster that is gone.
+
+    Raises:
+        OvertoneError: It is not that of a cluster, or nobody listens there.
+    """
+    scheme, is_url, _ = (address or "").partition("://")
+    if is_url:
+        what = "Ray Client only passes calls on" if scheme == "ray" else "a dashboard takes jobs, not drivers"
+        raise OvertoneError(f"a run cannot work through {address!r}: {what}. {_ON_A_NODE}")
+    host, _, port = (address or "").rpartition(":")
+    if not (host and port.isdecimal()):
+        return  # "auto", "local", or what Ray knows better
+    give_up_at = time.monotonic() + within_s
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), max(0.1, within_s)).close()
+            return
+        except OSError as error:
+            if time.monotonic() > give_up_at or isinstance(error, socket.gaierror):
+                raise OvertoneError(_advice(error, address)) from error
+        time.sleep(min(0.2, within_s))  # it may be about to start
 
 
 def _advice(error: Exception, address: str | None) -> str:
@@ -78,6 +118,13 @@ def _advice(error: Exception, address: str | None) -> str:
             f"{text}\nThis cluster wants a token. Copy the head's ~/.ray/auth_token to this machine (only "
             "its owner may read it), or set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, with RAY_AUTH_MODE=token."
         )
+    if _is_no_node(error):
+        return (
+            f"{text}\nThe cluster answers, but this machine is no node of it: first run here "
+            f"`ray start --address={address or 'HOST:PORT'}`, or run the script on a node."
+        )
+    if any("Version mismatch" in one for one in _texts(error)):
+        return f"{text}\nThe script needs the Ray and the Python of the nodes, to the last digit."
     if address:
         return (
             f'{text}\nStart the cluster (ray start --head), or unset RAY_ADDRESS, or use engine="local" '
@@ -86,14 +133,20 @@ def _advice(error: Exception, address: str | None) -> str:
     return text
 
 
-def _wants_token(error: BaseException | None) -> bool:
+def _wants_token(error: BaseException) -> bool:
     """Whether an error, or one that led to it, is that a token is missing."""
+    return any("AuthToken" in text or "AuthenticationError" in text for text in _texts(error))
+
+
+def _is_no_node(error: BaseException) -> bool:
+    return any("No node info found" in text for text in _texts(error))
+
+
+def _texts(error: BaseException | None) -> Iterator[str]:
+    """An error, and those that led to it."""
     while error is not None:
-        text = f"{type(error).__name__}: {error}"
-        if "AuthToken" in text or "AuthenticationError" in text:
-            return True
+        yield f"{type(error).__name__}: {error}"
         error = error.__cause__ or error.__context__
-    return False
 
 
 def _show_token() -> bool:

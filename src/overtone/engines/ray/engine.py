@@ -29,7 +29,6 @@ from overtone.core.messages import (
     Want,
 )
 from overtone.core.protocols import Engine
-from overtone.core.resources import bundle
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
@@ -38,6 +37,7 @@ from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.nodes import Nodes
+from overtone.engines.ray.options import labels_of, most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.priority import Board, OnHead, within
 from overtone.engines.ray.relay import Errand, OnNodes
@@ -91,12 +91,14 @@ class Ray(Engine):
         self.on_output: Callable[[str, str, str], None] = write_output
         self._on_nodes = on_nodes
         self._address = address
-        self._most = dict(bundle(max_resources or {}))
-        self._labels = dict(labels or {})
-        self._priority = priority
+        self._most = most_of(max_resources)
+        self._labels = labels_of(labels)
+        self._priority = priority_of(priority)
         self._runtime_env = dict(runtime_env or {})
-        self._idle_s = idle_s
+        self._idle_s = seconds("idle_s", idle_s)
         self._carries = carries
+        if resource_timeout_s is not None:
+            resource_timeout_s = seconds("resource_timeout_s", resource_timeout_s)
         self._shortage = Shortage(self._most, resource_timeout_s)
         self._yields = False
         self._loop = Loop()
@@ -126,8 +128,6 @@ class Ray(Engine):
         self._port = Port(self._loop, ip, token, self._on_call)
         self._output = Output(job, lambda *said: self.on_output(*said))
         uses_ray = self._sharing.uses_ray
-        if uses_ray and job.limits is not None:
-            self._output.say("trial_limits do not hold for trials that use Ray themselves")
         self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
         self._trials = Trials(
             job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for
@@ -143,6 +143,8 @@ class Ray(Engine):
         nodes = self._nodes.named().values()
         if not nodes:
             raise OvertoneError(f"no node of the cluster has the labels {self._labels}")
+        for name in unknown(self._most, self._nodes.total().values()):
+            self._output.say(f"max_resources limits {name!r}, which no node has now")
         if not uses_ray:
             for node in list(nodes)[:EAGER_AGENTS]:
                 self._nodes.send_agent(node)
@@ -156,7 +158,8 @@ class Ray(Engine):
         for one in capacity.values():
             for name, amount in one.items():
                 total[name] = total.get(name, 0.0) + amount
-        shown = [f"{len(capacity)} node{'s' * (len(capacity) != 1)}", f"{total.get('cpu', 0):g} CPUs"]
+        cpus = total.get("cpu", 0)
+        shown = [f"{len(capacity)} node{'s' * (len(capacity) != 1)}", f"{cpus:g} CPU{'s' * (cpus != 1)}"]
         shown += [f"{total['gpu']:g} GPUs"] if total.get("gpu") else []
         return f"Ray engine: {', '.join(shown)}, {total.get('memory', 0) / 2**30:.1f} GiB memory"
 

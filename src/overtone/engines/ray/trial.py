@@ -14,24 +14,29 @@ from threading import Lock, Thread
 from typing import Any, cast
 
 from overtone.core.job import Job
-from overtone.core.messages import Start
+from overtone.core.messages import Proceed, Start
 from overtone.engines.ray.carried import Carried
+from overtone.engines.ray.limits import NOTHING, Held
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
 from overtone.engines.ray.relay import Errand, settle
 from overtone.worker import objects, output, threads
+from overtone.worker.tally import Amounts
 from overtone.worker.trial_channel import cpu_threads
-from overtone.worker.wire import Message, SocketChannel
+from overtone.worker.wire import Message, Nothing, Order, SocketChannel
 
 _LENGTH = struct.Struct("<Q")
 
 
-def run_trial(errand: Errand, start: Start, name: str, fetch: Callable[[Any], bytes]) -> None:
+def run_trial(
+    errand: Errand, start: Start, name: str, fetch: Callable[[Any], bytes], used: Amounts = NOTHING
+) -> None:
     """Run the trial of `start` in this process, and tell the driver how it goes.
 
     Args:
         name: What people call it.
         fetch: Gives what a reference stands for.
+        used: What it had used of its limits before.
     """
     import pickle
 
@@ -54,7 +59,11 @@ def run_trial(errand: Errand, start: Start, name: str, fetch: Callable[[Any], by
     except BaseException as error:
         channel.send(("ended", start.trial_id, start.attempt, "raised", *explain(error)))
     else:
-        body.run_trial(channel, channel.at_end.enter_context(_at_home(job, shares)), start)
+        home = channel.at_end.enter_context(_at_home(job, shares))
+        if job.limits is not None:
+            channel.held = Held(job.limits, start, used, channel.send)
+            channel.at_end.callback(channel.held.end)
+        body.run_trial(channel, home, start)
     channel.close()
 
 
@@ -81,14 +90,24 @@ class _Channel(SocketChannel):
 
     Attributes:
         at_end: What is to be done before that.
+        held: Holds the trial to its limits, if it has any.
     """
 
     def __init__(self, sock: Any) -> None:
         super().__init__(sock)
         self.at_end = ExitStack()
+        self.held: Held | None = None
         self._lock = Lock()
 
+    def receive(self, wait: bool) -> Order | Nothing:
+        order = super().receive(wait)
+        if self.held is not None and isinstance(order, Proceed):
+            self.held.go_on()
+        return order
+
     def send(self, message: Message) -> None:
+        if self.held is not None and message[0] == "save_failed":
+            self.held.pause()
         if message[0] == "ended":
             self.at_end.close()
         with self._lock:

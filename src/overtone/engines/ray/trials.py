@@ -13,10 +13,12 @@ from overtone.engines.loop import Loop
 from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Lease, Leases
+from overtone.engines.ray.limits import NOTHING, Used
 from overtone.engines.ray.line import Line
 from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.relay import Errand
+from overtone.errors import OvertoneError
 from overtone.worker.wire import Message, event
 
 
@@ -56,6 +58,7 @@ class Trials:
         self._trials: dict[str, Trial] = {}
         self._asks: dict[str, Trial] = {}  # without a lease
         self._waiting: dict[Node, list[Trial]] = {}
+        self._used = Used(job.folder) if uses_ray and job.limits is not None else None
 
     def greet(self, line: Line, trial_id: str, attempt: int) -> Trial | None:
         """The trial whose actor has called; None where nobody waits for it."""
@@ -77,6 +80,8 @@ class Trials:
         for trial in self._trials.values():
             if trial.actor is not None:
                 agents.end(trial.actor)
+        if self._used is not None:
+            self._used.keep()
 
     # --- nodes -----------------------------------------------------------------------
 
@@ -94,11 +99,12 @@ class Trials:
 
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
         is_loss = node.is_doubtful
+        if not (has_others or is_loss) and self._on(node):
+            raise OvertoneError(f"no node of the cluster can run trials; {node.name} cannot: {error}")
         if not is_loss:
             self._output.say(f"node {node.name} is not used any more: {error}")
         for trial in self._waiting.pop(node, []):
-            cause: Cause = "lost" if has_others or is_loss else "raised"
-            self._end(trial, cause, _refusal(node, error))
+            self._end(trial, "lost", _refusal(node, error))
 
     def on_loss(self, node: Node, error: str) -> None:
         for trial in self._on(node):
@@ -179,7 +185,7 @@ class Trials:
         elif node.line is not None:
             self._send(trial)
         elif node.is_broken:
-            self._end(trial, "lost" if self.nodes.has_usable() else "raised", _refusal(node, node.error))
+            self._end(trial, "lost", _refusal(node, node.error))
         else:
             self._waiting.setdefault(node, []).append(trial)
             self.nodes.send_agent(node)
@@ -195,8 +201,9 @@ class Trials:
         assert trial.node is not None
         trial.is_sent = True
         trial.actor, reference = agents.send_trial(
-            lease, self._errand(trial.node.name), trial.start, trial.name
-        )
+            lease, self._errand(trial.node.name), trial.start, trial.name,
+            self._used.of(trial.start.index) if self._used is not None else NOTHING,
+        )  # fmt: skip
         agents.on_end(reference, lambda error: self._wake_for(partial(self._on_actor_end, trial, error))())
 
     def _on_actor_end(self, trial: Trial, error: str) -> None:
@@ -211,7 +218,7 @@ class Trials:
             cause: Cause = "lost" if agents.means_loss(error) else "killed"
             if agents.is_hopeless(error) and trial.node is not None:
                 self.nodes.give_up(trial.node, error)
-                cause = "lost" if self.nodes.has_usable() else "raised"
+                cause = "lost"
             self._end(trial, cause, trial.was_killed or error or "its process ended")
 
     # --- orders ----------------------------------------------------------------------
@@ -268,6 +275,10 @@ class Trials:
                 continue
             if trial is None or trial.start.attempt != message[2] or (node and trial.node is not node):
                 continue  # after its end
+            if kind == "used":
+                if self._used is not None:
+                    self._used.take(trial.start.index, message[3:5])
+                continue
             if kind == "noticed":
                 self.events.append(Noticed(now, trial_id, message[2], message[3]))
                 continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.loop import Loop
@@ -12,6 +14,7 @@ from overtone.engines.ray.crowd import Node
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.trials import Trials
 from overtone.engines.ray.watch import NodeFacts
+from overtone.errors import OvertoneError
 
 CPU = Resources.of({"cpu": 1})
 
@@ -120,3 +123,24 @@ def test_a_lease_on_a_node_where_no_agent_stays_is_of_no_use() -> None:
     trials.take_granted()
     (end,) = trials.events
     assert (end.cause, end.error) == ("lost", "node a cannot run it: no such module")  # type: ignore[union-attr]
+
+
+def test_trials_of_the_last_node_where_no_agent_stays_end_the_run_and_not_one_by_one() -> None:
+    trials, leases, nodes = begin("a", "a")
+    trials._output = SimpleNamespace(say=lambda line: None)  # type: ignore[assignment]
+    leases.given = [(owner, Lease(CPU, ("id-a",))) for owner in leases.asked]
+    trials.take_granted()
+    trials.on_broken(nodes.nodes[1], "no such module", True)
+    assert trials.events == []
+    with pytest.raises(
+        OvertoneError, match="no node of the cluster can run trials; a cannot: no such module"
+    ):
+        trials.on_broken(nodes.nodes[0], "no such module", False)
+    assert trials.events == []
+
+
+def test_a_run_without_trials_on_its_last_node_waits_for_others() -> None:
+    trials, _, nodes = begin("b")
+    trials._output = SimpleNamespace(say=lambda line: None)  # type: ignore[assignment]
+    trials.on_broken(nodes.nodes[0], "no such module", False)
+    assert trials.events == []

@@ -1,0 +1,75 @@
+"""What a user gave the engine, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+from overtone.core.resources import bundle
+from overtone.errors import OvertoneError, ResourceError
+
+
+def most_of(max_resources: Mapping[str, Any] | None) -> dict[str, float]:
+    """No more than this is used at once, by the names that bundles use; 0 is a limit, too.
+
+    Raises:
+        ResourceError: It is no dict of amounts.
+    """
+    if max_resources is None:
+        return {}
+    if not isinstance(max_resources, Mapping):
+        raise ResourceError(f'max_resources={max_resources!r} must look like {{"gpu": 8}}')
+    found: dict[str, float] = {}
+    for name, amount in max_resources.items():
+        ((key, _),) = bundle({name: 1})
+        if amount is not None:
+            found[key] = dict(bundle({name: amount})).get(key, 0.0)
+    return found
+
+
+def labels_of(labels: Mapping[str, str] | None) -> dict[str, str]:
+    """The labels that nodes must have.
+
+    Raises:
+        OvertoneError: They are no dict of texts.
+    """
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping) or not all(
+        isinstance(one, str) for pair in labels.items() for one in pair
+    ):
+        raise OvertoneError(f'labels={labels!r} must be a dict of texts, as {{"team": "vision"}}')
+    return dict(labels)
+
+
+def seconds(name: str, value: Any) -> float:
+    """A number, 0 or more.
+
+    Raises:
+        OvertoneError: It is something else.
+    """
+    if not (_is_number(value) and value >= 0):
+        raise OvertoneError(f"{name}={value!r} must be a number of seconds, 0 or more")
+    return float(value)
+
+
+def priority_of(value: Any) -> float:
+    """Any number.
+
+    Raises:
+        OvertoneError: It is something else.
+    """
+    if not _is_number(value) or value != value:
+        raise OvertoneError(f"priority={value!r} must be a number; that of most runs is 0")
+    return float(value)
+
+
+def unknown(most: Iterable[str], nodes: Iterable[Mapping[str, float]]) -> list[str]:
+    """The names in `most` that no node has."""
+    has = {name for node in nodes for name in node}
+    return sorted(set(most) - has - {"cpu", "gpu", "memory"})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
