@@ -78,6 +78,16 @@ def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     assert all(one.free.get("cpu") == one.total["cpu"] for one in look())
 
 
+def test_the_example_of_data_parallel_training(cluster: Any, nodes: Any, tmp_path: Path) -> None:
+    nodes.add(num_cpus=1)
+    nodes.wait()
+    said = _run(ROOT / "examples" / "ray_data_parallel.py", cluster.address, tmp_path)
+    assert "running on the Ray engine: 2 nodes" in said
+    best = re.search(r"best: lr=0.3, (.*) from what was wanted", said)
+    assert best is not None
+    assert float(best[1]) < 0.02
+
+
 def test_a_trial_that_uses_ray_is_held_to_its_limits_over_its_attempts(
     cluster: Any, engine: Any, tmp_path: Path
 ) -> None:
@@ -186,7 +196,15 @@ def test_the_second_listing_of_the_readme(cluster: Any, nodes: Any, tmp_path: Pa
     nodes.add(num_cpus=1)
     script = tmp_path / "script.py"
     script.write_text(listing, "utf-8")
-    environment = {**os.environ, "RAY_ADDRESS": cluster.address, "HOME": str(tmp_path)}
+    said = _run(script, cluster.address, tmp_path)
+    assert "running on the Ray engine: 2 nodes" in said
+    (journal,) = tmp_path.glob("overtone_results/train_*/journal.jsonl")
+    assert journal.read_text("utf-8").count('"e":"reported"') == 1000
+
+
+def _run(script: Path, address: str, home: Path) -> str:
+    """What a script printed that ended well."""
+    environment = {**os.environ, "RAY_ADDRESS": address, "HOME": str(home)}
     token = Path.home() / ".ray" / "auth_token"  # Ray wants one wherever the cluster had one
     if token.exists():
         environment["RAY_AUTH_TOKEN_PATH"] = str(token)
@@ -194,6 +212,4 @@ def test_the_second_listing_of_the_readme(cluster: Any, nodes: Any, tmp_path: Pa
         [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=100
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "running on the Ray engine: 2 nodes" in done.stdout + done.stderr
-    (journal,) = tmp_path.glob("overtone_results/train_*/journal.jsonl")
-    assert journal.read_text("utf-8").count('"e":"reported"') == 1000
+    return done.stdout + done.stderr

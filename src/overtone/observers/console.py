@@ -18,10 +18,10 @@ from overtone.observers.notebook import is_notebook
 from overtone.observers.progress import Progress
 from overtone.observers.reporters import JupyterNotebookReporter, ProgressReporter
 from overtone.observers.reporting import Reporting
-from overtone.observers.trial_output import TrialOutput
+from overtone.observers.silent import SilentConsole
 from overtone.observers.writer import Writer
 
-__all__ = ["Console", "ConsoleFacts", "Display"]
+__all__ = ["Console", "ConsoleFacts", "Display", "console_for"]
 
 
 class Display(Protocol):
@@ -45,9 +45,8 @@ class Console(Observer):
 
     Args:
         facts: What records do not say; it may still change until the first record comes.
-        verbose: 0 is silent, but for what trials print; 1 shows the status; 2 (by default) also
-            trials that end; 3 also each result.
-        progress_reporter: Shows the status instead, from 1 on.
+        verbose: 1 shows the status; 2 (by default) also trials that end; 3 also each result.
+        progress_reporter: Shows the status instead.
         stream: Where to; by default standard output.
         pace: Seconds of real time; it bounds how often and how much is shown.
 
@@ -138,14 +137,12 @@ class Console(Observer):
         """The display for where we are. Decided late, so that a notebook is seen and facts are complete."""
         out, pace, verbose = self._out, self._pace, self._verbose
         reporter = self._reporter
-        if reporter is None and verbose and self._given_stream_is_cell():
+        if reporter is None and self._given_stream_is_cell():
             reporter = JupyterNotebookReporter()
-        if reporter is not None and verbose:
+        if reporter is not None:
             progress = Progress(self.facts, self.table, slims=False)
             return progress, Reporting(progress, reporter, out, pace)
         progress = Progress(self.facts, self.table, keeps_results=verbose >= 3)
-        if verbose == 0:
-            return progress, Silent(out)
         if self.facts.may_redraw and is_capable_terminal(out):
             return progress, LiveTable(progress, out, pace, tells_all=verbose >= 3)
         return progress, Lines(progress, out, pace, tells_trials=verbose >= 2)
@@ -154,26 +151,22 @@ class Console(Observer):
         return is_notebook() and not _is_terminal(self._out.stream)
 
 
-class Silent:
-    """Shows nothing but what trials print."""
+def console_for(
+    facts: ConsoleFacts, verbose: int | None = None, progress_reporter: ProgressReporter | None = None,
+    stream: TextIO | None = None, pace: Callable[[], float] = time.monotonic,
+) -> Console | SilentConsole:  # fmt: skip
+    """What shows a run: arguments as for `Console`.
 
-    def __init__(self, out: Writer) -> None:
-        self._out = out
-        self._output = TrialOutput()
+    Args:
+        verbose: 0 is silent, but for what trials print.
 
-    def open(self) -> None:
-        """Nothing."""
-
-    def refresh(self) -> None:
-        """Nothing."""
-
-    def show_output(self, trial_id: str, stream: str, text: str) -> None:
-        """What a trial printed, with its name."""
-        self._out.write(self._output.feed(trial_id, stream, text))
-
-    def close(self) -> None:
-        """The lines that were never ended."""
-        self._out.write(self._output.rest())
+    Raises:
+        ValueError: It is no such number, or the reporter is none.
+    """
+    _checked(progress_reporter)
+    if _level(verbose) == 0:
+        return SilentConsole(stream)
+    return Console(facts, verbose, progress_reporter, stream, pace)
 
 
 def is_capable_terminal(out: Writer) -> bool:

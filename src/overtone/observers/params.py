@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 
+from overtone.core.json_encoder import encoder
 from overtone.core.messages import Record, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
@@ -15,6 +17,8 @@ from overtone.observers.trial_files import write_file
 PARAMS_JSON = "params.json"
 
 _encode = json.JSONEncoder(default=as_data).encode
+_encode_scalar = encoder(allow_nan=True)  # the other makes an encoder for each number
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 class Params(Observer):
@@ -40,5 +44,9 @@ class Params(Observer):
 def params_text(config: Config) -> str:
     """What the file of a trial with this config holds."""
     # a line for each parameter; json's own indent is ten times slower
-    lines = ",".join([f"\n  {_encode(str(key))}: {_encode(value)}" for key, value in config.items()])
+    lines = ",".join([f"\n  {_encode(str(key))}: {_text(value)}" for key, value in config.items()])
     return f"{{{lines}\n}}\n"
+
+
+def _text(value: Any) -> str:
+    return _encode_scalar(value) if type(value) in _SCALARS else _encode(value)

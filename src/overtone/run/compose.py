@@ -34,6 +34,7 @@ from overtone.worker.bound import as_bound, trainable_name
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
     from overtone.observers.console import Console
+    from overtone.observers.silent import SilentConsole
 
 
 @dataclass(slots=True)
@@ -203,7 +204,7 @@ def has_files(experiment: Experiment, engine: Engine) -> bool:
 
 
 def observers_for(
-    experiment: Experiment, parts: Parts, console: Console, followers: Sequence[Observer] = ()
+    experiment: Experiment, parts: Parts, console: Console | SilentConsole, followers: Sequence[Observer] = ()
 ) -> list[Observer]:
     """Who follows the experiment, in the order in which each record reaches them.
 

@@ -309,7 +309,7 @@ class Run:
             warn(f"the files of trials are not complete: {error}")
 
     def _console(self) -> Any:
-        from overtone.observers.console import Console, ConsoleFacts
+        from overtone.observers.console import ConsoleFacts, console_for
         from overtone.space import variables
 
         parts, experiment = self._parts, self._experiment
@@ -332,7 +332,7 @@ class Run:
             has_tensorboard=parts.has_tensorboard and has_files(experiment, parts.engine),
             may_redraw=kind != "Inline",
         )
-        return Console(facts, experiment.verbose, experiment.reporter)
+        return console_for(facts, experiment.verbose, experiment.reporter)
 
     def _watch(self) -> Observer:
         return Watch(self)

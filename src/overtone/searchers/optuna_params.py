@@ -45,7 +45,7 @@ def suggested(trial: Any, node: Drawn | Pick) -> Any:
         return _value(node, trial.suggest_int(node.key, 0, _BINS - 1))
     low, high = _bounds(domain)
     if isinstance(domain, Float) and domain.q is None:
-        return _value(node, trial.suggest_float(node.key, low, high, log=domain.log))
+        return domain.cast(trial.suggest_float(node.key, low, high, log=domain.log))
     step = _step(domain)
     if domain.log and domain.size > 10 * _MOST_LISTED and type(trial.study.sampler).__name__ == "GPSampler":
         raise SpaceError(

@@ -55,6 +55,10 @@ class Drawing:
         return config
 
     def _resolve(self, node: Node) -> Any:
+        if isinstance(node, Drawn):  # as most are
+            if node not in self._values:
+                self._values[node] = self.value(node)
+            return fresh(self._values[node])
         if isinstance(node, Group):
             return {key: self._resolve(item) for key, item in node.items.items()}
         if isinstance(node, Fixed):
@@ -63,18 +67,15 @@ class Drawing:
             return node.kind(self._resolve(item) for item in node.items)
         if isinstance(node, Pick):
             return self._resolve(self._choose(node))
+        assert isinstance(node, Computed)
         if node not in self._values:
-            self._values[node] = self._compute(node) if isinstance(node, Computed) else self._number(node)
+            self._values[node] = self._compute(node)
         return fresh(self._values[node])
 
     def _choose(self, pick: Pick) -> Node:
         if pick not in self._chosen:
             self._chosen[pick] = pick.options[self.option(pick)]
         return self._chosen[pick]
-
-    def _number(self, node: Node) -> Any:
-        assert isinstance(node, Drawn)
-        return self.value(node)
 
     def _compute(self, node: Computed) -> Any:
         if node in self._computing:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from overtone.core.messages import Reported
-from overtone.observers.console import Console, ConsoleFacts
+from overtone.observers.console import Console, ConsoleFacts, console_for
 from overtone.observers.reporters import CLIReporter
 from overtone.run.graph import frozen, thaw
 from overtone.testing.story import Story
@@ -32,7 +32,7 @@ def shown(verbose: int | None, stream: io.StringIO, reporter: Any = None, may_re
         mode="max",
         may_redraw=may_redraw,
     )
-    console = Console(facts, verbose, reporter, stream, pace=lambda: float(next(now)))
+    console = console_for(facts, verbose, reporter, stream, pace=lambda: float(next(now)))
     story = Story()
     story.capacity(cpu=2)
     trial = story.add({"lr": 0.1})
@@ -51,6 +51,7 @@ def shown(verbose: int | None, stream: io.StringIO, reporter: Any = None, may_re
 
 def test_silent_but_for_what_trials_print() -> None:
     assert shown(0, io.StringIO()) == "printed\n"
+    assert shown(0, io.StringIO(), CLIReporter()) == "printed\n"
 
 
 def test_lines_where_the_stream_is_no_terminal() -> None:
@@ -134,9 +135,9 @@ def test_what_happened_before_is_known_and_not_told_again(in_parts: bool) -> Non
 def test_wrong_arguments_are_refused() -> None:
     facts = ConsoleFacts("exp", "/results", "engine", lambda: 0.0)
     with pytest.raises(ValueError, match="verbose='loud': choose 0"):
-        Console(facts, "loud")
+        console_for(facts, "loud")
     with pytest.raises(ValueError, match="verbose=-1"):
-        Console(facts, -1)
+        console_for(facts, -1)
     with pytest.raises(ValueError, match="should_report"):
         Console(facts, progress_reporter=object())
     with pytest.raises(ValueError, match="such as CLIReporter"):
