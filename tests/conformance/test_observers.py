@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from overtone.core.protocols import Observer
-from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
+from overtone.observers.csv_rows import CsvRows
 from overtone.observers.error_file import ErrorFile
-from overtone.observers.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.json_lines import JsonLines
 from overtone.observers.params import Params
 from overtone.observers.tensorboard import TensorBoard, is_available
 from overtone.observers.trial_files import TrialFiles
@@ -16,22 +16,22 @@ from overtone.testing.observer_conformance import ObserverConformance
 
 class TestJsonLines(ObserverConformance):
     def make_observer(self, folder: Path) -> Observer:
-        return JsonLines(TrialFiles(folder, RESULT_JSON))
+        return JsonLines(TrialFiles(folder))
 
 
 class TestCsvRows(ObserverConformance):
     def make_observer(self, folder: Path) -> Observer:
-        return CsvRows(TrialFiles(folder, PROGRESS_CSV))
+        return CsvRows(TrialFiles(folder))
 
 
 class TestParams(ObserverConformance):
     def make_observer(self, folder: Path) -> Observer:
-        return Params(folder)
+        return Params(TrialFiles(folder))
 
 
 class TestErrorFile(ObserverConformance):
     def make_observer(self, folder: Path) -> Observer:
-        return ErrorFile(folder)
+        return ErrorFile(TrialFiles(folder))
 
 
 @pytest.mark.skipif(not is_available(), reason="tensorboardX is not installed")

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from overtone.errors import StorageError
-
 T = TypeVar("T")
 
 GATHER_S = 0.02
@@ -20,30 +18,37 @@ class Aside(Generic[T]):
     The thread lives from the first item to `wait`.
 
     Args:
-        work: Called in the thread; a StorageError that it raises is told to whoever hands over.
+        work: Called in the thread; what it raises is told to whoever hands over.
         name: The thread's.
         most_waiting: Items that may wait; beyond, `put` does.
         begin_after_s: How long the first batch gathers.
+        every_s: From one batch to the next, unless `wait` was called.
     """
 
     def __init__(
-        self, work: Callable[[list[T]], None], name: str, most_waiting: int, begin_after_s: float = GATHER_S
+        self,
+        work: Callable[[list[T]], None],
+        name: str,
+        most_waiting: int,
+        begin_after_s: float = GATHER_S,
+        every_s: float = GATHER_S,
     ) -> None:
         self._work = work
         self._name = name
         self._most_waiting = most_waiting
         self._begin_after_s = begin_after_s
+        self._every_s = every_s
         self._changed = threading.Condition()
         self._ending = threading.Event()
         self._waiting: list[T] = []
         self._thread: threading.Thread | None = None
-        self._error: StorageError | None = None
+        self._error: Exception | None = None
 
     def put(self, items: Sequence[T]) -> None:
         """Hand over; waits only while too much waits already.
 
         Raises:
-            StorageError: The work has failed before; nothing is done from then on.
+            Exception: That of the work which failed before; nothing is done from then on.
         """
         with self._changed:
             while len(self._waiting) >= self._most_waiting and self._error is None:
@@ -62,7 +67,7 @@ class Aside(Generic[T]):
         """Return when all is done. Twice is safe.
 
         Raises:
-            StorageError: The work has failed.
+            Exception: That of the work.
         """
         if self._thread is not None:
             with self._changed:
@@ -78,12 +83,12 @@ class Aside(Generic[T]):
         while batch := self._next():
             try:
                 self._work(batch)
-            except StorageError as error:
+            except Exception as error:
                 with self._changed:
                     self._error, self._waiting = error, []
                     self._changed.notify_all()
                 return
-            self._ending.wait(GATHER_S)
+            self._ending.wait(self._every_s)
 
     def _next(self) -> list[T]:
         """What waits; empty once nothing will come any more."""

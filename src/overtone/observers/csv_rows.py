@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from overtone.core.messages import Moved, Record, Reported, Started
@@ -78,7 +78,7 @@ class CsvRows(Observer):
     """Writes each result as a row.
 
     Args:
-        files: Those named `PROGRESS_CSV`.
+        files: Where it writes.
         table: Shared with other observers, or its own.
     """
 
@@ -100,12 +100,12 @@ class CsvRows(Observer):
             if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.columns.known:
                 sheet = self._fit(row, sheet, metrics)
             cells = _writer.writerow(map(metrics.get, sheet.columns.reported))
-            self._files.add(row.id, f"{cells}{sheet.ending}\n")
+            self._files.add(row.id, PROGRESS_CSV, f"{cells}{sheet.ending}\n")
         elif type(event) is Started and event.trial_id in self._sheets:
             self._sheets[event.trial_id].config = None  # another process: other constant facts
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
-                self._files.finish(choice.trial_id)
+                self._files.settle()
                 self._sheets.pop(choice.trial_id, None)
 
     def flush(self) -> None:
@@ -120,16 +120,16 @@ class CsvRows(Observer):
         if sheet is not None:
             before = [*sheet.columns.reported, *sheet.columns.constant]
         elif row.n_results > 1:  # a trial that ended, and was tried again, has a file already
-            before = next(csv.reader(io.StringIO(self._files.read(row.id))), [])
+            before = next(csv.reader(io.StringIO(self._files.read(row.id, PROGRESS_CSV))), [])
         else:
             before = []
         new = [name for name in metrics if name not in constant and name not in before]
         kept = [name for name in before if name not in constant]
         columns = _columns((*kept, *new), tuple(constant))
         if not before:
-            self._files.add(row.id, f"{columns.header}\n")
+            self._files.add(row.id, PROGRESS_CSV, f"{columns.header}\n")
         elif [*columns.reported, *columns.constant] != before:
-            self._files.replace(row.id, _widened(self._files.read(row.id), columns))
+            self._files.change(row.id, PROGRESS_CSV, partial(_widened, columns=columns))
         ending = f",{_writer.writerow(constant.values())}"
         sheet = self._sheets[row.id] = _Sheet(columns, ending, row.config)
         return sheet
@@ -137,7 +137,8 @@ class CsvRows(Observer):
 
 def _widened(text: str, columns: _Columns) -> str:
     """The table in `text` with these columns; where it has no value, the cell is empty."""
-    limit = csv.field_size_limit(len(text) + 1)  # a cell may hold a text of any length
+    limit = csv.field_size_limit()
+    csv.field_size_limit(max(limit, len(text) + 1))  # a cell may hold a text of any length
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""))
         names = (*columns.reported, *columns.constant)

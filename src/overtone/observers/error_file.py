@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from overtone.core.messages import Ended, Record
 from overtone.core.protocols import Observer
-from overtone.observers.trial_files import write_file
+from overtone.observers.trial_files import TrialFiles
 
 ERROR_TXT = "error.txt"
 
@@ -17,17 +15,22 @@ class ErrorFile(Observer):
     """Writes the user's traceback, complete, or the one line that there is.
 
     Args:
-        folder: The experiment's.
+        files: Where it writes.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._folder = os.fspath(folder)
+    def __init__(self, files: TrialFiles) -> None:
+        self._files = files
 
     def on_record(self, record: Record) -> None:
         event = record.event
         if type(event) is Ended and (text := error_text(event)):
-            path = f"{self._folder}{os.sep}{event.trial_id}{os.sep}{ERROR_TXT}"
-            write_file(path, text, append=True)
+            self._files.add(event.trial_id, ERROR_TXT, text)
+
+    def flush(self) -> None:
+        self._files.flush()
+
+    def close(self) -> None:
+        self._files.close()
 
 
 def error_text(event: Ended) -> str:

@@ -13,8 +13,8 @@ import time
 from typing import Any
 
 from overtone.journal.text import loads
+from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
-from overtone.observers.trial_files import append
 
 FLUSH_EVERY_S = 1.0
 
@@ -35,6 +35,7 @@ def main(folder: str) -> None:
             for kind, trial, wall, text in batch:
                 files.on_message(kind, trial, wall, text)
         files.close()
+        os._exit(0)  # the run waits for this process, which has nothing to tidy up
     except Exception as error:
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
         sys.stdout.flush()

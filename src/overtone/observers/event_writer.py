@@ -23,7 +23,7 @@ Message = tuple[str, str, float, str]
 MOST_WAITING = 50_000
 """Messages that may wait."""
 
-_START_AFTER_S = 0.5
+_START_AFTER_S = 0.1
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from overtone.observers.event_process import main; main(sys.argv[2])"

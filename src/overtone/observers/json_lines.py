@@ -24,7 +24,7 @@ class JsonLines(Observer):
     """Writes each result as its worker encoded it, with the trial's constant facts at the end.
 
     Args:
-        files: Those named `RESULT_JSON`.
+        files: Where it writes.
         table: Shared with other observers, or its own.
     """
 
@@ -46,14 +46,14 @@ class JsonLines(Observer):
             if len(raw) < 3 or '"__float__"' in raw or "\n" in raw:
                 raw = _encode(dict(event.metrics) or {"timesteps_total": None})
             if '"timesteps_total":' in raw:
-                self._files.add(row.id, raw[:-1] + ending)
+                self._files.add(row.id, RESULT_JSON, raw[:-1] + ending)
             else:
-                self._files.add(row.id, f'{raw[:-1]},"timesteps_total":null{ending}')
+                self._files.add(row.id, RESULT_JSON, f'{raw[:-1]},"timesteps_total":null{ending}')
         elif type(event) is Started:
             self._endings.pop(event.trial_id, None)  # another process: other constant facts
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
-                self._files.finish(choice.trial_id)
+                self._files.settle()
                 self._endings.pop(choice.trial_id, None)
 
     def flush(self) -> None:

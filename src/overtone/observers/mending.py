@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.messages import Ended, Record, Started, Tick
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
+from overtone.observers.appending import write_file
 from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
 from overtone.observers.error_file import ERROR_TXT, error_text
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
 from overtone.observers.params import PARAMS_JSON, params_text
 from overtone.observers.tensorboard import TensorBoard
-from overtone.observers.trial_files import TrialFiles, write_file
+from overtone.observers.trial_files import TrialFiles
 from overtone.observers.written import EVENTS, NEW, Due, remove
 
 if TYPE_CHECKING:
@@ -41,10 +42,8 @@ class Mending:
         self._params: dict[str, str] = {}
         self._errors: dict[str, str] = {}
         self._written: set[str] = set()
-        self._rows: list[Observer] = [
-            JsonLines(TrialFiles(folder, RESULT_JSON + NEW), self._table),
-            CsvRows(TrialFiles(folder, PROGRESS_CSV + NEW), self._table),
-        ]
+        files = TrialFiles(folder, NEW)
+        self._rows: list[Observer] = [JsonLines(files, self._table), CsvRows(files, self._table)]
         self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
 
     def __enter__(self) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from overtone.core.json_encoder import encoder
@@ -12,7 +11,7 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.core.types import Config
 from overtone.journal.text import as_data
-from overtone.observers.trial_files import write_file
+from overtone.observers.trial_files import TrialFiles
 
 PARAMS_JSON = "params.json"
 
@@ -25,12 +24,12 @@ class Params(Observer):
     """Writes configs, indented for people.
 
     Args:
-        folder: The experiment's.
+        files: Where it writes.
         table: Shared with other observers, or its own.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], table: TrialTable | None = None) -> None:
-        self._folder = os.fspath(folder)
+    def __init__(self, files: TrialFiles, table: TrialTable | None = None) -> None:
+        self._files = files
         self._table = table if table is not None else TrialTable("live")
 
     def on_record(self, record: Record) -> None:
@@ -38,7 +37,14 @@ class Params(Observer):
         event = record.event
         if type(event) is Started:
             row = self._table.rows[event.trial_id]
-            write_file(f"{self._folder}{os.sep}{row.id}{os.sep}{PARAMS_JSON}", params_text(row.config))
+            self._files.put(row.id, PARAMS_JSON, params_text(row.config))
+            self._files.settle()
+
+    def flush(self) -> None:
+        self._files.flush()
+
+    def close(self) -> None:
+        self._files.close()
 
 
 def params_text(config: Config) -> str:

@@ -14,10 +14,10 @@ from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import header
 from overtone.journal.replay import replay
-from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
+from overtone.observers.csv_rows import CsvRows
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.event_writer import wait_for_writer
-from overtone.observers.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.json_lines import JsonLines
 from overtone.observers.mending import Mending
 from overtone.observers.params import Params
 from overtone.observers.selected import selected
@@ -35,6 +35,7 @@ def file_observers(
     *,
     table: TrialTable | None = None,
     began: float | None = None,
+    is_prompt: bool = False,
 ) -> list[Observer]:
     """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
 
@@ -44,17 +45,14 @@ def file_observers(
         tensorboard: Whether event files are written; None for where tensorboardX is installed.
         table: Shared by them all, and with whom it is given to.
         began: See `TensorBoard`.
+        is_prompt: Whether a trial's folder and text files are there once they have seen its start or end.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     table = table if table is not None else TrialTable("live")
-    found: list[Observer] = [
-        Params(folder, table),
-        JsonLines(TrialFiles(folder, RESULT_JSON), table),
-        CsvRows(TrialFiles(folder, PROGRESS_CSV), table),
-        ErrorFile(folder),
-    ]
+    files = TrialFiles(folder, is_prompt=is_prompt)
+    found = [Params(files, table), JsonLines(files, table), CsvRows(files, table), ErrorFile(files)]
     if tensorboard or (tensorboard is None and is_available()):
         found.append(TensorBoard(folder, table, began))
     return found
@@ -66,6 +64,7 @@ def reconcile(
     codec: Codec | None = None,
     *,
     table: TrialTable | None = None,
+    is_prompt: bool = False,
 ) -> list[Observer]:
     """What `file_observers` gives, after the files below `folder` were brought to the journal's length.
 
@@ -83,6 +82,7 @@ def reconcile(
         codec: Needed where configs hold what is not data.
         table: The state at the end of the journal, where a replay has made it already; the
             observers share it. Read from the journal where it is not given.
+        is_prompt: See `file_observers`.
 
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or a trial is
@@ -95,7 +95,7 @@ def reconcile(
             table = replay(journal, keep_metrics="live", codec=codec)
         except KeyError as error:
             raise _unknown(journal, error) from error
-    observers = file_observers(folder, tensorboard, table=table)
+    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     if events is not None:
         wait_for_writer(folder)

@@ -1,169 +1,120 @@
-"""One file in each trial's folder: written seldom, with few open at a time, nothing lost."""
+"""The text files in trials' folders: a thread writes them in batches, so that no disk holds the loop up.
+
+A batch is also several times cheaper than its files one by one, between other work.
+"""
 
 from __future__ import annotations
 
 import os
-import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from overtone.errors import StorageError
+from overtone.observers.appending import unwritable, write_file
+from overtone.observers.aside import Aside
 
-_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)  # what a link names is not ours
-_APPEND = _WRITE | os.O_APPEND
-_REPLACE = _WRITE | os.O_TRUNC
+EVERY_S = 0.5
+"""How long text may wait."""
+
+MOST_WAITING = 50_000
+"""Pieces of text that may wait."""
+
+Change = Callable[[str], str]
+"""What a file is to hold, from what it holds."""
+
+Piece = tuple[str, "str | Change"]
+"""A file's path, and what comes to its end or becomes of it."""
 
 
 class TrialFiles:
-    """The files `<folder>/<trial_id>/<name>` of all trials, appended to through buffers.
+    """The files `<folder>/<trial_id>/<name>` of all trials.
 
-    Folders and files are made when they are first written to.
+    Folders and files are made when they are first written to. What cannot be written is raised by the
+    next `flush`, and by `close`, as a StorageError.
 
     Args:
         folder: The experiment's.
-        name: The file's name in each trial's folder.
-        every_s: How long text may wait in a buffer; `finish` and `close` write it at once.
-        limit: How many files may be open at a time.
-        clock: Seconds.
+        suffix: What is added to each name.
+        is_prompt: Whether `settle` returns when all is in the files.
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        name: str,
-        every_s: float = 0.5,
-        limit: int = 128,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, folder: str | os.PathLike[str], suffix: str = "", is_prompt: bool = False) -> None:
         self._folder = os.fspath(folder)
-        self._name = name
-        self._every_s = every_s
-        self._limit = limit
-        self._clock = clock
-        self._written = clock()
-        self._waiting: dict[str, list[str]] = {}
-        self._open: OrderedDict[str, int] = OrderedDict()
+        self._suffix = suffix
+        self._is_prompt = is_prompt
+        self._pieces: list[Piece] = []
+        self._aside = Aside(write_all, "overtone-files", MOST_WAITING, EVERY_S, EVERY_S)
 
-    def path(self, trial_id: str) -> str:
-        """Where a trial's file is."""
-        return f"{self._folder}{os.sep}{trial_id}{os.sep}{self._name}"
-
-    def add(self, trial_id: str, text: str) -> None:
+    def add(self, trial_id: str, name: str, text: str) -> None:
         """Append `text`, soon."""
-        waiting = self._waiting.get(trial_id)
-        if waiting is None:
-            self._waiting[trial_id] = [text]
-        else:
-            waiting.append(text)
+        self._pieces.append((self._path(trial_id, name), text))
+
+    def change(self, trial_id: str, name: str, change: Change) -> None:
+        """Let the file hold what `change`, called in another thread, makes of it; whole or not at all."""
+        self._pieces.append((self._path(trial_id, name), change))
+
+    def put(self, trial_id: str, name: str, text: str) -> None:
+        """Let the file hold `text` and nothing else."""
+        self.change(trial_id, name, lambda _: text)
+
+    def read(self, trial_id: str, name: str) -> str:
+        """All that the file holds, with what waits; empty where there is none."""
+        self.close()
+        return _held(self._path(trial_id, name))
 
     def flush(self) -> None:
-        """Write what has waited long enough."""
-        if self._waiting:
-            now = self._clock()
-            if now - self._written >= self._every_s:
-                self._written = now
-                self._write_all()
+        """Hand over what was added; it is written within `EVERY_S`."""
+        if self._pieces:
+            self._aside.put(self._pieces)
+            self._pieces = []
 
-    def finish(self, trial_id: str) -> None:
-        """Write a trial's text now, and close its file."""
-        if trial_id in self._open:
-            if trial_id in self._waiting:
-                self._write(trial_id)
-            os.close(self._open.pop(trial_id))
-        elif trial_id in self._waiting:
-            write_file(self.path(trial_id), "".join(self._waiting.pop(trial_id)), append=True)
-
-    def read(self, trial_id: str) -> str:
-        """All that the file holds, with what waits; empty where there is none."""
-        try:
-            with open(self.path(trial_id), encoding="utf-8", errors="backslashreplace", newline="") as file:
-                written = file.read()
-        except FileNotFoundError:
-            written = ""
-        return written + "".join(self._waiting.get(trial_id, ()))
-
-    def replace(self, trial_id: str, text: str) -> None:
-        """Let the file hold `text` and nothing else, whole or not at all."""
-        path = self.path(trial_id)
-        self._waiting.pop(trial_id, None)
-        self.finish(trial_id)
-        if not os.path.exists(path):
-            self.add(trial_id, text)
-            return
-        write_file(f"{path}.new", text)
-        os.replace(f"{path}.new", path)
+    def settle(self) -> None:
+        """A trial began or ended: write all now, where that is asked for."""
+        if self._is_prompt:
+            self.close()
 
     def close(self) -> None:
-        """Write everything, and close all files."""
-        self._write_all()
-        while self._open:
-            os.close(self._open.popitem()[1])
+        """Return when all is written; it may go on from there."""
+        self.flush()
+        self._aside.wait()
 
-    def _write_all(self) -> None:
-        for trial_id in tuple(self._waiting):
-            self._write(trial_id)
-
-    def _write(self, trial_id: str) -> None:
-        data = "".join(self._waiting.pop(trial_id)).encode("utf-8", "backslashreplace")
-        path = self.path(trial_id)
-        try:
-            fd = self._open.get(trial_id)
-            if fd is not None:
-                self._open.move_to_end(trial_id)
-            else:
-                if len(self._open) >= self._limit:
-                    os.close(self._open.popitem(last=False)[1])
-                fd = self._open[trial_id] = _descriptor(path, _APPEND)
-            _write_to(fd, data)
-        except OSError as error:
-            raise _unwritable(path, error) from error
+    def _path(self, trial_id: str, name: str) -> str:
+        return f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}"
 
 
-def write_file(path: str, text: str, append: bool = False) -> None:
-    """Write a whole file, or to its end; its folder is made where it is missing.
+def write_all(pieces: Iterable[Piece]) -> None:
+    """Write to each file once, whatever there is for it.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: One cannot be written.
     """
+    ends: dict[str, list[str]] = {}
+    whole: set[str] = set()
+    for path, what in pieces:
+        if isinstance(what, str):
+            ends.setdefault(path, []).append(what)
+        else:
+            end = "".join(ends.get(path, ()))
+            ends[path] = [what(end if path in whole else _held(path) + end)]
+            whole.add(path)
+    for path, texts in ends.items():
+        if path in whole and os.path.lexists(path):
+            _swap(path, "".join(texts))
+        else:
+            write_file(path, "".join(texts), append=True)
+
+
+def _held(path: str) -> str:
     try:
-        fd = _descriptor(path, _APPEND if append else _REPLACE)
-        try:
-            _write_to(fd, text.encode("utf-8", "backslashreplace"))
-        finally:
-            os.close(fd)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-
-
-def append(path: str, data: bytes) -> None:
-    """Add to the end of a file; it and its folder are made where they are missing."""
-    fd = _descriptor(path, _APPEND)
-    try:
-        _write_to(fd, data)
-    finally:
-        os.close(fd)
-
-
-def _write_to(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
-
-
-def _descriptor(path: str, flags: int) -> int:
-    try:
-        return os.open(path, flags, 0o666)
+        with open(path, encoding="utf-8", errors="backslashreplace", newline="") as file:
+            return file.read()
     except FileNotFoundError:
-        try:
-            os.mkdir(os.path.dirname(path))
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-        except FileExistsError:
-            pass
-        return os.open(path, flags, 0o666)
+        return ""
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
-def _unwritable(path: str, error: OSError) -> StorageError:
-    return StorageError(
-        f"{path} cannot be written: {error.strerror or error}. The journal has every result: make room or "
-        f"allow writing there, then overtone.observers.rebuild(folder) writes these files again."
-    )
+def _swap(path: str, text: str) -> None:
+    write_file(f"{path}.new", text)
+    try:
+        os.replace(f"{path}.new", path)
+    except OSError as error:
+        raise unwritable(path, error) from error

@@ -46,6 +46,14 @@ def searched(node: Node) -> Iterator[Drawn | Pick]:
         yield from searched(item)
 
 
+def branches(root: Node) -> Iterator[Pick]:
+    """The choices under `root` that decide what else there is to choose."""
+    for node in searched(root):
+        options = node.options if isinstance(node, Pick) else ()
+        if isinstance(node, Pick) and len(options) > 1 and any(next(searched(one), None) for one in options):
+            yield node
+
+
 def refuse_foreign(node: Node, who: str) -> None:
     """Where a library's own domain would be taken for a constant.
 

@@ -13,7 +13,7 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError, SpaceError
 from overtone.searchers.first_points import FirstPoints, checked_rewards
-from overtone.searchers.flat import Flat, built, flattened, refuse_foreign, searched
+from overtone.searchers.flat import Flat, branches, built, flattened, refuse_foreign, searched
 from overtone.searchers.losses import Finished, finite_losses, loss
 from overtone.searchers.old_forms import refuse_others
 from overtone.searchers.samples import check_counts, total_of
@@ -260,12 +260,11 @@ class LibrarySearcher(Searcher):
         Raises:
             SpaceError: The space has branches.
         """
-        for node in self.nodes.values():
-            if isinstance(node, Pick) and any(next(searched(one), None) for one in node.options):
-                raise SpaceError(
-                    f"{node.path}: {type(self).__name__} cannot search a choice with branches; OptunaSearch "
-                    'and HyperOptSearch can, and so can search_alg="auto"'
-                )
+        for node in branches(self.root):
+            raise SpaceError(
+                f"{node.path}: {type(self).__name__} cannot search a choice with branches; OptunaSearch "
+                'and HyperOptSearch can, and so can search_alg="auto"'
+            )
 
 
 def _has_choice(node: Drawn | Pick) -> bool:

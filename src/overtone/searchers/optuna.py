@@ -45,7 +45,7 @@ class OptunaSearch(LibrarySearcher):
         modes = (self.goal.modes if self.goal else ()) or ("max",)
         self._signs = [1 if one == "max" else -1 for one in modes]
         self.study = study(self.storage, self.study_name, modes)
-        self._used = sampler(self.sampler, self._seed)
+        self._used = sampler(self.sampler, self._seed, root=self.root if self.storage is None else None)
         known = stored(self.study, self._seed)  # by an earlier driver, where the storage outlives it
         self._stored = {index: one.params for index, one in known.items()}
         self._trials: dict[int, Any] = {index: one.number for index, one in known.items()}

@@ -9,6 +9,8 @@ from typing import Any
 
 from overtone.errors import MissingPackageError, OvertoneError
 from overtone.lazy import nearest
+from overtone.searchers.flat import branches
+from overtone.space.tree import Group
 
 _SAMPLERS = {
     "tpe": "TPE", "gp": "GP", "cmaes": "CmaEs", "nsga2": "NSGAII", "nsga3": "NSGAIII", "random": "Random",
@@ -39,11 +41,12 @@ def replay_of(asked: Any) -> str:
     return "keyed" if asked is None or (isinstance(asked, str) and asked in _BY_FACTS) else "asked"
 
 
-def sampler(asked: Any, seed: int, last: Any = None) -> Any:
+def sampler(asked: Any, seed: int, last: Any = None, root: Group | None = None) -> Any:
     """A sampler of this name with this seed; one that was made by the user as it is.
 
     Args:
         last: The one before it: seeded anew where nothing else of it depends on what it drew.
+        root: What all trials of its study search, where that is known.
 
     Raises:
         MissingPackageError: A package that it needs is not installed.
@@ -69,7 +72,23 @@ def sampler(asked: Any, seed: int, last: Any = None) -> Any:
     quiet = {"warn_independent_sampling": False} if asked in ("gp", "cmaes") else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        return getattr(optuna.samplers, f"{_SAMPLERS[asked or 'tpe']}Sampler")(seed=seed, **quiet)
+        made = getattr(optuna.samplers, f"{_SAMPLERS[asked or 'tpe']}Sampler")(seed=seed, **quiet)
+    if asked in (None, "tpe") and root is not None and not any(branches(root)):
+        _look_once(made)
+    return made
+
+
+def _look_once(one: Any) -> None:
+    """Let a sampler compare the parameters of all trials, which are the same, once and not for each."""
+    compare = one.infer_relative_search_space
+    found: dict[str, Any] = {}
+
+    def once(study: Any, trial: Any) -> dict[str, Any]:
+        if not found:
+            found.update(compare(study, trial))
+        return dict(found)
+
+    one.infer_relative_search_space = once
 
 
 def _is_installed(package: str) -> bool:

@@ -59,3 +59,25 @@ def test_after_an_error_nothing_is_done_and_all_are_told():
     with pytest.raises(StorageError, match="full"):
         aside.put([2])
     assert done == [1]
+
+
+def test_any_error_is_told_and_nobody_waits_for_what_will_not_be_done():
+    def work(batch):
+        raise ZeroDivisionError
+
+    aside = Aside(work, "a thread", most_waiting=1, begin_after_s=0.0)
+    aside.put([1])
+    with pytest.raises(ZeroDivisionError):
+        aside.wait()
+    with pytest.raises(ZeroDivisionError):
+        aside.put([2])
+
+
+def test_nobody_waits_for_a_batch_that_gathers():
+    done = []
+    aside = Aside(done.extend, "a thread", most_waiting=10, begin_after_s=1000.0, every_s=1000.0)
+    aside.put([1])
+    aside.wait()
+    aside.put([2])
+    aside.wait()
+    assert done == [1, 2]

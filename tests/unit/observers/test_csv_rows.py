@@ -8,7 +8,7 @@ from overtone.core.messages import Moved, Ruled
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.journal.text import dumps
-from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
+from overtone.observers.csv_rows import CsvRows
 from overtone.observers.trial_files import TrialFiles
 from overtone.testing.observer_conformance import eventful
 from overtone.testing.story import Story
@@ -21,20 +21,13 @@ def rows_of(folder, trial: str) -> list[dict[str, str]]:
     return rows
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
 def observe(folder, records, flushes: bool = False) -> None:
-    observer = CsvRows(TrialFiles(folder, PROGRESS_CSV, clock=Clock()))
+    files = TrialFiles(folder)
+    observer = CsvRows(files)
     for record in records:
         observer.on_record(record)
         if flushes:
-            observer.flush()
+            files.close()
     observer.close()
 
 
@@ -144,7 +137,7 @@ def test_long_cells_survive_a_wider_file(tmp_path) -> None:
 
 def test_a_table_may_be_shared(tmp_path) -> None:
     table = TrialTable()
-    observer = CsvRows(TrialFiles(tmp_path, PROGRESS_CSV), table)
+    observer = CsvRows(TrialFiles(tmp_path), table)
     for record in eventful():
         table.apply(record)
         observer.on_record(record)

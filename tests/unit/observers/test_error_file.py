@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from overtone.core.messages import Ended, Record
 from overtone.observers.error_file import ErrorFile
+from overtone.observers.trial_files import TrialFiles
 
 
 def test_every_failure_is_kept_whole(tmp_path) -> None:
-    observer = ErrorFile(tmp_path)
+    observer = ErrorFile(TrialFiles(tmp_path))
     traceback = "Traceback (most recent call last):\n  ...\nValueError: ü\n"
     ends = [
         Ended(1.0, "t", 0, "raised", "ValueError: ü", traceback),

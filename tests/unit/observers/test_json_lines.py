@@ -5,14 +5,14 @@ import math
 from dataclasses import replace
 
 from overtone.core.messages import Record, Ruled
-from overtone.observers.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.json_lines import JsonLines
 from overtone.observers.trial_files import TrialFiles
 from overtone.testing.observer_conformance import eventful, lines_of
 from overtone.testing.story import Story
 
 
 def observe(folder, records) -> None:
-    observer = JsonLines(TrialFiles(folder, RESULT_JSON))
+    observer = JsonLines(TrialFiles(folder))
     for record in records:
         observer.on_record(record)
     observer.close()

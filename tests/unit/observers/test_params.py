@@ -4,6 +4,7 @@ import json
 import math
 
 from overtone.observers.params import Params
+from overtone.observers.trial_files import TrialFiles
 from overtone.testing.story import Story
 
 
@@ -11,7 +12,7 @@ def test_the_config_is_written_for_people(tmp_path) -> None:
     story = Story()
     trial, waiting = story.add({"lr": 0.1, "net": {"w": [1, 2]}, "x": math.nan, "f": print}), story.add({})
     story.start(trial)
-    observer = Params(tmp_path)
+    observer = Params(TrialFiles(tmp_path))
     for record in story.records:
         observer.on_record(record)
     observer.close()
@@ -25,7 +26,7 @@ def test_an_empty_config(tmp_path) -> None:
     story = Story()
     trial = story.add({})
     story.start(trial)
-    observer = Params(tmp_path)
+    observer = Params(TrialFiles(tmp_path))
     for record in story.records:
         observer.on_record(record)
     observer.close()

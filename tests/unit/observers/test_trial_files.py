@@ -1,96 +1,138 @@
+"""Text files in trials' folders, written in batches by a thread."""
+
 from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from overtone.errors import StorageError
-from overtone.observers.trial_files import TrialFiles, write_file
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from overtone.observers import trial_files
+from overtone.observers.appending import write_file
+from overtone.observers.trial_files import TrialFiles
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def soon(monkeypatch) -> None:
+    monkeypatch.setattr(trial_files, "EVERY_S", 0.01)
 
 
-def test_text_waits_for_its_time(tmp_path, clock) -> None:
-    files = TrialFiles(tmp_path, "x", clock=clock)
+def wait_for(path: Path, text: str) -> None:
+    deadline = time.monotonic() + 10
+    while not (path.exists() and path.read_text() == text):
+        assert time.monotonic() < deadline, f"{path} never held {text!r}"
+        time.sleep(0.005)
+
+
+def test_text_is_written_though_nobody_comes_back(tmp_path, soon) -> None:
+    files = TrialFiles(tmp_path)
     path = tmp_path / "t" / "x"
-    files.add("t", "a")
-    clock.now = 0.4
+    files.add("t", "x", "a")
     files.flush()
-    assert not path.exists()
-    clock.now = 0.5
+    wait_for(path, "a")
+    files.add("t", "x", "b")
     files.flush()
-    assert path.read_text() == "a"
-    files.add("t", "b")
-    files.flush()
-    assert path.read_text() == "a"
-    assert files.read("t") == "ab"
+    wait_for(path, "ab")
     files.close()
-    assert path.read_text() == "ab"
 
 
-def test_finish_writes_at_once(tmp_path, clock) -> None:
-    files = TrialFiles(tmp_path, "x", clock=clock)
-    files.add("t", "a")
-    files.finish("t")
-    files.finish("u")
+def test_nothing_is_written_before_it_was_handed_over(tmp_path) -> None:
+    files = TrialFiles(tmp_path)
+    files.add("t", "x", "a")
+    assert os.listdir(tmp_path) == []
+    files.close()
     assert (tmp_path / "t" / "x").read_text() == "a"
-    assert not (tmp_path / "u").exists()
 
 
-def test_few_files_are_open_at_a_time(tmp_path, clock) -> None:
-    files = TrialFiles(tmp_path, "x", limit=3, clock=clock)
-    before = len(os.listdir("/proc/self/fd"))
-    for round_ in range(2):
-        for trial in range(10):
-            files.add(str(trial), f"{round_}")
-        clock.now += 1
+def test_a_batch_opens_each_file_once(tmp_path, monkeypatch) -> None:
+    opened: list[str] = []
+    real = os.open
+
+    def counting(path, *args):
+        opened.append(os.path.basename(path))
+        return real(path, *args)
+
+    files = TrialFiles(tmp_path)
+    for i in range(10):
+        files.add("t", "x", f"{i}")
+        files.add("t", "y", f"{i}")
         files.flush()
-        assert len(os.listdir("/proc/self/fd")) == before + 3
+    (tmp_path / "t").mkdir()
+    monkeypatch.setattr(os, "open", counting)
     files.close()
-    assert len(os.listdir("/proc/self/fd")) == before
-    assert [(tmp_path / str(trial) / "x").read_text() for trial in range(10)] == ["01"] * 10
+    assert opened == ["x", "y"]
+    assert (tmp_path / "t" / "x").read_text() == (tmp_path / "t" / "y").read_text() == "0123456789"
 
 
-def test_replace_swaps_what_was_written_and_what_waits(tmp_path, clock) -> None:
-    files = TrialFiles(tmp_path, "x", clock=clock)
-    files.add("t", "a")
-    files.replace("t", "b")
-    assert files.read("t") == "b"
-    files.finish("t")
-    files.add("t", "c")
-    files.replace("t", files.read("t").upper())
-    files.add("t", "d")
+def test_where_it_is_prompt_all_is_written_when_it_settles(tmp_path) -> None:
+    for is_prompt in (True, False):
+        files = TrialFiles(tmp_path / str(is_prompt), is_prompt=is_prompt)
+        files.add("t", "x", "a")
+        files.settle()
+        assert (tmp_path / str(is_prompt) / "t" / "x").exists() is is_prompt
+        files.add("t", "x", "b")
+        files.close()
+        assert (tmp_path / str(is_prompt) / "t" / "x").read_text() == "ab"
+
+
+def test_what_is_changed_is_what_was_written_and_what_waits(tmp_path) -> None:
+    files = TrialFiles(tmp_path)
+    files.add("t", "x", "a")
+    files.change("t", "x", str.upper)
+    assert files.read("t", "x") == "A"
+    files.add("t", "x", "b")
+    files.change("t", "x", lambda text: f"<{text}>")
+    files.add("t", "x", "c")
+    files.change("t", "x", lambda text: f"{text}!")
+    files.add("t", "x", "d")
+    assert files.read("t", "x") == "<Ab>c!d"
+    files.put("t", "x", "e")
+    files.add("u", "x", "f")
     files.close()
-    assert (tmp_path / "t" / "x").read_text() == "BCd"
+    assert (tmp_path / "t" / "x").read_text() == "e"
     assert os.listdir(tmp_path / "t") == ["x"]
+    assert files.read("u", "x") == "f"
+    assert files.read("v", "x") == ""
+
+
+def test_what_a_link_names_is_not_written(tmp_path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "t" / "x").symlink_to(tmp_path / "mine")
+    files = TrialFiles(tmp_path)
+    files.add("t", "x", "a")
+    with pytest.raises(StorageError):
+        files.close()
+    files = TrialFiles(tmp_path)
+    files.put("t", "x", "a")
+    files.close()
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert (tmp_path / "t" / "x").read_text() == "a"
 
 
 def test_a_full_disk_says_that_the_journal_has_it(tmp_path, monkeypatch) -> None:
-    files = TrialFiles(tmp_path, "x")
-    files.add("t", "a")
+    files = TrialFiles(tmp_path, is_prompt=True)
+    files.add("t", "x", "a")
 
     def full(fd: int, data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
-    for write in (lambda: files.finish("t"), lambda: write_file(str(Path(tmp_path, "y")), "a")):
+    for write in (files.settle, files.close, lambda: write_file(str(Path(tmp_path, "y")), "a")):
         with pytest.raises(
             StorageError, match=r"cannot be written: No space left.*journal has every result.*rebuild"
         ):
             write()
+
+
+def test_a_change_that_raises_is_told(tmp_path) -> None:
+    files = TrialFiles(tmp_path)
+    files.change("t", "x", lambda text: text[1])
+    with pytest.raises(IndexError):
+        files.close()
 
 
 def test_write_file_replaces_or_appends(tmp_path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from overtone import tune
 from overtone.errors import SpaceError
-from overtone.searchers.flat import built, flattened, searched
+from overtone.searchers.flat import branches, built, flattened, searched
 from overtone.space import parse
 
 SPACE = {
@@ -32,6 +32,12 @@ def test_there_and_back(model, flat):
     flat = {**flat, "layers/0": 16, "lr": 0.125}
     assert flattened(root, config) == flat
     assert built(root, flat, Random) == config
+
+
+def test_a_choice_that_leaves_nothing_else_to_choose_is_no_branch():
+    assert [one.key for one in branches(parse(SPACE))] == ["model"]
+    only = {"a": tune.choice([{"x": tune.uniform(0, 1)}]), "b": tune.choice([{"x": 1}, {"y": 2}])}
+    assert list(branches(parse(only))) == []
 
 
 def test_what_is_left_out_is_drawn():

@@ -43,6 +43,32 @@ def test_the_study_has_the_parameters_under_their_names_and_values():
     }
 
 
+@pytest.mark.parametrize("is_conditional", [False, True])
+def test_a_sampler_that_compares_the_trials_once_suggests_the_same(is_conditional, monkeypatch):
+    space = {"x": tune.uniform(0, 1), "n": tune.randint(1, 9), "one": tune.choice([3])}
+    if is_conditional:
+        space["b"] = tune.choice([{"z": tune.uniform(0, 1)}, 2])
+
+    def configs():
+        found = course(space, seed=1)
+        trials = []
+        for i in range(25):
+            trials.append(found.ask())
+            found.end(trials[-1], "value", trials[-1].config["x"] + i % 3)
+        return [trial.config for trial in trials]
+
+    compared = []
+    real = optuna.search_space.IntersectionSearchSpace.calculate
+    monkeypatch.setattr(
+        optuna.search_space.IntersectionSearchSpace, "calculate",
+        lambda *args: compared.append(1) or real(*args),
+    )  # fmt: skip
+    looked_once, n_once = configs(), len(compared)
+    monkeypatch.setattr(optuna_samplers, "_look_once", lambda one: None)
+    assert configs() == looked_once
+    assert (n_once == 25) is is_conditional
+
+
 def test_values_have_the_sign_of_the_metric():
     found = course(mode="min")
     found.end(found.ask(), "value", -0.5)  # the score, which is the loss with its sign turned

@@ -1,0 +1,58 @@
+"""Files that are written whole or at their end; their folders are made where they are missing."""
+
+from __future__ import annotations
+
+import os
+
+from overtone.errors import StorageError
+
+_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)  # what a link names is not ours
+_APPEND = _WRITE | os.O_APPEND
+_REPLACE = _WRITE | os.O_TRUNC
+
+
+def write_file(path: str, text: str, append: bool = False) -> None:
+    """Write a whole file, or to its end; its folder is made where it is missing.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    try:
+        _put(path, _APPEND if append else _REPLACE, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def append(path: str, data: bytes) -> None:
+    """Add to the end of a file; it and its folder are made where they are missing."""
+    _put(path, _APPEND, data)
+
+
+def unwritable(path: str, error: OSError) -> StorageError:
+    """What to say of a file in a trial's folder."""
+    return StorageError(
+        f"{path} cannot be written: {error.strerror or error}. The journal has every result: make room or "
+        f"allow writing there, then overtone.observers.rebuild(folder) writes these files again."
+    )
+
+
+def _put(path: str, flags: int, data: bytes) -> None:
+    fd = _descriptor(path, flags)
+    try:
+        while data:
+            data = data[os.write(fd, data) :]
+    finally:
+        os.close(fd)
+
+
+def _descriptor(path: str, flags: int) -> int:
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        try:
+            os.mkdir(os.path.dirname(path))
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        except FileExistsError:
+            pass
+        return os.open(path, flags, 0o666)
