@@ -20,9 +20,9 @@ class Aside(Generic[T]):
     Args:
         work: Called in the thread; what it raises is told to whoever hands over.
         name: The thread's.
-        most_waiting: Items that may wait; beyond, `put` does.
+        most_waiting: Items that may wait; beyond, `put` does. Half of them are a batch at once.
         begin_after_s: How long the first batch gathers.
-        every_s: From one batch to the next, unless `wait` was called.
+        every_s: How long each other batch gathers.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Aside(Generic[T]):
         self._begin_after_s = begin_after_s
         self._every_s = every_s
         self._changed = threading.Condition()
-        self._ending = threading.Event()
+        self._is_ending = False
         self._waiting: list[T] = []
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
@@ -55,12 +55,13 @@ class Aside(Generic[T]):
                 self._changed.wait()
             if self._error is not None:
                 raise self._error
+            was_none, was_much = not self._waiting, self._is_much()
             self._waiting += items
             if self._thread is None:
-                self._ending.clear()
+                self._is_ending = False
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
-            elif len(self._waiting) == len(items):
+            elif was_none or (self._is_much() and not was_much):
                 self._changed.notify_all()
 
     def wait(self) -> None:
@@ -71,7 +72,7 @@ class Aside(Generic[T]):
         """
         if self._thread is not None:
             with self._changed:
-                self._ending.set()
+                self._is_ending = True
                 self._changed.notify_all()
             self._thread.join()
             self._thread = None
@@ -79,7 +80,7 @@ class Aside(Generic[T]):
             raise self._error
 
     def _run(self) -> None:
-        self._ending.wait(self._begin_after_s)
+        self._gather(self._begin_after_s)
         while batch := self._next():
             try:
                 self._work(batch)
@@ -88,12 +89,19 @@ class Aside(Generic[T]):
                     self._error, self._waiting = error, []
                     self._changed.notify_all()
                 return
-            self._ending.wait(self._every_s)
+            self._gather(self._every_s)
+
+    def _gather(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_ending or self._is_much(), seconds)
 
     def _next(self) -> list[T]:
         """What waits; empty once nothing will come any more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._ending.is_set())
+            self._changed.wait_for(lambda: self._waiting or self._is_ending)
             batch, self._waiting = self._waiting, []
             self._changed.notify_all()
         return batch
+
+    def _is_much(self) -> bool:
+        return len(self._waiting) * 2 >= self._most_waiting

@@ -14,8 +14,8 @@ from overtone.observers.aside import Aside
 EVERY_S = 0.5
 """How long text may wait."""
 
-MOST_WAITING = 50_000
-"""Pieces of text that may wait."""
+MOST_WAITING = 1_000
+"""Pieces of text that may wait: some hundred bytes each, which count against what a trial takes of memory."""
 
 Change = Callable[[str], str]
 """What a file is to hold, from what it holds."""

@@ -81,3 +81,13 @@ def test_nobody_waits_for_a_batch_that_gathers():
     aside.put([2])
     aside.wait()
     assert done == [1, 2]
+
+
+def test_half_of_what_may_wait_is_a_batch_at_once():
+    batches = []
+    aside = Aside(batches.append, "a thread", most_waiting=4, begin_after_s=1000.0, every_s=1000.0)
+    for i in range(0, 100, 2):
+        aside.put([i, i + 1])
+    aside.wait()
+    assert [one for batch in batches for one in batch] == list(range(100))
+    assert len(batches) >= 20
