@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from overtone.analysis.frames import flatten
-from overtone.analysis.summary import is_number
-from overtone.core.goal import OWN_FIELDS, Goal
+from overtone.core.goal import OWN_FIELDS, Goal, is_number
 from overtone.errors import GoalError
 
 Named = str | Sequence[str] | None

@@ -14,8 +14,8 @@ from overtone.analysis.located import located
 from overtone.analysis.objectives import front, volume
 from overtone.analysis.ranking import best_first, best_result
 from overtone.analysis.recorded_trial import RecordedTrial
-from overtone.analysis.summary import SCOPES, is_number
-from overtone.core.goal import Goal, lookup
+from overtone.analysis.summary import SCOPES
+from overtone.core.goal import Goal, is_number, lookup
 from overtone.errors import GoalError, OvertoneError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from overtone.analysis.summary import is_number
-from overtone.core.goal import lookup
+from overtone.core.goal import is_number, lookup
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from overtone.analysis.frames import flatten
 from overtone.analysis.history import History
-from overtone.analysis.summary import is_number, summarize, values_of
-from overtone.core.goal import lookup
+from overtone.analysis.summary import summarize, values_of
+from overtone.core.goal import is_number, lookup
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
 from overtone.core.trial import Status

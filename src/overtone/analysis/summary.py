@@ -6,15 +6,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from overtone.core.goal import lookup
+from overtone.core.goal import is_number, lookup
 
 SCOPES = ("last", "avg", "last-5-avg", "last-10-avg", "all")
 """How a trial's many values of a metric become the one that it is ranked by."""
-
-
-def is_number(value: Any) -> bool:
-    """Whether `value` can be ranked; True and False cannot."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def values_of(results: Iterable[Mapping[str, Any]], metric: str) -> list[float]:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone.analysis.aim import recorded_goal
-from overtone.analysis.summary import is_number
-from overtone.core.goal import Goal, lookup
+from overtone.core.goal import Goal, is_number, lookup
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
 from overtone.errors import GoalError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from overtone.core.goal import lookup
+from overtone.core.goal import is_number, lookup
 from overtone.core.messages import Record, Reported, Ruled
 
 
@@ -51,9 +51,9 @@ class Standings:
                 continue
             if self._clock != "training_iteration":
                 clock = lookup(metrics, self._clock)
-            if _is_number(clock) and clock >= rung:
+            if is_number(clock) and clock >= rung:
                 value = lookup(metrics, self._metric)
-                places[trial_id] = Place(n, trial_id, t, float(value) if _is_number(value) else None)
+                places[trial_id] = Place(n, trial_id, t, float(value) if is_number(value) else None)
 
     def on_rulings(self, record: Record) -> None:
         """Check what a ruling says against what was seen."""
@@ -83,7 +83,3 @@ class Standings:
 
     def _score(self, value: float | None) -> float:
         return float("-inf") if value is None or value != value else value * self._sign
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

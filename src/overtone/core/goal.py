@@ -125,7 +125,7 @@ class Goal:
         """
         if self.metrics:
             return None
-        reported = [name for name, value in metrics.items() if name not in OWN_FIELDS and _is_number(value)]
+        reported = [name for name, value in metrics.items() if name not in OWN_FIELDS and is_number(value)]
         known = [name for name in reported if _direction(name)]
         name = reported[0] if len(reported) == 1 else known[0] if len(known) == 1 else None
         mode = self._given_mode or (name and _direction(name))
@@ -148,8 +148,8 @@ class Goal:
         Raises:
             GoalError: A scheduler's clock was not reported, so that it could rule on nothing.
         """
-        reported = [name for name, value in metrics.items() if name not in OWN_FIELDS and _is_number(value)]
-        if self.is_needed and not _is_number(lookup(metrics, self.time_attr)):
+        reported = [name for name, value in metrics.items() if name not in OWN_FIELDS and is_number(value)]
+        if self.is_needed and not is_number(lookup(metrics, self.time_attr)):
             raise GoalError(
                 f"time_attr={self.time_attr!r} is not in the first result, which has "
                 f"{_listed(reported)}{_nearest(self.time_attr, reported)}"
@@ -171,7 +171,7 @@ class Goal:
             clock: Any = iteration
         else:
             t = lookup(metrics, self.time_attr)
-            clock = t if type(t) is int or _is_number(t) else metrics.get("training_iteration", 0)
+            clock = t if type(t) is int or is_number(t) else metrics.get("training_iteration", 0)
         if self._name is not None:  # most have one metric, not nested, and no constraint
             value = metrics.get(self._name)
             if type(value) is float:
@@ -180,7 +180,7 @@ class Goal:
         scores: list[float] = []
         for name, sign in zip(self.metrics, self._signs):  # noqa: B905 - as long, and this is hot
             value = lookup(metrics, name)
-            if type(value) is not float and not _is_number(value):
+            if type(value) is not float and not is_number(value):
                 scores.clear()
                 break
             scores.append(sign * _real(value) if value == value else WORST)
@@ -198,7 +198,7 @@ class Goal:
         found = []
         for name, bound in zip(self.constraints, self.bounds, strict=True):
             value = lookup(metrics, name)
-            value = bound if value is None else value if _is_number(value) else WORST_VIOLATION
+            value = bound if value is None else value if is_number(value) else WORST_VIOLATION
             found.append(float(value) - bound if value == value else WORST_VIOLATION)
         return tuple(found)
 
@@ -271,7 +271,7 @@ def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ..
     if not isinstance(constraints, Mapping):
         return (0.0,) * (1 if isinstance(constraints, str) else len(constraints))
     for name, bound in constraints.items():
-        if not _is_number(bound) or bound != bound:
+        if not is_number(bound) or bound != bound:
             raise GoalError(
                 f"constraints={{{name!r}: {bound!r}}}: give a number that {name!r} may be at most"
             )
@@ -299,5 +299,6 @@ def _real(value: float) -> float:
         return inf if value > 0 else -inf
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether `value`, of a result, can be ranked; True and False cannot."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

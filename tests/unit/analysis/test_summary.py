@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from overtone.analysis.summary import is_number, summarize, values_of
+from overtone.analysis.summary import summarize, values_of
+from overtone.core.goal import is_number
 
 
 def test_six_numbers():

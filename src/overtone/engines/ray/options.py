@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Real
 from typing import Any
 
 from overtone.core.resources import bundle
 from overtone.errors import OvertoneError, ResourceError
+from overtone.schedulers.arguments import is_number
 
 
 def most_of(max_resources: Mapping[str, Any] | None) -> dict[str, float]:
@@ -49,7 +49,7 @@ def seconds(name: str, value: Any) -> float:
     Raises:
         OvertoneError: It is something else.
     """
-    if not (_is_number(value) and value >= 0):
+    if not (is_number(value) and value >= 0):
         raise OvertoneError(f"{name}={value!r} must be a number of seconds, 0 or more")
     return float(value)
 
@@ -60,7 +60,7 @@ def priority_of(value: Any) -> float:
     Raises:
         OvertoneError: It is something else.
     """
-    if not _is_number(value) or value != value:
+    if not is_number(value) or value != value:
         raise OvertoneError(f"priority={value!r} must be a number; that of most runs is 0")
     return float(value)
 
@@ -69,7 +69,3 @@ def unknown(most: Iterable[str], nodes: Iterable[Mapping[str, float]]) -> list[s
     """The names in `most` that no node has."""
     has = {name for node in nodes for name in node}
     return sorted(set(most) - has - {"cpu", "gpu", "memory"})
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
