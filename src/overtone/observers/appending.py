@@ -6,7 +6,8 @@ import os
 
 from overtone.errors import StorageError
 
-_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)  # what a link names is not ours
+# what a link names is not ours; a pipe of this name is refused, where its reader would be waited for
+_WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _APPEND = _WRITE | os.O_APPEND
 _REPLACE = _WRITE | os.O_TRUNC
 

@@ -8,6 +8,9 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+PARTING_S = 1.0
+"""How much longer an interrupted `wait` lasts: nearly always long enough for all that there is."""
+
 GATHER_S = 0.02
 """From one batch to the next: waking the thread for each item would cost the loop more than the item."""
 
@@ -40,6 +43,7 @@ class Aside(Generic[T]):
         self._every_s = every_s
         self._changed = threading.Condition()
         self._is_ending = False
+        self._has_ended = False
         self._waiting: list[T] = []
         self._thread: threading.Thread | None = None
         self._error: Exception | None = None
@@ -58,7 +62,7 @@ class Aside(Generic[T]):
             was_none, was_much = not self._waiting, self._is_much()
             self._waiting += items
             if self._thread is None:
-                self._is_ending = False
+                self._is_ending = self._has_ended = False
                 self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             elif was_none or (self._is_much() and not was_much):
@@ -71,15 +75,28 @@ class Aside(Generic[T]):
             Exception: That of the work.
         """
         if self._thread is not None:
-            with self._changed:
-                self._is_ending = True
-                self._changed.notify_all()
-            self._thread.join()
+            try:
+                with self._changed:
+                    self._is_ending = True
+                    self._changed.notify_all()
+                self._thread.join()
+            except KeyboardInterrupt:  # the interpreter may be about to end, and the thread with it
+                with self._changed:  # Python takes a thread for ended whose join was interrupted
+                    self._changed.wait_for(lambda: self._has_ended, PARTING_S)
+                raise
             self._thread = None
         if self._error is not None:
             raise self._error
 
     def _run(self) -> None:
+        try:
+            self._work_off()
+        finally:
+            with self._changed:
+                self._has_ended = True
+                self._changed.notify_all()
+
+    def _work_off(self) -> None:
         self._gather(self._begin_after_s)
         while batch := self._next():
             try:

@@ -25,6 +25,7 @@ class ErrorFile(Observer):
         event = record.event
         if type(event) is Ended and (text := error_text(event)):
             self._files.add(event.trial_id, ERROR_TXT, text)
+            self._files.settle()
 
     def flush(self) -> None:
         self._files.flush()

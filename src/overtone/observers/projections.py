@@ -65,6 +65,7 @@ def reconcile(
     *,
     table: TrialTable | None = None,
     is_prompt: bool = False,
+    trusts_old: bool = True,
 ) -> list[Observer]:
     """What `file_observers` gives, after the files below `folder` were brought to the journal's length.
 
@@ -83,6 +84,7 @@ def reconcile(
         table: The state at the end of the journal, where a replay has made it already; the
             observers share it. Read from the journal where it is not given.
         is_prompt: See `file_observers`.
+        trusts_old: Whether trials that had ended long before are only looked at for missing files.
 
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or a trial is
@@ -102,7 +104,7 @@ def reconcile(
     try:
         for trial in strangers(folder, table):
             remove(folder, trial)
-        has_real_clock = _parts(journal).get("engine") not in (None, "Simulated")
+        has_real_clock = trusts_old and _parts(journal).get("engine") not in (None, "Simulated")
         due = deviating(folder, table, with_events=events is not None, has_real_clock=has_real_clock)
         if due:
             with Mending(folder, due, events) as mending:

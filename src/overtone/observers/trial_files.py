@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
+from overtone.errors import StorageError
 from overtone.observers.appending import unwritable, write_file
 from overtone.observers.aside import Aside
 
@@ -16,6 +17,9 @@ EVERY_S = 0.5
 
 MOST_WAITING = 1_000
 """Pieces of text that may wait: some hundred bytes each, which count against what a trial takes of memory."""
+
+MOST_CHARACTERS = 1 << 25
+"""After so many are handed over all is written: pieces may be large."""
 
 Change = Callable[[str], str]
 """What a file is to hold, from what it holds."""
@@ -27,8 +31,9 @@ Piece = tuple[str, "str | Change"]
 class TrialFiles:
     """The files `<folder>/<trial_id>/<name>` of all trials.
 
-    Folders and files are made when they are first written to. What cannot be written is raised by the
-    next `flush`, and by `close`, as a StorageError.
+    Folders and files are made when they are first written to. What cannot be written is raised as a
+    StorageError by the next `flush`, `settle`, `read` or `close`: once, as many observers may share the
+    files. From then on nothing is written.
 
     Args:
         folder: The experiment's.
@@ -41,11 +46,14 @@ class TrialFiles:
         self._suffix = suffix
         self._is_prompt = is_prompt
         self._pieces: list[Piece] = []
+        self._n_characters = 0
+        self._has_failed = False
         self._aside = Aside(write_all, "overtone-files", MOST_WAITING, EVERY_S, EVERY_S)
 
     def add(self, trial_id: str, name: str, text: str) -> None:
         """Append `text`, soon."""
         self._pieces.append((self._path(trial_id, name), text))
+        self._n_characters += len(text)
 
     def change(self, trial_id: str, name: str, change: Change) -> None:
         """Let the file hold what `change`, called in another thread, makes of it; whole or not at all."""
@@ -62,9 +70,13 @@ class TrialFiles:
 
     def flush(self) -> None:
         """Hand over what was added; it is written within `EVERY_S`."""
-        if self._pieces:
-            self._aside.put(self._pieces)
-            self._pieces = []
+        if not self._pieces:
+            return
+        if not self._has_failed:
+            self._tell_once(lambda: self._aside.put(self._pieces))
+        self._pieces = []
+        if self._n_characters >= MOST_CHARACTERS:
+            self.close()
 
     def settle(self) -> None:
         """A trial began or ended: write all now, where that is asked for."""
@@ -73,8 +85,17 @@ class TrialFiles:
 
     def close(self) -> None:
         """Return when all is written; it may go on from there."""
+        self._n_characters = 0
         self.flush()
-        self._aside.wait()
+        if not self._has_failed:
+            self._tell_once(self._aside.wait)
+
+    def _tell_once(self, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except Exception:
+            self._has_failed, self._pieces = True, []
+            raise
 
     def _path(self, trial_id: str, name: str) -> str:
         return f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}"
@@ -84,32 +105,49 @@ def write_all(pieces: Iterable[Piece]) -> None:
     """Write to each file once, whatever there is for it.
 
     Raises:
-        StorageError: One cannot be written.
+        StorageError: One cannot be written; the others are.
     """
-    ends: dict[str, list[str]] = {}
-    whole: set[str] = set()
+    by_path: dict[str, list[str | Change]] = {}
     for path, what in pieces:
+        by_path.setdefault(path, []).append(what)
+    failed: StorageError | None = None
+    for path, whats in by_path.items():
+        try:
+            _write(path, whats)
+        except StorageError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+
+
+def _write(path: str, whats: list[str | Change]) -> None:
+    texts: list[str] = []
+    is_whole = False
+    for what in whats:
         if isinstance(what, str):
-            ends.setdefault(path, []).append(what)
+            texts.append(what)
         else:
-            end = "".join(ends.get(path, ()))
-            ends[path] = [what(end if path in whole else _held(path) + end)]
-            whole.add(path)
-    for path, texts in ends.items():
-        if path in whole and os.path.lexists(path):
-            _swap(path, "".join(texts))
-        else:
-            write_file(path, "".join(texts), append=True)
+            end = "".join(texts)
+            texts = [what(end if is_whole else _held(path) + end)]
+            is_whole = True
+    if is_whole and os.path.lexists(path):
+        _swap(path, "".join(texts))
+    else:
+        write_file(path, "".join(texts), append=True)
 
 
 def _held(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="backslashreplace", newline="") as file:
+        with open(path, encoding="utf-8", errors="backslashreplace", newline="", opener=_opened) as file:
             return file.read()
     except FileNotFoundError:
         return ""
     except OSError as error:
         raise unwritable(path, error) from error
+
+
+def _opened(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # who writes to a pipe is not waited for
 
 
 def _swap(path: str, text: str) -> None:

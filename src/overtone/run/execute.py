@@ -302,7 +302,8 @@ class Run:
             return
         parts = self._parts
         try:
-            for observer in reconcile(parts.folder, parts.has_tensorboard, codec_for(parts.space)):
+            codec = codec_for(parts.space)
+            for observer in reconcile(parts.folder, parts.has_tensorboard, codec, trusts_old=False):
                 observer.close()
             warn("the files of trials were brought to the length of the journal")
         except Exception as error:

@@ -1,6 +1,8 @@
 """Work that a thread does in batches."""
 
+import signal
 import threading
+import time
 
 import pytest
 
@@ -91,3 +93,19 @@ def test_half_of_what_may_wait_is_a_batch_at_once():
     aside.wait()
     assert [one for batch in batches for one in batch] == list(range(100))
     assert len(batches) >= 20
+
+
+def test_an_interrupt_while_it_waits_leaves_the_work_time_to_end():
+    done = []
+
+    def work(batch):
+        time.sleep(0.02)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.02)
+        done.extend(batch)
+
+    aside = Aside(work, "a thread", most_waiting=10, begin_after_s=10.0)
+    aside.put([1, 2])
+    with pytest.raises(KeyboardInterrupt):
+        aside.wait()
+    assert done == [1, 2]

@@ -149,3 +149,16 @@ def test_a_table_may_be_shared(tmp_path) -> None:
         "4",
         "6",
     ]
+
+
+def test_a_cell_may_hold_line_breaks(tmp_path) -> None:
+    story = Story()
+    trial = story.add({"name": "c\nd"})
+    story.start(trial)
+    texts = ["a\nb", "a\rb", "\r\n"]
+    for i, text in enumerate(texts):
+        story.report(trial, **{"text": text, f"late{i}": i})
+    observe(tmp_path, story.records)
+    rows = rows_of(tmp_path, trial)
+    assert [row["text"] for row in rows] == texts
+    assert {row["config/name"] for row in rows} == {"c\nd"}

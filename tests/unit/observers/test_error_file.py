@@ -19,3 +19,9 @@ def test_every_failure_is_kept_whole(tmp_path) -> None:
     observer.close()
     assert (tmp_path / "t" / "error.txt").read_text() == f"{traceback}killed by SIGKILL\n"
     assert not (tmp_path / "u").exists()
+
+
+def test_it_is_there_at_once_where_that_is_asked_for(tmp_path) -> None:
+    observer = ErrorFile(TrialFiles(tmp_path, is_prompt=True))
+    observer.on_record(Record(1, Ended(2.0, "t", 1, "killed", "killed by SIGKILL")))
+    assert (tmp_path / "t" / "error.txt").read_text() == "killed by SIGKILL\n"

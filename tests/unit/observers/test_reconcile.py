@@ -159,6 +159,8 @@ def test_what_ended_long_ago_is_only_looked_at(tmp_path, engine, is_mended) -> N
     reconcile(tmp_path, tensorboard=False)
     assert (tmp_path / new).read_bytes() == whole[new]
     assert ((tmp_path / old).read_bytes() == whole[old]) is is_mended
+    reconcile(tmp_path, tensorboard=False, trusts_old=False)  # after a run whose files were not written
+    assert snapshot(tmp_path) == whole
     for name in whole:
         (tmp_path / name).unlink()
     reconcile(tmp_path, tensorboard=False)

@@ -114,18 +114,56 @@ def test_what_a_link_names_is_not_written(tmp_path) -> None:
 
 
 def test_a_full_disk_says_that_the_journal_has_it(tmp_path, monkeypatch) -> None:
-    files = TrialFiles(tmp_path, is_prompt=True)
+    files = TrialFiles(tmp_path)
     files.add("t", "x", "a")
 
     def full(fd: int, data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
-    for write in (files.settle, files.close, lambda: write_file(str(Path(tmp_path, "y")), "a")):
+    for write in (files.close, lambda: write_file(str(Path(tmp_path, "y")), "a")):
         with pytest.raises(
             StorageError, match=r"cannot be written: No space left.*journal has every result.*rebuild"
         ):
             write()
+
+
+@pytest.mark.parametrize("is_prompt", [True, False])
+def test_what_fails_is_told_once_and_hinders_no_other_file(tmp_path, is_prompt) -> None:
+    (tmp_path / "t").write_text("in the way")
+    files = TrialFiles(tmp_path, is_prompt=is_prompt)
+    for trial in "stu":
+        files.add(trial, "x", "a")
+    with pytest.raises(StorageError, match="Not a directory"):
+        files.settle() if is_prompt else files.close()
+    files.add("s", "x", "b")
+    files.flush()
+    files.settle()
+    files.close()
+    assert [(tmp_path / trial / "x").read_text() for trial in "su"] == ["a", "a"]
+
+
+def test_nobody_at_the_other_end_of_a_pipe_is_waited_for(tmp_path) -> None:
+    (tmp_path / "t").mkdir()
+    for name in ("x", "y"):
+        os.mkfifo(tmp_path / "t" / name)
+    files = TrialFiles(tmp_path)
+    files.put("t", "y", "a")
+    files.close()
+    assert (tmp_path / "t" / "y").read_text() == "a"
+    files.add("t", "x", "a")
+    with pytest.raises(StorageError):
+        files.close()
+
+
+def test_much_text_does_not_wait(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(trial_files, "MOST_CHARACTERS", 10)
+    files = TrialFiles(tmp_path)
+    for text in ("abcd", "efgh", "ijkl"):
+        files.add("t", "x", text)
+        files.flush()
+        assert (tmp_path / "t" / "x").exists() is (text == "ijkl")
+    assert (tmp_path / "t" / "x").read_text() == "abcdefghijkl"
 
 
 def test_a_change_that_raises_is_told(tmp_path) -> None:
