@@ -17,6 +17,7 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import MissingPackageError, OvertoneError, SpaceError, StorageError
 from overtone.space import Variants, decode_config, encode_config, nested, pin
+from overtone.space.constraint import allows
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any] | None]
@@ -100,6 +101,8 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
             except SpaceError:
                 n_outside += 1
                 continue
+            if metrics is None and not allows(root, fitting):
+                continue  # in Optuna's storages it was suggested and never ran
             kept.append(
                 {
                     "config": encode_config(root, fitting),
@@ -234,7 +237,12 @@ def _study(source: str) -> Any:
         raise OvertoneError(
             f"warm_start: there is no file {str(path)!r}, which {url} means"
         )  # it would be made
-    names = optuna.study.get_all_study_names(url)
+    try:
+        names = optuna.study.get_all_study_names(url)
+    except Exception as error:  # each kind of storage has errors of its own
+        raise StorageError(
+            f"warm_start: {url} is no storage that Optuna can read ({type(error).__name__}: {error!s:.300})"
+        ) from error
     if not names:
         raise OvertoneError(f"warm_start: {url} holds no studies")
     if name not in names and (name or len(names) > 1):
@@ -253,3 +261,5 @@ def _of_study(study: Any, goal: Goal) -> Iterator[Found]:
     for trial in study.trials:
         if trial.values is not None and trial.state.name in ("COMPLETE", "PRUNED"):
             yield nested(trial.params), dict(zip(goal.metrics, trial.values, strict=True))
+        elif trial.state.name == "FAIL":
+            yield nested(trial.params), None

@@ -29,7 +29,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError
 from overtone.searchers.distinct import Distinct
-from overtone.searchers.first_points import FirstPoints
+from overtone.searchers.first_points import FirstPoints, score_of
 from overtone.searchers.samples import checked_samples, total_of
 from overtone.searchers.sobol import Sobol
 from overtone.searchers.told import Outcome, Told
@@ -81,9 +81,8 @@ class AutoSearch(Searcher):
         mode = self.mode or (self.goal and self.goal.mode)
         if self._first.known and mode not in ("max", "min"):
             raise GoalError(f'evaluated_rewards needs mode="max" or "min", not {mode!r}')
-        sign = 1.0 if mode == "max" else -1.0
         for config, reward in self._first.known:
-            self._told.outcomes.append(Outcome(self._distinct.take(config), (sign * reward,)))
+            self._told.outcomes.append(Outcome(self._distinct.take(config), (score_of(reward, mode),)))
 
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)

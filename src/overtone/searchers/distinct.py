@@ -15,7 +15,7 @@ from overtone.space.finite import points, size
 MOST_LISTED = 1 << 20
 """Finite spaces up to so many points are gone through one by one where chance finds nothing new."""
 
-_TRIES = 5_000
+_TRIES = 20_000
 
 
 class Distinct:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf, isnan
 from typing import Any
 
 from overtone.core.randomness import keyed
@@ -65,6 +66,13 @@ def checked_rewards(rewards: Any, points: Sequence[Any] | None) -> Sequence[floa
         )
     found: Sequence[float] = rewards
     return found
+
+
+def score_of(reward: float, mode: Any) -> float:
+    """A reward with its sign put right: higher is better, and NaN is the worst."""
+    if isnan(reward):
+        return -inf
+    return reward if mode == "max" else -reward
 
 
 def _number(i: int, reward: Any) -> float:

@@ -12,7 +12,7 @@ from overtone.core.randomness import Random, key, keyed
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError, SpaceError
-from overtone.searchers.first_points import FirstPoints, checked_rewards
+from overtone.searchers.first_points import FirstPoints, checked_rewards, score_of
 from overtone.searchers.flat import Flat, branches, built, flattened, refuse_foreign, searched
 from overtone.searchers.losses import Finished, finite_losses, loss
 from overtone.searchers.old_forms import refuse_others
@@ -21,7 +21,7 @@ from overtone.space import parse, sample
 from overtone.space.constraint import allows
 from overtone.space.tree import Drawn, Pick
 
-_PROPOSALS, _SLOW_PROPOSALS, _TRIES = 20, 3, 2_000
+_PROPOSALS, _SLOW_PROPOSALS, _TRIES = 20, 3, 20_000
 
 _COUNTS = ("n_initial_points", "random_search_steps", "max_concurrent")
 """Arguments of children that are whole numbers."""
@@ -192,7 +192,7 @@ class LibrarySearcher(Searcher):
         mode = self.goal.mode if self.goal is not None else self.mode
         if mode is None:
             raise GoalError('evaluated_rewards need to know what is better: say mode="max" or "min"')
-        score = reward if mode == "max" else -reward
+        score = score_of(reward, mode)
         return Result(1, score, (score,))
 
     # --- what children need ------------------------------------------------------------

@@ -34,6 +34,13 @@ def loss(told: Finished) -> float:
     return inf if result is None or any(one > 0 for one in result.violations) else -result.score
 
 
+def scaled(losses: Sequence[float]) -> list[float]:
+    """Finite losses from 0, the best, to 1, the worst; all 0 where they are the same."""
+    best = min(losses, default=0.0) / 2  # halves: the span of two floats may be none
+    span = max(losses, default=0.0) / 2 - best or 1.0
+    return [(one / 2 - best) / span for one in losses]
+
+
 def finite_losses(told: Sequence[Finished]) -> list[float]:
     """The losses, where what is infinite is the worst and the best that are known."""
     found = [loss(one) for one in told]

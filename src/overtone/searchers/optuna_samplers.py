@@ -46,7 +46,7 @@ def sampler(asked: Any, seed: int, last: Any = None, root: Group | None = None) 
 
     Args:
         last: The one before it: seeded anew where nothing else of it depends on what it drew.
-        root: What all trials of its study search, where that is known.
+        root: What all trials of its study search, where that is known; empty where each draws its own.
 
     Raises:
         MissingPackageError: A package that it needs is not installed.
@@ -73,7 +73,7 @@ def sampler(asked: Any, seed: int, last: Any = None, root: Group | None = None) 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         made = getattr(optuna.samplers, f"{_SAMPLERS[asked or 'tpe']}Sampler")(seed=seed, **quiet)
-    if asked in (None, "tpe") and root is not None and not any(branches(root)):
+    if asked in (None, "tpe") and root is not None and root.items and not any(branches(root)):
         _look_once(made)
     return made
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
-from math import isfinite, sqrt
+from math import hypot, isfinite, sqrt
 from typing import Any
 
 from overtone.core.protocols import Searcher
@@ -150,7 +150,7 @@ class Repeater(Wrapper):
         freedom = sum(len(one.results) - 1 for one in several)
         if freedom < _FREEDOM:
             return None
-        return sqrt(sum((r.score - one.mean) ** 2 for one in several for r in one.results) / freedom)
+        return hypot(*(r.score - one.mean for one in several for r in one.results)) / sqrt(freedom)
 
 
 def _mean(results: list[Result]) -> Result | None:

@@ -12,6 +12,7 @@ from typing import Any
 from overtone.errors import MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
+from overtone.searchers.losses import scaled
 from overtone.searchers.smac_order import in_order
 from overtone.space import Cube
 
@@ -51,7 +52,7 @@ class SMACSearch(LibrarySearcher):
                 space.add(ConfigSpace.EqualsCondition(known, space[parent], option))
 
     def propose(self, index: int, seed: int) -> Flat:
-        losses = self.losses()
+        losses = scaled(self.losses())  # SMAC adds 1e-10 to what it takes logarithms of
         if len(losses) < max(1, self.n_initial_points):
             return self.anywhere(seed)
         import logging

@@ -10,7 +10,7 @@ from overtone.space.draw import RngFor
 from overtone.space.tree import Computed, Drawn, Group, Node, Pick, Series, parse
 from overtone.space.variants import Variants
 
-_TRIES = 2_000
+_TRIES = 20_000
 _MOST_POINTS = 1_000_000
 
 

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from overtone.core.goal import Goal
-from overtone.errors import OvertoneError, SpaceError
+from overtone.errors import OvertoneError, SpaceError, StorageError
 from overtone.run.earlier import earlier_results, fitted, tell, warm
 from overtone.searchers import AutoSearch, ConcurrencyLimiter
 from overtone.searchers.bohb import TuneBOHB
-from overtone.space import choice, parse, randint, uniform
+from overtone.space import choice, parse, randint, space, uniform
 
 SPACE = {"x": uniform(0, 1), "model": choice([{"kind": "a", "n": randint(1, 5)}, {"kind": "b"}]), "epochs": 3}
 ROOT = parse(SPACE)
@@ -99,6 +99,27 @@ def test_where_the_space_is_known_only_trial_by_trial_there_is_no_warm_start(tmp
     searcher.on_start(ROOT, 1)
     with pytest.raises(OvertoneError, match="TuneBOHB draws its space trial by trial"):
         warm([tmp_path], searcher, ROOT, LOSS, None, lambda _: True)
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path):
+    pytest.importorskip("optuna")
+    (tmp_path / "bad.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StorageError, match="bad.db is no storage that Optuna can read"):
+        earlier_results([f"sqlite:///{tmp_path}/bad.db"], ROOT, LOSS)
+
+
+def test_failed_trials_of_a_study_are_told_as_that_where_they_are_allowed():
+    optuna = pytest.importorskip("optuna")
+    study, x = optuna.create_study(), optuna.distributions.FloatDistribution(0, 1)
+    for value, at in ((None, 0.25), (3.0, 0.5), (None, 0.75)):
+        states = optuna.trial.TrialState
+        state = states.FAIL if value is None else states.COMPLETE
+        study.add_trial(
+            optuna.trial.create_trial(state=state, value=value, params={"x": at}, distributions={"x": x})
+        )
+    allowed = parse(space({"x": uniform(0, 1)}, constraint=lambda config: config["x"] < 0.6))
+    found, _ = earlier_results([study], allowed, LOSS)
+    assert [(one["config"]["x"], one["values"]) for one in found] == [(0.25, []), (0.5, [3.0])]
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path):

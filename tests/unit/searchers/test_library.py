@@ -1,7 +1,7 @@
 """The facts that searchers around libraries keep."""
 
 import sys
-from math import inf
+from math import inf, nan
 from types import ModuleType
 
 import pytest
@@ -15,6 +15,7 @@ from overtone.searchers.bayesopt import BayesOptSearch
 from overtone.searchers.bohb import TuneBOHB
 from overtone.searchers.hyperopt import HyperOptSearch
 from overtone.searchers.library import LibrarySearcher
+from overtone.searchers.losses import scaled
 from overtone.searchers.nevergrad import NevergradSearch
 from overtone.searchers.optuna import OptunaSearch
 from overtone.searchers.smac import SMACSearch
@@ -82,6 +83,17 @@ def test_rewards_are_the_metrics_own_values(mode, scores):
     assert found.ask().config == {"x": 0.0}
 
 
+def test_a_reward_that_is_no_number_is_the_worst():
+    found = course(mode="min", points_to_evaluate=[{"x": 0.25}, {"x": 0.75}], evaluated_rewards=[nan, 2])
+    assert found.searcher.losses() == [2.0, 2.0]
+
+
+def test_one_configuration_in_a_thousand_is_allowed():
+    space = space_of({"x": tune.uniform(0, 1)}, constraint=lambda config: config["x"] < 0.001)
+    found = course(space)
+    assert all(found.ask().config["x"] < 0.001 for _ in range(10))
+
+
 def test_rewards_need_a_mode():
     searcher = Middle(points_to_evaluate=[{"x": 0.25}], evaluated_rewards=[1.0])
     with pytest.raises(GoalError, match="say mode"):
@@ -141,6 +153,12 @@ def test_the_newest_loss_is_the_worst_where_it_failed_and_none_while_nothing_els
         found.end(found.ask(), "value", value)
     found.end(found.ask(), "raised", 0.0)
     assert found.searcher.newest_loss() == -3.0
+
+
+def test_losses_are_scaled_from_the_best_to_the_worst():
+    assert scaled([-1e12, 3.0, -1e12]) == [0.0, 1.0, 0.0]
+    assert scaled([1e9, 1e9]) == [0.0, 0.0]
+    assert scaled([-1e100, 1e100, 0.0]) == [0.0, 1.0, 0.5]
 
 
 def test_losses_have_squares():

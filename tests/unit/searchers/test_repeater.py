@@ -81,6 +81,13 @@ def test_with_noise_those_are_repeated_that_could_be_best():
     assert max(large) <= 5
 
 
+def test_deviations_whose_squares_are_no_floats():
+    course = Course(Repeater(Counted(), "adaptive", set_index=False), SPACE)
+    for i in range(20):
+        course.end(course.ask(), "value", 1e300 * (-1) ** i)
+    assert len({one["x"] for one in course.configs}) < 20
+
+
 def test_it_is_the_same_after_a_resume():
     course, _ = adaptive(1.0, n=20)
     for n in range(len(course.facts)):

@@ -11,7 +11,7 @@ _NAMES = {
 }
 _MODULES = (
     "ax", "basic_variant", "bayesopt", "bohb", "concurrency_limiter", "hyperopt", "nevergrad", "optuna",
-    "repeater", "sample", "smac",
+    "repeater", "sample", "searcher", "smac",
 )  # fmt: skip
 
 TYPE_CHECKING = False  # see overtone.lazy
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from overtone.tune.search import optuna as optuna
     from overtone.tune.search import repeater as repeater
     from overtone.tune.search import sample as sample
+    from overtone.tune.search import searcher as searcher
     from overtone.tune.search import smac as smac
 else:
     __getattr__, __dir__ = attach(__name__, _NAMES, _MODULES)

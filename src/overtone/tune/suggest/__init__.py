@@ -11,6 +11,7 @@ _NAMES = {
 }
 _MODULES = (
     "ax", "basic_variant", "bayesopt", "bohb", "hyperopt", "nevergrad", "optuna", "repeater", "smac",
+    "suggestion",
 )  # fmt: skip
 
 TYPE_CHECKING = False  # see overtone.lazy
@@ -29,5 +30,6 @@ if TYPE_CHECKING:
     from overtone.tune.suggest import optuna as optuna
     from overtone.tune.suggest import repeater as repeater
     from overtone.tune.suggest import smac as smac
+    from overtone.tune.suggest import suggestion as suggestion
 else:
     __getattr__, __dir__ = attach(__name__, _NAMES, _MODULES)
