@@ -25,7 +25,8 @@ EAGER = ["overtone.air.config", "overtone.air.session", "overtone.air.checkpoint
          "overtone.tune.schedulers.pb2",
          "overtone.tune.schedulers.pbt", "overtone.tune.schedulers.resource_changing_scheduler",
          "overtone.tune.search.basic_variant", "overtone.tune.search.sample",
-         "overtone.tune.stopper", "overtone.tune.suggest.basic_variant",
+         "overtone.tune.search.searcher", "overtone.tune.stopper",
+         "overtone.tune.suggest.basic_variant", "overtone.tune.suggest.suggestion",
          "overtone.tune.trainable"]  # fmt: skip
 
 

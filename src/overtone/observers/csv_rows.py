@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Mapping
 from functools import lru_cache, partial
+from threading import Lock
 from typing import Any, NamedTuple
 
 from overtone.core.messages import Moved, Record, Reported, Started
@@ -21,6 +22,8 @@ from overtone.observers.trial_files import TrialFiles
 PROGRESS_CSV = "progress.csv"
 
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
+
+_limiting = Lock()  # how long a cell may be is said for the whole process
 
 
 class _Echo:
@@ -138,12 +141,13 @@ class CsvRows(Observer):
 
 def _widened(text: str, columns: _Columns) -> str:
     """The table in `text` with these columns; where it has no value, the cell is empty."""
-    limit = csv.field_size_limit()
-    csv.field_size_limit(max(limit, len(text) + 1))  # a cell may hold a text of any length
-    try:
-        rows = csv.DictReader(io.StringIO(text, newline=""))
-        names = (*columns.reported, *columns.constant)
-        lines = [columns.header, *[_writer.writerow([row.get(name) for name in names]) for row in rows]]
-    finally:
-        csv.field_size_limit(limit)
+    names = (*columns.reported, *columns.constant)
+    with _limiting:
+        limit = csv.field_size_limit()
+        csv.field_size_limit(max(limit, len(text) + 1))  # a cell may hold a text of any length
+        try:
+            rows = csv.DictReader(io.StringIO(text, newline=""))
+            lines = [columns.header, *[_writer.writerow([row.get(name) for name in names]) for row in rows]]
+        finally:
+            csv.field_size_limit(limit)
     return "".join(f"{line}\n" for line in lines)

@@ -63,7 +63,7 @@ class Distinct:
         """As `new`, and where none of the candidates will do any other point; None when all are taken.
 
         Raises:
-            SpaceError: The constraint allows hardly anything.
+            SpaceError: The constraint allows hardly anything, or nothing.
         """
         if self._is_exhausted:
             return None
@@ -73,6 +73,10 @@ class Distinct:
         if self.size <= MOST_LISTED:
             found = self.new(index, self._unseen())
             self._is_exhausted = found is None
+            if found is None and not self.taken:
+                raise SpaceError(
+                    f"the constraint allows none of the {self.size:,} configurations of the space"
+                )
             return found
         rng, is_any_allowed = self._rng(index, "anywhere"), False
         for _ in range(_TRIES):
