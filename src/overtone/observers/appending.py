@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from overtone.errors import StorageError
+
+NEW = ".new"
+"""Ends the names of files that are being written."""
 
 # what a link names is not ours; a pipe of this name is refused, where its reader would be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -20,6 +24,24 @@ def write_file(path: str, text: str, append: bool = False) -> None:
     """
     try:
         _put(path, _APPEND if append else _REPLACE, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def swap_file(path: str, text: str) -> None:
+    """Let a file hold `text` and nothing else, whole or not at all.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    new = path + NEW
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            os.unlink(new)
+        write_file(new, text)
+        os.replace(new, path)
+    except StorageError:  # which is an OSError too, and says more
+        raise
     except OSError as error:
         raise unwritable(path, error) from error
 

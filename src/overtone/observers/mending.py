@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.messages import Ended, Record, Started, Tick
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
-from overtone.observers.appending import write_file
+from overtone.observers.appending import NEW, swap_file
 from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
 from overtone.observers.error_file import ERROR_TXT, error_text
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
 from overtone.observers.params import PARAMS_JSON, params_text
 from overtone.observers.tensorboard import TensorBoard
 from overtone.observers.trial_files import TrialFiles
-from overtone.observers.written import EVENTS, NEW, Due, remove
+from overtone.observers.written import EVENTS, Due, remove
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -104,10 +104,7 @@ class Mending:
                     return
         except OSError:  # it is missing, or cannot be read: it is written anew
             pass
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.unlink(path + NEW)
-        write_file(path + NEW, text)
-        os.replace(path + NEW, path)
+        swap_file(path, text)
 
     def _path(self, trial: str, name: str) -> str:
         return f"{self._folder}{os.sep}{trial}{os.sep}{name}"

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from overtone.errors import StorageError
-from overtone.observers.appending import unwritable, write_file
+from overtone.observers.appending import swap_file, unwritable, write_file
 from overtone.observers.aside import Aside
 
 EVERY_S = 0.5
@@ -131,7 +131,7 @@ def _write(path: str, whats: list[str | Change]) -> None:
             texts = [what(end if is_whole else _held(path) + end)]
             is_whole = True
     if is_whole and os.path.lexists(path):
-        _swap(path, "".join(texts))
+        swap_file(path, "".join(texts))
     else:
         write_file(path, "".join(texts), append=True)
 
@@ -148,11 +148,3 @@ def _held(path: str) -> str:
 
 def _opened(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # who writes to a pipe is not waited for
-
-
-def _swap(path: str, text: str) -> None:
-    write_file(f"{path}.new", text)
-    try:
-        os.replace(f"{path}.new", path)
-    except OSError as error:
-        raise unwritable(path, error) from error

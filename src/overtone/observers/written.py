@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from overtone.core.table import Row, TrialTable
 from overtone.errors import StorageError
+from overtone.observers.appending import NEW
 from overtone.observers.csv_rows import PROGRESS_CSV
 from overtone.observers.error_file import ERROR_TXT
 from overtone.observers.json_lines import RESULT_JSON
@@ -22,9 +23,6 @@ FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
 
 RECENT_S = 120.0
 """What was written so long before the journal's end is on the disk: systems write within 30 s."""
-
-NEW = ".new"
-"""Ends the names of files that are being written."""
 
 _TRIAL = re.compile(r"[0-9a-f]{5}_\d{5,}")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
