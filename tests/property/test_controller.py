@@ -397,3 +397,33 @@ def test_one_cpu_trials_of_any_length_keep_the_machine_full(seed):
     world.run()
     lengths_s = [2 * config["pace_s"] for config in configs]  # one result, and a while to its end
     assert world.now < sum(lengths_s) / 4 + 2_000
+
+
+class Picky(FIFOScheduler):
+    """Chooses any of the trials that fit, at random, and notes what it chose and what was withheld."""
+
+    def on_start(self, view):
+        self.view, self.n, self.withheld = view, 0, 0
+
+    def choose_trial_to_run(self, trials):
+        waiting = [one for one in trials.trials.values() if one.status in (Status.PENDING, Status.PAUSED)]
+        fitting = list(trials.runnable())
+        self.withheld += bool(fitting) and len(fitting) < len(waiting)
+        self.n += 1
+        return self.view.random("choose", "", self.n).choice(fitting) if fitting else None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_trials_of_one_shape_start_in_the_order_that_the_scheduler_chose(seed):
+    """Nothing is kept back from a scheduler that chooses among equals, however long the first one waits."""
+    random, scheduler = Random(seed), Picky()
+    configs = [{"length": 3, "pace_s": 10 ** random.uniform(0, 3), "score": 1.0} for _ in range(100)]
+    template = Template(priority=lambda config: -config["pace_s"])
+    limits = Limits(total=100, lookahead=16)
+    controller = Controller(scheduler, Goal("score", "max"), limits=limits, template=template)
+    world = World(controller, random, lambda index: configs[index])
+    while world.step():
+        assert controller._ledger.reserved_for is None
+    assert controller.is_done
+    assert scheduler.n >= 100
+    assert not scheduler.withheld

@@ -396,5 +396,5 @@ class Controller:
             if trial is None or placement is None:
                 break
             self._roster.start(trial, placement, self._time, self._rulings.next_decision(trial))
-            self._fairness.on_start(self._time)
+            self._fairness.on_start(trial.resources, self._time)
             self._has_started = True

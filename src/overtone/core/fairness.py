@@ -6,6 +6,7 @@ from collections import deque
 
 from overtone.core.ledger import Ledger
 from overtone.core.queue import Queue
+from overtone.core.resources import Resources
 
 RESERVED_SHARE = 0.1
 """The part of the time in which there may be a reservation, over the whole run."""
@@ -13,6 +14,10 @@ RESERVED_SHARE = 0.1
 
 class Fairness:
     """Gives the first pending trial a reservation once it was passed for too long.
+
+    A start passes the first pending trial only if the started trial has another shape and took a
+    resource that the pending trial needs. Trials of one shape fit or do not fit together, so their
+    order is the scheduler's alone.
 
     Too long is the median length of the trials that ended lately: long enough for the
     machine to have emptied by itself, short enough that nobody waits for the whole search.
@@ -34,8 +39,8 @@ class Fairness:
         """A trial gave its resources back after so long."""
         self._lengths.append(length_s)
 
-    def on_start(self, time: float) -> None:
-        """A trial was started: was the first in line passed over?"""
+    def on_start(self, resources: Resources, time: float) -> None:
+        """A trial with these resources was started: was the first in line passed over?"""
         owner = self._ledger.reserved_for
         if self._reserved is not None and self._reserved[0] != owner:
             lasted = time - self._reserved[1]
@@ -47,6 +52,8 @@ class Fairness:
         if head is None or self._queue.fits(head):
             self._passed = None
             return
+        if not _competes(resources, head.resources):
+            return
         if self._passed is None or self._passed[0] != head.id:
             self._passed = (head.id, time)
         elif time >= self._none_before and self._is_too_long(time - self._passed[1]):
@@ -57,3 +64,8 @@ class Fairness:
 
     def _is_too_long(self, passed_s: float) -> bool:
         return bool(self._lengths) and passed_s >= sorted(self._lengths)[len(self._lengths) // 2]
+
+
+def _competes(started: Resources, waiting: Resources) -> bool:
+    """Return whether a started trial has another shape than a waiting one, and took what that one needs."""
+    return started != waiting and not started.total().keys().isdisjoint(waiting.total())

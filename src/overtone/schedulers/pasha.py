@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from math import isfinite
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.protocols import TrialScheduler
@@ -117,6 +118,7 @@ def gap_of_crossing(one: Mapping[float, float], other: Mapping[float, float]) ->
     0.25
     """
     differences = [one[t] - other[t] for t in sorted(one.keys() & other.keys())]
+    differences = [difference for difference in differences if isfinite(difference)]
     signs = [difference > 0 for difference in differences if difference]
     crossings = sum(a != b for a, b in pairwise(signs))
     return abs(differences[-1]) if crossings >= 2 else None

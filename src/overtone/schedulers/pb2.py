@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
+from math import isfinite
 from typing import Any
 
 from overtone.core.decision import Decision
 from overtone.core.trial import Trial
-from overtone.core.types import WORST, Config, Result
+from overtone.core.types import Config, Result
 from overtone.core.view import View
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.explore import inside
@@ -69,7 +70,7 @@ class PB2(PopulationBasedTraining):
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self.next_decision(trial) and trial.id in self._scores:
             before, score, since = self._scores[trial.id], result.score, result.t - self._last[trial.id]
-            if before > WORST and score > WORST and since > 0:
+            if isfinite(score - before) and since > 0:
                 self._seen.append((result.t, self._point(trial.config), (score - before) / since))
         self._taken.pop(trial.id, None)
         return super().on_result(trial, result)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
+from math import isfinite
 
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Result
+from overtone.core.types import WORST, Result
 from overtone.core.view import View
 from overtone.schedulers.ordered import Ordered
 
@@ -61,9 +62,12 @@ class Rung:
         return trial_id in self._key_of
 
     def add(self, score: float, waiting: str = "") -> int:
-        """Enter a score, of the trial `waiting` if it waits here for its turn; its rank, 1 the best."""
+        """Enter a score, of the trial `waiting` if it waits here for its turn; its rank, 1 the best.
+
+        NaN, such as the average of infinite scores of both signs, counts as the worst score.
+        """
         before = len(self._keys)
-        key = (score, -before)
+        key = (score if score == score else WORST, -before)
         below = self._keys.add(key)
         if waiting:
             self._key_of[waiting] = key
@@ -75,7 +79,10 @@ class Rung:
         self.add(result.score)
 
     def cutoff(self, factor: float) -> float | None:
-        """The (1 - 1/factor) quantile of the scores, linearly interpolated; None where there are none."""
+        """The (1 - 1/factor) quantile of the scores, linearly interpolated; None if there are no scores.
+
+        There is nothing between a finite score and an infinite one: the quantile is the lower of the two.
+        """
         last = len(self._keys) - 1
         if last < 0:
             return None
@@ -84,8 +91,8 @@ class Rung:
         low: float = self._keys[below][0]
         if place == below:
             return low
-        high: float = self._keys[below + 1][0]
-        return low if low == high else low + (high - low) * (place - below)
+        gap = self._keys[below + 1][0] - low
+        return low + gap * (place - below) if isfinite(gap) else low
 
     def ready(self, factor: float) -> Iterator[str]:
         """Who waits here and is among the best floor(n / factor) of the n that came, the best first."""

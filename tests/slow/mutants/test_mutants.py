@@ -100,7 +100,7 @@ MUTANTS = [
     # turns
     mutant("controller.py", "len(self._ledger) < cap:", "len(self._ledger) <= cap:", TURNS),
     mutant("roster.py", "            return 0  # it waits", "            pass  # it waits", TURNS),
-    mutant("controller.py", "            self._fairness.on_start(self._time)\n", "", TURNS),
+    mutant("controller.py", "            self._fairness.on_start(trial.resources, self._time)\n", "", TURNS),
     mutant("controller.py", "            self._review()\n            self._advance()\n            return\n",
            "            self._advance()\n            return\n", TURNS),
     mutant("queue.py", "-trial.priority, trial.index", "trial.priority, trial.index", "unit/core/test_queue.py"),

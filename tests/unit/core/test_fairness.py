@@ -21,10 +21,10 @@ def world(shape=FOUR, status=Status.PENDING):
     return Fairness(queue, ledger), ledger, queue
 
 
-def reserved(fairness, ledger, *times):
+def reserved(fairness, ledger, *times, shape=ONE):
     found = []
     for time in times:
-        fairness.on_start(time)
+        fairness.on_start(shape, time)
         found.append(ledger.reserved_for)
     return found
 
@@ -53,9 +53,9 @@ def test_only_the_last_hundred_lengths_count():
 def test_who_fits_is_not_passed_over():
     fairness, ledger, _ = world()
     fairness.on_length(1.0)
-    fairness.on_start(0.0)
+    fairness.on_start(ONE, 0.0)
     ledger.release("small")
-    fairness.on_start(5.0)
+    fairness.on_start(ONE, 5.0)
     ledger.place("small", ONE)
     assert reserved(fairness, ledger, 6.0, 7.0) == [None, "large"]
 
@@ -66,10 +66,24 @@ def test_paused_trials_get_none():
     assert reserved(fairness, ledger, 0.0, 9.0) == [None, None]
 
 
+def test_a_trial_of_the_same_shape_passes_nobody():
+    """Who of equals goes first is the scheduler's decision."""
+    fairness, ledger, _ = world()
+    fairness.on_length(1.0)
+    assert reserved(fairness, ledger, 0.0, 9.0, 99.0, shape=FOUR) == [None, None, None]
+
+
+def test_a_trial_that_takes_other_resources_passes_nobody():
+    fairness, ledger, _ = world()
+    fairness.on_length(1.0)
+    assert reserved(fairness, ledger, 0.0, 9.0, shape=Resources.of({"licence": 1})) == [None, None]
+    assert reserved(fairness, ledger, 10.0, 11.0, shape=Resources.of({"cpu": 1, "licence": 1})) == [None, "large"]
+
+
 def test_another_head_begins_anew():
     fairness, ledger, queue = world()
     fairness.on_length(10.0)
-    fairness.on_start(0.0)
+    fairness.on_start(ONE, 0.0)
     urgent = Trial("urgent", 1, {}, FOUR, priority=1.0)
     queue._trials["urgent"] = urgent
     queue.add(urgent)
@@ -100,7 +114,8 @@ class NoFairness:
     def on_length(self, length_s):
         pass
 
-    on_start = on_length
+    def on_start(self, resources, time):
+        pass
 
 
 def irregular(seed, large, n=300):
@@ -133,7 +148,7 @@ def simulate(irregular, rule, ahead=16):
                 waited += now - waiting[trial.id]
             del waiting[trial.id]
             heapq.heappush(ends, (now + irregular[trial.index][0], trial.id, now))
-            fairness.on_start(now)
+            fairness.on_start(trial.resources, now)
         elif ends:
             now, ended, began = heapq.heappop(ends)
             ledger.release(ended)

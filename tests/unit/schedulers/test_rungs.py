@@ -44,6 +44,11 @@ def test_milestones(first, last, factor, skip, rungs):
         ([1.0, 2.0, 3.0], 2, 2.0),
         ([-float("inf"), -float("inf")], 4, -float("inf")),
         ([-float("inf"), 1.0, 1.0, 1.0], 3, 1.0),
+        ([-float("inf"), 0.5], 3, -float("inf")),
+        ([-float("inf"), -float("inf"), 0.5, 0.9], 2, -float("inf")),
+        ([0.5, float("inf")], 3, 0.5),
+        ([-float("inf"), float("inf")], 3, -float("inf")),
+        ([-1.7e308, 1.7e308], 3, -1.7e308),
     ],
 )
 def test_cutoff_is_the_quantile_above_which_one_in_factor_lies(scores, factor, bar):
@@ -52,6 +57,12 @@ def test_cutoff_is_the_quantile_above_which_one_in_factor_lies(scores, factor, b
         rung.add(score)
     found = rung.cutoff(factor)
     assert found == (bar if bar is None else pytest.approx(bar))
+
+
+def test_nan_counts_as_the_worst_score():
+    rung = Rung(1)
+    assert [rung.add(score) for score in (float("nan"), 0.5, float("nan"), -1.0)] == [1, 1, 3, 2]
+    assert rung.cutoff(2) == -float("inf")
 
 
 def test_who_may_go_on_from_a_rung():
