@@ -64,3 +64,30 @@ def test_a_killed_search_goes_on_as_it_would_have(tmp_path, sampler, wrap):
     journal.write_bytes(b"".join(lines[: len(lines) // 2]))
     assert search(resume=True) == whole
     assert len(whole) == 16
+
+
+@pytest.mark.parametrize("search_alg", ["auto", "optuna"])
+def test_a_population_is_perturbed_on_one_slot(tmp_path, search_alg):
+    class Climb(tune.Trainable):
+        def setup(self, config):
+            self.height, self.lr = 0.0, config["lr"]
+
+        def step(self):
+            self.height += self.lr
+            return {"height": self.height}
+
+        def save_checkpoint(self, folder):
+            return {"height": self.height}
+
+        def load_checkpoint(self, saved):
+            self.height = saved["height"]
+
+    pbt = tune.schedulers.PopulationBasedTraining(
+        "training_iteration", perturbation_interval=4, hyperparam_mutations={"lr": tune.uniform(0, 1)}
+    )
+    tune.run(
+        Climb, config={"lr": tune.uniform(0, 1)}, num_samples=6, metric="height", mode="max", scheduler=pbt, seed=3,
+        search_alg=search_alg, stop={"training_iteration": 20}, engine="inline", storage_path=tmp_path, name="exp",
+        verbose=0,
+    )  # fmt: skip
+    assert '"restart"' in (tmp_path / "exp" / "journal.jsonl").read_text()

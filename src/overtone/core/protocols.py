@@ -89,6 +89,8 @@ class TrialScheduler(Part):
 
     Attributes:
         needs_metric: Whether it rules by the goal, so that there must be one.
+        needs_population: Whether it compares running trials with those that wait, so that all trials
+            are suggested at the start, whatever the searcher's `lookahead` is.
         metric, mode: The goal, where the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
         rules_from: Nothing but Continue is ruled at a smaller t; see `next_decision`.
@@ -102,6 +104,7 @@ class TrialScheduler(Part):
     mode: str | None = None
     time_attr: str = "training_iteration"
     needs_metric: bool = True
+    needs_population: bool = False
     rules_from: float = 0.0
     rules_anywhere: bool = False
     shown: str = ""

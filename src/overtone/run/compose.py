@@ -136,7 +136,7 @@ def compose(experiment: Experiment) -> Parts:
     )
     limits = Limits(
         total=total,
-        lookahead=0 if total is None else searcher.lookahead,
+        lookahead=_lookahead(total, searcher, scheduler),
         max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
         max_failures=experiment.max_failures,
         fail_fast=bool(experiment.fail_fast),
@@ -232,6 +232,13 @@ def observers_for(
 
 def _named(who: str, part: Any) -> tuple[str, Any, Any]:
     return who, getattr(part, "metric", None), getattr(part, "mode", None)
+
+
+def _lookahead(total: int | None, searcher: Searcher, scheduler: TrialScheduler) -> int:
+    """How many suggestions may wait for a free slot."""
+    if total is None:
+        return 0
+    return max(searcher.lookahead, total if scheduler.needs_population else 0)
 
 
 def _smallest(*given: int | None) -> int | None:

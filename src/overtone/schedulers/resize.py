@@ -150,6 +150,7 @@ class ResourceChangingScheduler(TrialScheduler):
         self.metric = getattr(named[0], "metric", None) if named else None
         self.mode = getattr(named[0], "mode", None) if named else self._base.mode
         self.time_attr, self.replayable = self._base.time_attr, self._base.replayable
+        self.needs_population = self._base.needs_population
         self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
 
     def base_of(self, trial: Trial) -> Resources:

@@ -107,6 +107,7 @@ class HyperparameterSchedule(TrialScheduler):
         self._base = inner(base_scheduler, "HyperparameterSchedule") or FIFOScheduler()
         self.metric, self.mode, self.time_attr = self._base.metric, self._base.mode, self._base.time_attr
         self.needs_metric, self.replayable = self._base.needs_metric, self._base.replayable
+        self.needs_population = self._base.needs_population
 
     def on_start(self, view: View) -> None:
         self._firsts: dict[str, Config] = {}

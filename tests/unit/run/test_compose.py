@@ -337,3 +337,15 @@ def test_a_curve_is_followed_by_the_simulated_engine_alone(trainable, engine, tm
 def test_a_parameter_that_is_bound_makes_no_curve(tmp_path):
     bound = tune.with_parameters(lambda config, t: None, t=3)
     assert compose(Experiment(bound, storage=tmp_path, engine=Inline(), tensorboard=False)).name
+
+
+@pytest.mark.parametrize("wrap", [
+    lambda one: one, tune.schedulers.ResourceChangingScheduler,
+    lambda one: tune.schedulers.HyperparameterSchedule({"x": lambda t, first: first}, one),
+])  # fmt: skip
+def test_a_scheduler_of_populations_knows_all_trials_from_the_beginning(parts_of, wrap):
+    """Or a model-based searcher would suggest them one by one, on an engine with one slot."""
+    population = wrap(tune.schedulers.PopulationBasedTraining(metric="score", mode="max", hyperparam_mutations={"x": [1]}))
+    options = {"num_samples": 300, "space": {"x": tune.uniform(0, 1)}}
+    assert parts_of(searcher="auto", scheduler=population, **options).limits.lookahead == 300
+    assert parts_of(searcher="auto", metric="score", mode="max", **options).limits.lookahead < 300
