@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
+from overtone.run.earlier import several
 from overtone.run.found import main_script
 from overtone.run.recorded_options import recorded_options
+from overtone.run.source_hash import parameter_hashes, source_hash, value_hash
 from overtone.worker.bound import as_bound
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         if callable(experiment.trainable)
         else parts.name,
         "name": parts.name,
+        "source": source_hash(experiment.trainable),
+        "parameters": parameter_hashes(experiment.trainable),
         "space": space_to_data(parts.space),
         "metric": list(parts.goal.metrics),
         "mode": list(parts.goal.modes),
@@ -51,6 +55,7 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
         "options": recorded_options(experiment),
         "limits": asdict(parts.limits),
+        "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
         "engine": type(parts.engine).__name__,
         "main": main_script(),
     }

@@ -10,14 +10,9 @@ from typing import Any
 from overtone.core.resources import Resources
 from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.run.found import header_of
-from overtone.run.recorded_options import OPTIONS
-
-_AS_USERS_SAY = {
-    "space": "param_space", "searcher": "search_alg", "resources": "resources_per_trial",
-    "max_concurrent": "max_concurrent_trials", "reuse": "reuse_actors", "reporter": "progress_reporter",
-    "trial_name": "trial_name_creator", "trial_folder": "trial_dirname_creator",
-}  # fmt: skip
+from overtone.journal.newest_parts import newest_parts
+from overtone.run.found import JOURNAL, header_of
+from overtone.run.recorded_options import AS_USERS_SAY, OPTIONS
 
 
 def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) -> Experiment:
@@ -32,7 +27,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
         StorageError: There is no journal.
     """
     header = header_of(folder)
-    parts = header["parts"]
+    parts = newest_parts(folder / JOURNAL, header)
     options = parts["options"]  # an older journal lacks some: they had their defaults
     fields: dict[str, Any] = {name: options[name] for name in OPTIONS if name in options}
     fields["metric"], fields["mode"] = parts["metric"] or None, parts["mode"] or None
@@ -43,7 +38,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     _take_apart(fields)
     made, not_data = _made_of({name: data for name, data in fields.items() if name not in given})
     if not_data:
-        errors = {_AS_USERS_SAY.get(name, name): error for name, error in not_data.items()}
+        errors = {AS_USERS_SAY.get(name, name): error for name, error in not_data.items()}
         why = ", ".join(f"{name} is not plain data ({error})" for name, error in errors.items())
         raise OvertoneError(
             f"{folder} cannot be resumed from its journal alone: {why}. Pass it again: "

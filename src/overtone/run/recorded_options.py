@@ -33,6 +33,13 @@ OPTIONS = tuple(one.name for one in fields(Experiment) if one.name not in NOT_OP
 CODE = frozenset({"callbacks", "engine", "priority", "reporter", "trial_folder", "trial_name"})
 """Options that may be code: recorded by name, and given again to a restore."""
 
+AS_USERS_SAY: Mapping[str, str] = {
+    "space": "param_space", "searcher": "search_alg", "resources": "resources_per_trial",
+    "max_concurrent": "max_concurrent_trials", "reuse": "reuse_actors", "reporter": "progress_reporter",
+    "trial_name": "trial_name_creator", "trial_folder": "trial_dirname_creator",
+}  # fmt: skip
+"""The fields that users know under another name."""
+
 
 def recorded_options(experiment: Experiment) -> dict[str, Any]:
     """The options of an experiment, as data; code by its import path alone."""
