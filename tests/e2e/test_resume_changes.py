@@ -13,7 +13,7 @@ from overtone.core.messages import Added, Reported
 from overtone.errors import TuneError
 from overtone.journal.reader import read
 from overtone.tune.callback import Callback
-from overtone.tune.schedulers import ASHAScheduler
+from overtone.tune.schedulers import ASHAScheduler, PopulationBasedTraining
 
 
 def train(config):
@@ -101,10 +101,30 @@ def test_fewer_samples_leave_the_trials_that_were_made(search):
 def test_resources_are_those_of_new_trials(search):
     search((1, 2), resources_per_trial={"cpu": 0.5})
     _, lines = search((1, 2, 3), resources_per_trial={"cpu": 0.25})
-    assert lines[0].startswith("resources_per_trial: ")
-    assert lines[0].endswith("(taken for trials from now on; trials that were made keep theirs)")
+    assert lines == [
+        "resources_per_trial: {'cpu': 0.5} -> {'cpu': 0.25} (taken for trials from now on; trials that were made "
+        "keep theirs until a scheduler restarts them)"
+    ]
     cpus = [dict(one.resources.bundles[0])["cpu"] for one in added(search.folder)]
     assert cpus == [0.5, 0.5, 0.25]
+
+
+def test_resources_of_today_do_not_rewrite_what_restarted_trials_had(search):
+    def curve(config, t):
+        return {"loss": config["x"] / t}
+
+    def go(cpu):
+        pbt = PopulationBasedTraining(
+            time_attr="training_iteration", perturbation_interval=3, hyperparam_mutations={"x": tune.uniform(0, 1)}
+        )
+        return search(
+            trainable=curve, config={"x": tune.uniform(0, 1)}, num_samples=4, stop={"training_iteration": 12},
+            seed=1, scheduler=pbt, engine=tune.Simulated(workers=4), resources_per_trial={"cpu": cpu},
+        )[0]  # fmt: skip
+
+    before = [(one.num_results, one.resources) for one in go(1).trials]
+    assert max(count for count, _ in before) > 12  # some were restarted
+    assert [(one.num_results, one.resources) for one in go(3).trials] == before
 
 
 def test_names_and_priorities_are_those_of_new_trials(search):

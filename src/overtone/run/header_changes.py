@@ -39,7 +39,7 @@ EFFECTS: Mapping[str, str] = {
     "time_budget_s": "taken: the time of earlier drivers counts; trials that ended stay ended",
     "reuse": _TAKEN,
     "log_to_file": _TAKEN,
-    "resources": _FROM_NOW,
+    "resources": f"{_FROM_NOW} until a scheduler restarts them",
     "priority": _FROM_NOW,
     "trial_name": _FROM_NOW,
     "trial_folder": _TAKEN,
@@ -72,6 +72,7 @@ _POLICY = {
 }
 _MISSING = object()
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_RESOURCES = "overtone.core.resources.Resources"
 _LONGEST = 100
 
 
@@ -225,6 +226,9 @@ def _shown(data: Any) -> str:
     """A value as its user wrote it, as far as data tells."""
     if isinstance(data, list) and len(data) == 1 and isinstance(data[0], str):
         data = data[0]  # a metric or a mode
+    if isinstance(data, Mapping) and data.get("path") == _RESOURCES:
+        bundles = [dict(one) for one in data["arguments"]["bundles"]]
+        data = bundles[0] if len(bundles) == 1 else bundles
     shown = f"[{', '.join(map(_shown, data))}]" if isinstance(data, list) else repr(data)
     if isinstance(data, Mapping) and "path" in data:
         shown = str(data["path"]).rpartition(".")[2]
