@@ -133,7 +133,8 @@ class Tuner:
 
         Args:
             path: The experiment's folder, or its URL.
-            trainable: Code is not recorded: the function or class again.
+            trainable: Code is not recorded: the function or class again. If its source changed, `fit`
+                prints a warning; functions that it calls are not compared.
             resume_errored: Try failed trials again, from their last checkpoint.
             restart_errored: Try failed trials again, from their beginning.
             param_space: The space again, where it holds what is not data.

@@ -31,3 +31,9 @@ def test_without_notes_it_is_the_header(tmp_path, text):
     path.write_bytes(text)
     assert newest_parts(path, HEADER) == {"name": "first"}
     assert newest_parts(tmp_path / "none", HEADER) == {"name": "first"}
+
+
+@pytest.mark.parametrize("block", [13, 64, 1000])
+def test_a_note_may_lie_across_blocks(journal, monkeypatch, block):
+    monkeypatch.setattr("overtone.journal.newest_parts._BLOCK_BYTES", block)
+    assert newest_parts(journal, HEADER) == {"name": "third"}
