@@ -100,7 +100,8 @@ class Experiment:
         trial_limits: What each trial may use, with all processes that it starts, in the form
             {"time_s": 60, "cpu_s": 60, "memory": "2GB"}; see `TrialLimits`.
         resume: Go on with an earlier experiment: True, False, or "AUTO" for where there is one;
-            "AUTO+ERRORED" and "AUTO+RESTART_ERRORED" also try failed trials again.
+            "AUTO+ERRORED" and "AUTO+RESTART_ERRORED" also try failed trials again. Settings that differ
+            from the recorded run are printed, each with the value that counts.
         storage_patience_s: How long a `storage` at a URL may be away before the run ends.
         tensorboard: Whether event files are written; None where its library is there.
         files: Whether each trial has params.json, result.json, progress.csv and event files; None for

@@ -119,7 +119,7 @@ def test_after_ctrl_c_it_says_how_to_go_on_and_goes_on(script):
 def test_a_changed_space_is_told_key_by_key(script):
     script(name="exp", samples=1).communicate(timeout=100)
     text = script(name="exp", samples=2, more="yes", resume=True).communicate(timeout=100)[0]
-    assert "the space has changed: y: was not there, is 3" in text
+    assert "  space: y: was not there, is 3 (taken: " in text
     assert "TRIALS 2" in text
 
 

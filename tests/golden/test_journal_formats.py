@@ -10,11 +10,13 @@ import pytest
 
 from overtone.analysis import ExperimentAnalysis
 from overtone.core.messages import Record, Tick
+from overtone.experiment import Experiment
 from overtone.journal.codec import FORMAT, Codec
 from overtone.journal.header import driver_facts
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 from overtone.observers import rebuild
+from overtone.run.recorded import recorded_experiment
 
 HERE = Path(__file__).parent
 FORMATS = {1: HERE / "journal_format_1.jsonl"}
@@ -71,3 +73,10 @@ def test_its_files_are_written_anew(journal) -> None:
     rebuild(journal.parent)
     lines = {trial: (journal.parent / trial / "result.json").read_text().count("\n") for trial in ENDED}
     assert lines == {trial: results for trial, (_, results, _, _) in ENDED.items()}
+
+
+def test_it_is_made_again_with_the_defaults_of_what_was_not_recorded_then(journal) -> None:
+    made = recorded_experiment(journal.parent, print, {"space": {}})
+    default = Experiment(print)
+    assert (made.max_failures, made.num_samples, made.seed) == (1, 2, 7)
+    assert (made.captures_output, made.storage_patience_s) == (True, default.storage_patience_s)

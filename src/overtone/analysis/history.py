@@ -22,6 +22,7 @@ from overtone.errors import StorageError
 from overtone.journal.codec import PLAIN_REPORT, Codec, unsealed
 from overtone.journal.garbage import not_collecting
 from overtone.journal.header import header
+from overtone.journal.newest_parts import newest_parts
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics
 
@@ -76,7 +77,7 @@ class History:
     Attributes:
         journal: The file.
         folder: The experiment's folder, where it lies now.
-        header: The journal's first record.
+        header: The journal's first record, with the `parts` of the newest resume that changed them.
         table: The state of all trials.
         is_indexed: Whether anything but the header was read.
     """
@@ -84,6 +85,8 @@ class History:
     def __init__(self, journal: Path, codec: Codec | None = None) -> None:
         self.folder = journal.parent
         self.header = header(journal)
+        if "parts" in self.header:
+            self.header["parts"] = newest_parts(journal, self.header)
         self.table = TrialTable()
         self.is_indexed = False
         self.journal = journal

@@ -155,7 +155,7 @@ class Controller:
             What followed, and where today's code chose otherwise, as pairs
             (what it chooses, what it chose).
         """
-        past = self._rulings.past = Past(record.choices) if record.choices else self._nothing
+        past = self._roster.past = Past(record.choices) if record.choices else self._nothing
         try:
             if not record.choices:
                 return self.handle(record.event), past.take_differs()
@@ -167,7 +167,7 @@ class Controller:
                 past.is_late = True
                 self._advance()
         finally:
-            self._rulings.past = None
+            self._roster.past = None
         past.finish()
         return Outcome(tuple(self._roster.choices), self._roster.commands, is_stale), past.differs
 
@@ -327,7 +327,7 @@ class Controller:
     def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:
         """Make a trial wait for its turn; whether it failed at once instead."""
         origin = (add.source, add.why) if add else None
-        past = self._rulings.past
+        past = self._roster.past
         trial = self._roster.create(config, self._template, origin, past.added() if past else None)
         trial.suggestion = suggestion
         if add is not None and add.source is not None:
@@ -365,7 +365,7 @@ class Controller:
 
     def _choose(self) -> Trial | None:
         """The trial to start now, or None."""
-        past = self._rulings.past
+        past = self._roster.past
         if past is None:
             return self._scheduler.choose_trial_to_run(self.view) if self._queue.has_runnable() else None
         now = self._scheduler.choose_trial_to_run(self.view) if self._scheduler.replayable else None

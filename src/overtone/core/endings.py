@@ -223,7 +223,9 @@ class Endings:
     def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None, was_killed: bool) -> None:
         """Begin again with another config; one that was killed before it ever saved, from nothing."""
         trial.config = intent.config
-        before, trial.resources = trial.resources, intent.resources or self._resources(intent.config)
+        past = self._roster.past
+        then = past.demand(trial) if past is not None else None  # the call may ask for another one today
+        before, trial.resources = trial.resources, then or intent.resources or self._resources(intent.config)
         if source is not None:
             self._roster.go_on_from(trial, source)
         elif trial.checkpoint is not None or not was_killed:  # what it saved on its way out, or before

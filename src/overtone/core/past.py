@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Decision, Pause, Restart, Save, Stop
+from overtone.core.resources import Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Why
 from overtone.errors import StorageError
@@ -32,10 +33,10 @@ class Past:
         self.is_late = False
         self._ruled = deque(one for one in choices if type(one) is m.Ruled and one.what != "redone")
         self._added = deque(one for one in choices if type(one) is m.Added)
+        self._moved = [one for one in choices if type(one) is m.Moved]
         self._started = deque(
-            one for one in choices
-            if type(one) is m.Moved and one.status in _STARTS and one.placement is not None
-        )  # fmt: skip
+            one for one in self._moved if one.status in _STARTS and one.placement is not None
+        )
 
     def decision(self, trial: Trial, t: float, now: Decision) -> Decision:
         """What was decided on the report of `trial`, which leads to the decision `now` today."""
@@ -77,6 +78,13 @@ class Past:
         if not self._added:
             raise StorageError("the journal has no trial where one is made today")
         return self._added.popleft()
+
+    def demand(self, trial: Trial) -> Resources | None:
+        """Return what a trial asked for when it was restarted with another config; None where unknown."""
+        for one in self._moved:
+            if one.trial_id == trial.id and one.status == "PENDING":
+                return one.resources or trial.resources
+        return None
 
     def started(self, now: Trial | None, trials: Mapping[str, Trial]) -> Trial | None:
         """Which trial was started next, where `now` would be started today; None for none."""

@@ -9,6 +9,7 @@ from typing import Any
 from overtone.core import messages as m
 from overtone.core.decision import Pause, Restart, Stop
 from overtone.core.ledger import Ledger
+from overtone.core.past import Past
 from overtone.core.queue import Queue
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
@@ -53,6 +54,7 @@ class Roster:
         live: By id, what is known of those that have a process.
         parked: The ids of those whose process waits, paused, in report().
         choices, commands: What came of the current event so far.
+        past: What the journal says came of the current event, while it is replayed.
     """
 
     def __init__(self, prefix: str, retention: Retention) -> None:
@@ -63,6 +65,7 @@ class Roster:
         self.parked: set[str] = set()
         self.choices: list[m.Choice] = []
         self.commands: list[m.Command] = []
+        self.past: Past | None = None
         self._prefix = prefix
         self._retention = retention
         self._resting: dict[str, list[Trial]] = {}  # by uri, the ended trials that have it

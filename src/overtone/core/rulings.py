@@ -24,7 +24,6 @@ class Rulings:
         worth: A result's worth as a checkpoint; the newest is worth most if None.
 
     Attributes:
-        past: What the journal says came of the current event, while it is replayed.
         may_end_search: Whether a stopper may want to end the search.
     """
 
@@ -37,7 +36,6 @@ class Rulings:
         observes: bool,
         worth: Callable[[Result], float] | None,
     ) -> None:
-        self.past: Past | None = None
         self._nothing = Past(())
         self._roster = roster
         self._scheduler = scheduler
@@ -68,8 +66,8 @@ class Rulings:
             self._proceed(live, event.t)
             return
         decision = self._judge(trial, trial.last)
-        if self.past is not None:
-            decision = self.past.decision(trial, event.t, decision)
+        if self._roster.past is not None:
+            decision = self._roster.past.decision(trial, event.t, decision)
         self.rule(live, decision, event.t)
 
     def keep(self, live: Live, checkpoint: Checkpoint) -> None:
@@ -132,10 +130,10 @@ class Rulings:
     def review(self, view: View) -> Iterable[Add | tuple[Trial, Decision]]:
         """What the scheduler rules on trials that did not just report."""
         found: list[tuple[str, Decision]] = []
-        if self.past is None or self._scheduler.replayable:
+        if self._roster.past is None or self._scheduler.replayable:
             found = self._pairs(self._scheduler.review(view))
-        if self.past is not None:
-            found = self.past.rulings(found, self._roster.trials)
+        if self._roster.past is not None:
+            found = self._roster.past.rulings(found, self._roster.trials)
         return self.checked(found) if found else ()
 
     def _pairs(self, ruled: Any) -> list[tuple[str, Decision]]:
@@ -235,7 +233,7 @@ class Rulings:
         """What scheduler and stoppers make of a new result."""
         decision: Decision = CONTINUE
         is_shown = result.scores or not self._scheduler.needs_metric
-        if is_shown and (self.past is None or self._scheduler.replayable):
+        if is_shown and (self._roster.past is None or self._scheduler.replayable):
             ruled = self._scheduler.on_result(trial, result)
             decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
         if decision is not CONTINUE and not isinstance(decision, Stop) and result.get("done") is True:

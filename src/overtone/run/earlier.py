@@ -43,8 +43,7 @@ def warm(
     Raises:
         OvertoneError: The searcher does not learn, or something cannot be read.
     """
-    if isinstance(sources, (str, os.PathLike)) or hasattr(sources, "trials"):
-        sources = [sources]
+    sources = several(sources)
     if not (sources if recorded is None else recorded):
         return (), ""
     if not learns(searcher):
@@ -55,6 +54,12 @@ def warm(
     found, line = (recorded, "") if recorded is not None else earlier_results(sources, root, goal)
     tell(searcher, found, root, goal)
     return found, line
+
+
+def several(sources: Any) -> Sequence[Any]:
+    """Earlier searches as a list, also where one alone is given."""
+    is_one = isinstance(sources, (str, os.PathLike)) or hasattr(sources, "trials")
+    return [sources] if is_one else sources
 
 
 def _searched_by(searcher: Any, root: Group) -> Group:

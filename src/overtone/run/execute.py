@@ -22,7 +22,7 @@ from overtone.run.interruption import ctrl_c
 from overtone.run.journals import codec_for, open_journal
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
-from overtone.run.resuming import Resuming, space_changes, told, told_divergences
+from overtone.run.resuming import Resuming, told, told_divergences
 from overtone.run.snapshot import Mark, snapshots_of
 from overtone.worker.surroundings import check_not_loading
 
@@ -273,16 +273,17 @@ class Run:
         from overtone.journal.header import driver_facts
 
         parts, engine, controller = self._parts, self._parts.engine, self._parts.controller
-        from overtone.space import space_to_data
+        from overtone.run.header_changes import resume_changes
 
-        for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
-            warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
+        lines, noted = resume_changes(past.header, self._experiment, parts)
+        for line in lines:
+            warn(line)
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
             for line in told_divergences(resuming.replay(recall())):
                 warn(line)
-        past.journal.note("driver", driver_facts())
+        past.journal.note("driver", {**driver_facts(), **noted})
         warn(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
         if not engine.repeats:

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
+from overtone.run.earlier import several
 from overtone.run.found import main_script
+from overtone.run.recorded_options import recorded_options
+from overtone.run.source_hash import parameter_hashes, source_hash, value_hash
 from overtone.worker.bound import as_bound
 
 if TYPE_CHECKING:
@@ -34,20 +37,14 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
     from overtone.journal.header import described
     from overtone.space import space_to_data
 
-    options = {
-        name: described(getattr(experiment, name))
-        for name in (
-            "num_samples", "max_concurrent", "max_failures", "fail_fast", "time_budget_s", "reuse",
-            "log_to_file", "resources", "durability", "grace_s", "raise_on_failed_trial",
-            "trial_limits",
-        )
-    }  # fmt: skip
     policy = experiment.checkpoints
     return {
         "trainable": described(as_bound(experiment.trainable).trainable)
         if callable(experiment.trainable)
         else parts.name,
         "name": parts.name,
+        "source": source_hash(experiment.trainable),
+        "parameters": parameter_hashes(experiment.trainable),
         "space": space_to_data(parts.space),
         "metric": list(parts.goal.metrics),
         "mode": list(parts.goal.modes),
@@ -56,8 +53,9 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "searcher": part_data(parts.searcher),
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
-        "options": options,
+        "options": recorded_options(experiment),
         "limits": asdict(parts.limits),
+        "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
         "engine": type(parts.engine).__name__,
         "main": main_script(),
     }

@@ -10,16 +10,9 @@ from typing import Any
 from overtone.core.resources import Resources
 from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.run.found import header_of
-
-_OPTIONS = (
-    "num_samples", "max_concurrent", "max_failures", "fail_fast", "time_budget_s", "reuse",
-    "log_to_file", "resources", "durability", "grace_s", "raise_on_failed_trial", "trial_limits",
-)  # fmt: skip
-_AS_USERS_SAY = {
-    "space": "param_space", "searcher": "search_alg", "resources": "resources_per_trial",
-    "max_concurrent": "max_concurrent_trials", "reuse": "reuse_actors",
-}  # fmt: skip
+from overtone.journal.newest_parts import newest_parts
+from overtone.run.found import JOURNAL, header_of
+from overtone.run.recorded_options import AS_USERS_SAY, OPTIONS
 
 
 def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) -> Experiment:
@@ -33,25 +26,24 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
         OvertoneError: Something is not data, and was not given; the message names it.
         StorageError: There is no journal.
     """
-    parts = header_of(folder)["parts"]
-    fields: dict[str, Any] = {name: parts["options"].get(name) for name in _OPTIONS}
+    header = header_of(folder)
+    parts = newest_parts(folder / JOURNAL, header)
+    options = parts["options"]  # an older journal lacks some: they had their defaults
+    fields: dict[str, Any] = {name: options[name] for name in OPTIONS if name in options}
     fields["metric"], fields["mode"] = parts["metric"] or None, parts["mode"] or None
     fields["constraints"] = parts.get("constraints") or ()
     fields["scheduler"], fields["stop"] = parts["scheduler"], parts["stop"]
-    fields["checkpoints"] = None
     fields["searcher"], fields["space"] = parts["searcher"], parts["space"]
+    fields["seed"] = header["seed"]
     _take_apart(fields)
-    made: dict[str, Any] = {}
-    for name, data in fields.items():
-        if name not in given:
-            try:
-                made[name] = _space(data) if name == "space" else _made(data)
-            except (ValueError, TypeError, SpaceError) as error:
-                shown = _AS_USERS_SAY.get(name, name)
-                raise OvertoneError(
-                    f"{folder} cannot be resumed from its journal alone: {shown} is not plain data "
-                    f"({error}). Pass it again: Tuner.restore(path, trainable, {shown}=...)"
-                ) from None
+    made, not_data = _made_of({name: data for name, data in fields.items() if name not in given})
+    if not_data:
+        errors = {AS_USERS_SAY.get(name, name): error for name, error in not_data.items()}
+        why = ", ".join(f"{name} is not plain data ({error})" for name, error in errors.items())
+        raise OvertoneError(
+            f"{folder} cannot be resumed from its journal alone: {why}. Pass it again: "
+            f"Tuner.restore(path, trainable, {', '.join(f'{name}=...' for name in errors)})"
+        )
     if "checkpoints" not in given:
         known = CheckpointPolicy.__slots__
         made["checkpoints"] = CheckpointPolicy(
@@ -62,17 +54,33 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     )
 
 
+def _made_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Exception]]:
+    """The values that recorded fields describe, and an error for each field that is not plain data."""
+    made: dict[str, Any] = {}
+    not_data: dict[str, Exception] = {}
+    for name, data in fields.items():
+        try:
+            made[name] = _space(data) if name == "space" else _made(data)
+        except (ValueError, TypeError, SpaceError) as error:
+            not_data[name] = error
+    return made, not_data
+
+
 def _take_apart(fields: dict[str, Any]) -> None:
     """Random and grid search, and lists of configurations, are said by the space and not by a searcher."""
     searcher = fields["searcher"]
     kind = str(searcher.get("path", "")) if isinstance(searcher, Mapping) else ""
+    arguments = searcher.get("arguments", {}) if kind else {}
+    if "num_samples" in arguments and arguments["num_samples"] == fields.get("num_samples"):
+        arguments = {name: one for name, one in arguments.items() if name != "num_samples"}
+        fields["searcher"] = {**searcher, "arguments": arguments}  # filled in by the experiment's
     if kind == "overtone.searchers.basic.BasicVariantGenerator":
-        points = searcher.get("arguments", {}).get("points_to_evaluate")
-        fields["searcher"] = None
-        fields["points_to_evaluate"] = points or ()
+        if arguments.keys() <= {"points_to_evaluate", "num_samples"}:  # no other argument was given
+            fields["searcher"] = None
+            fields["points_to_evaluate"] = arguments.get("points_to_evaluate") or ()
     elif kind == "overtone.searchers.listed.Listed":
         fields["searcher"] = None
-        fields["space"] = searcher.get("arguments", {}).get("configs")
+        fields["space"] = arguments.get("configs")
 
 
 def _space(data: Any) -> Any:

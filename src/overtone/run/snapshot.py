@@ -44,7 +44,9 @@ _GROWTH = 8
 """A snapshot is made again when the journal has grown by this part of its records."""
 
 
-_FREE = ("engine", "limits", "main", "options", "searcher", "trainable")
+_FREE = (
+    "engine", "limits", "main", "options", "parameters", "searcher", "source", "trainable", "warm_start",
+)  # fmt: skip
 """What another driver may have been given otherwise, of the facts in a journal's header."""
 
 

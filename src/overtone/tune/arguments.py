@@ -32,9 +32,16 @@ ARGUMENTS = {
     "config": "space", "search_alg": "searcher", "resources_per_trial": "resources",
     "max_concurrent_trials": "max_concurrent", "reuse_actors": "reuse", "progress_reporter": "reporter",
     "trial_name_creator": "trial_name", "trial_dirname_creator": "trial_folder",
-    "storage_path": "storage", "checkpoint_config": "checkpoints",
+    "storage_path": "storage", "local_dir": "storage", "checkpoint_config": "checkpoints",
+    "loggers": "callbacks",
 }  # fmt: skip
 """The fields of `Experiment` that users know under another name."""
+
+CHECKPOINT_ARGUMENTS = {
+    "checkpoint_freq": ("every",), "checkpoint_at_end": ("at_end",), "keep_checkpoints_num": ("keep",),
+    "checkpoint_score_attr": ("order", "order_mode"), "max_disk": ("max_disk",),
+}  # fmt: skip
+"""The arguments that are fields of `CheckpointPolicy`."""
 
 SILENT = frozenset(
     {

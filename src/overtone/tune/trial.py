@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -66,6 +67,7 @@ def with_shown_trial(
     if function is None:
         return None
 
+    @functools.wraps(function)  # so that it is recorded under its own name
     def shown(trial: Any) -> str:
         return str(function(trial if isinstance(trial, Trial) else Trial(trial, trainable_name)))
 

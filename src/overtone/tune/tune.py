@@ -69,7 +69,9 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
         points_to_evaluate: Configs (may be partial) to try first.
         resume: Go on with an earlier experiment: True, False, or "AUTO" for where there is one;
             "AUTO+ERRORED" also tries failed trials again, "AUTO+RESTART_ERRORED" from their
-            beginning. Without a name, the last one of this script.
+            beginning. Without a name, the last one of this script. A resume prints each setting that
+            differs from the recorded run, and whether the source of the trainable changed; functions
+            that the trainable calls are not compared.
         resume_config: The same as a `ResumeConfig`.
         seed: None draws one, which is logged.
         engine: "local", "ray", "inline", "simulated" or an Engine; None to choose.

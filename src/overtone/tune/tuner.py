@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.engines.newborn import ahead
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
-from overtone.tune.arguments import ARGUMENTS, to_experiment
+from overtone.tune.arguments import ARGUMENTS, CHECKPOINT_ARGUMENTS, to_experiment
 from overtone.tune.run_config import FailureConfig, RunConfig
 from overtone.tune.tune_config import TuneConfig
 
@@ -132,12 +133,13 @@ class Tuner:
 
         Args:
             path: The experiment's folder, or its URL.
-            trainable: Code is not recorded: the function or class again.
+            trainable: Code is not recorded: the function or class again. If its source changed, `fit`
+                prints a warning; functions that it calls are not compared.
             resume_errored: Try failed trials again, from their last checkpoint.
             restart_errored: Try failed trials again, from their beginning.
             param_space: The space again, where it holds what is not data.
-            fields: What should differ, or was no data: `num_samples`, `scheduler`, `search_alg`,
-                `stop`, `callbacks`, `engine` and other arguments of `tune.run`.
+            fields: Arguments of `tune.run` that should differ, such as `num_samples`, or that are not
+                plain data, such as `callbacks`. All other arguments are taken from the experiment.
 
         Raises:
             OvertoneError: Something must be passed again; the message names it.
@@ -156,9 +158,10 @@ class Tuner:
         if param_space is not None:
             fields["config"] = param_space
         told = to_experiment(trainable, **fields)
-        given = {
-            ARGUMENTS.get(name, name): getattr(told, ARGUMENTS.get(name, name)) for name in fields
-        }  # fmt: skip
+        asked = {ARGUMENTS.get(name, name) for name in fields}
+        given = {one.name: getattr(told, one.name) for one in dataclasses.fields(told) if one.name in asked}
+        if told.resources is not None:  # the trainable may bring its own
+            given["resources"] = told.resources
         errored = "+RESTART_ERRORED" if restart_errored else "+ERRORED" if resume_errored else ""
         given.setdefault("raise_on_failed_trial", False)
         tuner = cls.__new__(cls)
@@ -166,6 +169,9 @@ class Tuner:
         tuner._experiment = recorded_experiment(
             folder, told.trainable, {**given, "resume": f"LOCAL{errored}"}
         )
+        pieces = [piece for name in fields for piece in CHECKPOINT_ARGUMENTS.get(name, ())]
+        for piece in pieces:  # each of them is an option of its own
+            setattr(tuner._experiment.checkpoints, piece, getattr(told.checkpoints, piece))
         return tuner
 
     @classmethod
