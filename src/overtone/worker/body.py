@@ -14,8 +14,10 @@ from overtone.errors import TrainableError
 from overtone.worker.bound import as_bound, resolve
 from overtone.worker.class_trial import is_steppable, run_class
 from overtone.worker.current import activated
+from overtone.worker.ended import ended_after
 from overtone.worker.function_trial import FORMS, run_function
 from overtone.worker.halted import TrialHalted
+from overtone.worker.left_threads import StartedThreads
 from overtone.worker.session import Session
 from overtone.worker.wire import Channel
 
@@ -28,6 +30,7 @@ def run_trial(
     start: Start,
     passing: tuple[type[BaseException], ...] = (),
     virtual: Callable[[], float] | None = None,
+    grace_s: float | None = None,
 ) -> bool:
     """Run the trial of `start` from beginning to end.
 
@@ -35,10 +38,14 @@ def run_trial(
         passing: Exceptions that are not the trial's to end with, such as Ctrl-C in an engine
             that runs trials in its own process; they are raised, and no end is sent.
         virtual: The clock, in virtual seconds, where time is simulated.
+        grace_s: How long to wait for threads that the trial has left; None if the process is not
+            used again.
 
     Returns:
-        Whether user code unwound as it should, so that the process may be used again.
+        Whether user code unwound as it should and left no thread, so that the process may be
+        used again.
     """
+    threads = StartedThreads() if virtual is None else None  # simulated trials are threads themselves
     name = (start.trial_id, start.attempt)
     session: Session | None = None
     cause: Cause = "returned"
@@ -46,7 +53,7 @@ def run_trial(
     try:
         session = Session(channel, job, start, *((virtual, True) if virtual else ()))
         channel.send(("started", *name, os.getpid(), os.uname().nodename, session.origin))
-        with activated(session):
+        with activated(session), ended_after(session, threads):
             _call(job, session)
             session.finish()
     except passing:
@@ -69,12 +76,15 @@ def run_trial(
             is_clean, cause, error = False, "lost", "ended by SIGTERM, at a report"
     if session is not None:
         session.notice.disarm()
+    left = threads.names(grace_s) if threads is not None and grace_s is not None else ()
     _flush()
     try:
+        if left:
+            channel.send(("left_threads", *name, ", ".join(left)))
         channel.send(("ended", *name, cause, error, traceback))
     except EOFError:
         return False
-    return is_clean
+    return is_clean and not left
 
 
 def _call(job: Job, session: Session) -> None:

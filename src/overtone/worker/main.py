@@ -13,9 +13,11 @@ from overtone.worker.wire import Channel
 def serve(channel: Channel, job: Job) -> None:
     """Run the trials that come over `channel`; returns when this process should end.
 
-    One trial, or with `job.reuse` one after the other for as long as each unwound cleanly.
+    One trial, or with `job.reuse` one after the other for as long as each unwound cleanly and
+    left no thread.
     """
     from overtone.worker.body import run_trial
+    from overtone.worker.left_threads import GRACE_S
 
     _ignore_interrupts()
     close = getattr(channel, "close", None)
@@ -31,7 +33,7 @@ def serve(channel: Channel, job: Job) -> None:
             return
         if not isinstance(order, Start):
             continue  # meant for a trial that ended by itself
-        is_clean = run_trial(channel, job, order)
+        is_clean = run_trial(channel, job, order, grace_s=GRACE_S if job.reuse else None)
         if not (is_clean and job.reuse):
             return
 

@@ -100,15 +100,16 @@ class TrialProcess:
         is_parked: Whether it has said that it cannot save, and waits to be told.
         is_terminated: Whether it was sent a SIGTERM, for not halting.
         is_noticed: Whether somebody else has sent it one, and it may save first.
+        is_last: Whether `start` has left threads, so that the process ends with it.
         excess: What `start` used beyond its limits, for which it was killed.
         is_open: Whether its line can still be read.
         watched: The selector's events that its line is registered for.
     """
 
     __slots__ = (
-        "ended", "excess", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
-        "is_terminated", "number", "pid", "reader", "shape", "sock", "start", "streams", "unsent",
-        "was_waiting", "watched",
+        "ended", "excess", "grace_s", "halted", "has_spoken", "is_last", "is_noticed", "is_open",
+        "is_parked", "is_terminated", "number", "pid", "reader", "shape", "sock", "start", "streams",
+        "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -131,7 +132,7 @@ class TrialProcess:
         self.has_spoken = False
         self.was_waiting = True
         self.ended: Message | None = None
-        self.halted = self.is_noticed = self.is_parked = False
+        self.halted = self.is_noticed = self.is_parked = self.is_last = False
         self.excess = ""
 
     def send(self, order: Order) -> None:
