@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
 from overtone.errors import TrainableError
-from overtone.worker.left_threads import native_ids_now
 from overtone.worker.session import Session
 
 _current: Session | None = None
@@ -47,9 +47,13 @@ def is_inside() -> bool:
 
 def bind(native_ids: Iterable[int], session: Session) -> None:
     """Let `current()` return `session`, whose trial has ended, in these threads from now on."""
-    for gone in _bound.keys() - native_ids_now():
-        del _bound[gone]  # the system may give its id to a thread of a later trial
     _bound.update((one, session) for one in native_ids if one not in _bound)
+
+
+def unbind_all_but(native_ids: AbstractSet[int]) -> None:
+    """Forget the other threads, which are gone: the system may give the id of one to a new thread."""
+    for gone in _bound.keys() - native_ids:
+        del _bound[gone]
 
 
 @contextmanager

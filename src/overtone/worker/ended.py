@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from overtone.core.types import Checkpoint as Reference
 from overtone.worker.checkpoint import Checkpoint
-from overtone.worker.current import bind
+from overtone.worker.current import bind, unbind_all_but
 from overtone.worker.halted import TrialHalted
 from overtone.worker.left_threads import StartedThreads
 from overtone.worker.session import Session
@@ -109,6 +109,8 @@ def ended_after(session: Session, threads: StartedThreads | None) -> Iterator[No
         threads: Made when the trial began. Those that it has left keep this session as their
             own; None if threads of several trials run here.
     """
+    if threads is not None:
+        unbind_all_but(threads.native_before)
     try:
         yield
     finally:

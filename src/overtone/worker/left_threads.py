@@ -20,17 +20,21 @@ _TASKS = "/proc/self/task"
 
 
 class StartedThreads:
-    """The threads that were started since this object was made, and still run."""
+    """The threads that were started since this object was made, and still run.
+
+    Attributes:
+        native_before: What the system called the threads that ran then.
+    """
 
     def __init__(self) -> None:
         self._before = set(threading.enumerate())
         self._n_before = _thread._count()
-        self._native = native_ids_now()
+        self.native_before = native_ids_now()
 
     def names(self, grace_s: float = 0.0) -> list[str]:
         """The names of those that still run after `grace_s` seconds; without waiting if there are none."""
         names = self._names()
-        give_up_at = time.monotonic() + grace_s
+        give_up_at = time.monotonic() + grace_s if names else 0.0
         while names and time.monotonic() < give_up_at:
             time.sleep(_LOOK_EVERY_S)
             names = self._names()
@@ -39,13 +43,16 @@ class StartedThreads:
     def native_ids(self) -> set[int]:
         """What the system calls them, those of C libraries included."""
         found = {one.native_id for one in self._threads() if one.native_id is not None}
-        return found if _count_native() == len(self._native) else found | (native_ids_now() - self._native)
+        before = self.native_before
+        return found if _count_native() == len(before) else found | (native_ids_now() - before)
 
     def _threads(self) -> list[threading.Thread]:
         return [one for one in threading.enumerate() if one not in self._before and _is_alive(one)]
 
     def _names(self) -> list[str]:
         threads = self._threads()
+        if not threads and _thread._count() <= self._n_before:
+            return []
         known = sum(not isinstance(one, threading._DummyThread) for one in threads)
         hidden = _thread._count() - self._n_before - known
         has_fsspec = any(one.name == "fsspecIO" for one in threading.enumerate())

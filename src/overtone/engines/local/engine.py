@@ -306,7 +306,7 @@ class Local(Engine):
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
         process.ended = message
-        if not self._job.reuse or process.is_last:
+        if not self._job.reuse or process.leaves_threads:
             # its end is told when it is gone, with what it leaves behind
             self._patience.start(process)
             return
@@ -320,7 +320,7 @@ class Local(Engine):
 
     def _on_left_threads(self, process: TrialProcess, message: Message) -> None:
         """A process ends with its trial, although processes are reused."""
-        process.is_last = True
+        process.leaves_threads = True
         if not self._has_told_of_threads:
             self._has_told_of_threads = True
             text = (
@@ -388,9 +388,9 @@ class Local(Engine):
         self._events.append(ended)
 
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
-        start = process.start
+        start = process.start or process.last
         if start is None:
-            return  # printed between two trials
+            return
         prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.pid}) "
         text = "".join(f"{prefix}{line}\n" for line in lines)
         self.on_output(start.trial_id, stream, text)
