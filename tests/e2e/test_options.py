@@ -19,7 +19,7 @@ from overtone.core.messages import Moved
 from overtone.engines.local import Local
 from overtone.errors import ResourceError, TrialError, TuneError
 from overtone.journal.reader import read
-from overtone.tune.schedulers import ASHAScheduler
+from overtone.tune.schedulers import ASHAScheduler, PopulationBasedTraining
 
 ENDLESS = 10_000
 
@@ -637,23 +637,71 @@ def test_a_fresh_process_for_each_trial(run):
     assert os.getpid() not in set(analysis.results_df["pid"])
 
 
-def test_reused_class_trials_are_reset(run):
+def test_reused_class_trials_are_reset(run, tmp_path):
+    calls = tmp_path / "calls"
+
     class Model(tune.Trainable):
+        def note(self, what):
+            with calls.open("a") as file:
+                file.write(f"{what} {self.trial_id[-1]} {self.config['x']}\n")
+
         def setup(self, config):
-            self.x, self.n_setups = config["x"], 1
+            self.x = config["x"]
+            self.note("setup")
 
         def step(self):
-            return {"score": self.x, "done": self.iteration == 1, "resets": self.n_setups}
+            return {"score": self.x, "done": self.iteration == 1}
 
         def reset_config(self, new_config):
             self.x = new_config["x"]
+            self.note("reset")
             return True
+
+        def cleanup(self):
+            self.note("cleanup")
 
     analysis = run(
         Model, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=True, max_concurrent_trials=1
     )
     assert sorted(analysis.results_df["score"]) == [1, 2, 3]
     assert lengths(analysis) == [2, 2, 2]
+    assert calls.read_text().splitlines() == ["setup 0 1", "reset 1 2", "reset 2 3", "cleanup 2 3"]
+
+
+def test_pbt_resets_the_objects_of_reused_trials(run, tmp_path):
+    calls = tmp_path / "calls"
+
+    class Model(tune.Trainable):
+        def setup(self, config):
+            with calls.open("a") as file:
+                file.write("setup\n")
+            self.theta = 0.0
+
+        def step(self):
+            self.theta += self.config["lr"]
+            return {"score": self.theta, "lr_now": self.config["lr"]}
+
+        def save_checkpoint(self, folder):
+            return {"theta": self.theta}
+
+        def load_checkpoint(self, state):
+            self.theta = state["theta"]
+
+        def reset_config(self, new_config):
+            self.theta = 0.0
+            return True
+
+    pbt = PopulationBasedTraining(
+        "training_iteration", perturbation_interval=2, hyperparam_mutations={"lr": tune.uniform(0.1, 1)},
+        quantile_fraction=0.5, synch=True,
+    )  # fmt: skip
+    analysis = run(
+        Model, config={"lr": tune.grid_search([0.1, 0.9])}, scheduler=pbt, metric="score", mode="max",
+        reuse_actors=True, stop={"training_iteration": 12},
+    )  # fmt: skip
+    frames = list(analysis.trial_dataframes.values())
+    assert any(frame["lr_now"].nunique() > 1 for frame in frames)  # one took the other's place
+    assert calls.read_text().splitlines() == ["setup"] * 2
 
 
 THREADED = """

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from overtone import tune
+from overtone.errors import OvertoneError
 from overtone.journal.reader import scan
 
 SEARCH = """
@@ -127,3 +128,52 @@ def test_a_time_that_is_none_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(tune.TuneError, match="simulate_time"):
         run(train, tmp_path)
+
+
+def endless(config: Any, t: int) -> dict[str, float]:
+    return {"loss": config["x"] / t}
+
+
+def endless_run(config: Any) -> None:
+    while True:
+        tune.simulate_time(1)
+        tune.report(loss=config["x"])
+
+
+@pytest.mark.parametrize("trainable", [endless, endless_run])
+@pytest.mark.parametrize("scheduler", [None, "pbt"])
+def test_a_trial_without_an_end_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainable: Any, scheduler: Any
+) -> None:
+    monkeypatch.setattr("overtone.engines.simulated.trials.MOST_RESULTS", 100)
+    if scheduler is not None:
+        mutations = {"x": tune.uniform(0, 1)}
+        scheduler = tune.schedulers.PopulationBasedTraining("training_iteration", hyperparam_mutations=mutations)
+    with pytest.raises(OvertoneError, match=r"trial \w+ has reported 100 results .* nothing ends it: give stop="):
+        search(trainable, tmp_path, scheduler=scheduler)
+
+
+@pytest.mark.parametrize(
+    ("trainable", "n", "arguments"),
+    [
+        (endless, 120, {"stop": {"training_iteration": 120}}),
+        (endless_run, 120, {"stop": {"training_iteration": 120}}),
+        (endless, 120, {"scheduler": tune.schedulers.HyperBandScheduler(max_t=120, reduction_factor=11)}),
+        (endless, 119, {"time_budget_s": 120}),
+        (lambda config, t: {"loss": t} if t <= 100 else None, 100, {}),
+    ],
+)
+def test_a_trial_that_something_ends_may_report_as_often_as_it_likes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainable: Any, n: int, arguments: Any
+) -> None:
+    monkeypatch.setattr("overtone.engines.simulated.trials.MOST_RESULTS", 100)
+    found = search(trainable, tmp_path, **arguments)
+    assert max(one["training_iteration"] for one in found.results.values()) >= n
+
+
+def search(trainable: Any, folder: Path, **arguments: Any) -> Any:
+    engine, x = tune.Simulated(workers=2), tune.uniform(0.5, 1)
+    return tune.run(
+        trainable, config={"x": x}, num_samples=2, engine=engine, storage_path=str(folder), verbose=0,
+        metric="loss", mode="min", **arguments,
+    )  # fmt: skip

@@ -93,8 +93,7 @@ class Controller:
             self._roster, scheduler, goal, self._limits, self._supply, observes, self._template.resources
         )
         self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
-        self._has_wake = self._has_started = False
-        self._nothing, self._time = Past(()), 0.0
+        self._has_wake, self._has_started, self._nothing, self._time = False, False, Past(()), 0.0
         self.view = View(
             self.trials, goal, seed, self._queue, lambda: (self._ledger.free(), self._ledger.total()), earlier
         )
@@ -253,6 +252,7 @@ class Controller:
         if live is None:
             return False
         self._endings.end(live.trial, event)
+        self._rulings.doubt(live.trial)
         self._fairness.on_length(self._time - live.started)
         self._review()
         self._advance()

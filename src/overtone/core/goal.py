@@ -19,6 +19,9 @@ OWN_FIELDS = frozenset({
 })  # fmt: skip
 """The fields that a session adds: never a goal that is inferred."""
 
+MOST_LISTED = 20
+"""How many of the reported metrics a message names."""
+
 _UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE)
 _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
 _NEGATED = re.compile(r"(^|[^a-z])neg(ative|ated)?([^a-z]|$)", re.IGNORECASE)
@@ -142,8 +145,8 @@ class Goal:
         self._name = self._only_name()
         return f'metric and mode were not named: taking metric={name!r}, mode="{mode}"'
 
-    def doubts(self, metrics: Metrics, needed: Iterable[str] = ()) -> list[str]:
-        """What looks like a typo, by the first result: names that are waited for and not in it.
+    def doubts(self, metrics: Metrics) -> list[str]:
+        """What looks like a typo, by the first result: objectives that are not in it.
 
         Raises:
             GoalError: A scheduler's clock was not reported, so that it could rule on nothing.
@@ -154,7 +157,7 @@ class Goal:
                 f"time_attr={self.time_attr!r} is not in the first result, which has "
                 f"{_listed(reported)}{_nearest(self.time_attr, reported)}"
             )
-        lacking = [name for name in (*self.metrics, *needed) if lookup(metrics, name) is None]
+        lacking = [name for name in self.metrics if lookup(metrics, name) is None]
         return [
             f"the first result has no {name!r}, which is waited for; it has {_listed(reported)}"
             f"{_nearest(name, [*reported, *OWN_FIELDS])}"
@@ -236,6 +239,32 @@ class Goal:
         return (
             f"the trial ended without reporting a number as {lacking!r}: it reported {_listed(names)}{hint}"
         )
+
+
+def lacking_criteria(names: Sequence[str], metrics: Metrics) -> str:
+    """What to tell the user who stops trials by metrics that no result has had.
+
+    Args:
+        names: Those metrics.
+        metrics: The newest result.
+    """
+    reported = [name for name in _paths(metrics) if name not in OWN_FIELDS]
+    more = f", and {len(reported) - MOST_LISTED} more" if len(reported) > MOST_LISTED else ""
+    hints = "".join(_nearest(name, [*reported, *OWN_FIELDS]) for name in names)
+    those, end = ("it", "does") if len(names) == 1 else ("they", "do")
+    return (
+        f"stop= waits for {_listed(names)}, and no result so far has a number of that name, so that {those} "
+        f"{end} not end any trial; the newest result has {_listed(reported[:MOST_LISTED])}{more}{hints}"
+    )
+
+
+def _paths(metrics: Metrics, before: str = "") -> list[str]:
+    """The names of all metrics, the nested ones as "a/b"."""
+    found: list[str] = []
+    for name, value in metrics.items():
+        inside = isinstance(value, Mapping)
+        found += _paths(value, f"{before}{name}/") if inside else [f"{before}{name}"]
+    return found
 
 
 def lookup(metrics: Metrics, name: str) -> Any:

@@ -34,6 +34,7 @@ class Job:
         elapsed_s: How long the experiment has run already, under earlier drivers.
         limits: What a trial may use.
         seed: The experiment's; an engine that simulates draws by it.
+        is_bounded: Whether anything but a trial itself may end it, such as `stop` or `max_t`.
         uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
     """
 
@@ -51,4 +52,5 @@ class Job:
     elapsed_s: float = 0.0
     limits: TrialLimits | None = None
     seed: int = 0
+    is_bounded: bool = True
     uses_ray: bool = False

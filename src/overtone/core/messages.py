@@ -361,9 +361,14 @@ class Moved:
 
 @message
 class Noted:
-    """A line that people should read once, such as which metric was taken."""
+    """A line that people should read once, such as which metric was taken.
+
+    Attributes:
+        is_warning: Whether it is said at any verbosity.
+    """
 
     text: str
+    is_warning: bool = False
 
 
 Choice = Added | Ruled | Moved | Noted

@@ -160,7 +160,8 @@ class Stopper(Protocol):
     """Ends trials: returns a reason, or None to go on.
 
     It may also have `next_decision(trial) -> float`, as schedulers do, and
-    `stop_all() -> str | None`, which is asked after each result.
+    `stop_all() -> str | None`, which is asked after each result; and `awaits`, the names of the
+    metrics without which it ends nothing.
     """
 
     def __call__(self, trial: Trial, result: Result) -> str | None: ...

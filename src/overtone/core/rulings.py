@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from overtone.core import messages as m
+from overtone.core.awaited import Awaited
 from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
 from overtone.core.goal import Goal
 from overtone.core.past import Past
@@ -40,6 +41,7 @@ class Rulings:
         self._roster = roster
         self._scheduler = scheduler
         self._stoppers = tuple(stoppers)
+        self._awaited = Awaited(name for one in self._stoppers for name in getattr(one, "awaits", ()))
         self._goal = goal
         self._observes = observes
         self._worth = worth or (lambda result: float(result.t))
@@ -80,6 +82,11 @@ class Rulings:
             self._worth(last) if last is not None else 0.0,
             self._merit(last) if last is not None else WORST,
         )
+
+    def doubt(self, trial: Trial) -> None:
+        """Note a metric that `stop=` waits for in vain, now that `trial` has reported or ended."""
+        if (text := self._awaited.doubt(trial)) is not None:
+            self._roster.choices.append(m.Noted(text, is_warning=True))
 
     def stop_all(self) -> str | None:
         """Why a stopper wants to end the search, if one does."""
@@ -214,10 +221,11 @@ class Rulings:
             self._roster.choices.append(m.Noted(note))
         if not self._has_result:
             self._has_result = True
-            waited = [name for stopper in self._stoppers for name in getattr(stopper, "bounds", ())]
-            self._roster.choices.extend(map(m.Noted, self._goal.doubts(metrics, waited)))
+            self._roster.choices.extend(map(m.Noted, self._goal.doubts(metrics)))
         result = self._goal.result(metrics, t)
         self._enter(trial, t, result)
+        if self._awaited.names:
+            self.doubt(trial)
         if self._observes:
             self._roster.commands.append(m.Observe(trial, result))
 
@@ -226,6 +234,8 @@ class Rulings:
         trial.ruled_t = t
         trial.n_results += 1
         trial.last = result
+        if self._awaited.names:
+            self._awaited.look(result.metrics)
         if result.scores and (trial.best is None or result.score > trial.best.score):
             trial.best = result
 

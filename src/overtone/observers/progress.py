@@ -98,7 +98,7 @@ class Progress:
         for choice in record.choices:
             if type(choice) is Moved:
                 self._move(choice)
-            elif type(choice) is Noted:
+            elif type(choice) is Noted and not choice.is_warning:
                 self.notes.append(choice.text)
 
     def show(self, row: Row, t: int, metrics: Metrics) -> None:

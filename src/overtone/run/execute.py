@@ -13,6 +13,7 @@ from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
+from overtone.run.bounds import is_bounded
 from overtone.run.compose import Parts, Past, compose, has_files, observers_for
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
@@ -201,7 +202,7 @@ class Run:
             reuse=experiment.reuse,
             log_to_file=_log_files(experiment.log_to_file),
             grace_s=experiment.grace_s,
-            limits=TrialLimits.of(experiment.trial_limits),
+            limits=(limits := TrialLimits.of(experiment.trial_limits)),
             captures_output=experiment.captures_output,
             store=within(
                 parts.place.store,
@@ -212,6 +213,7 @@ class Run:
             ),
             elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
             seed=parts.seed,
+            is_bounded=is_bounded(parts.scheduler, parts.stoppers, parts.limits.time_budget_s, limits),
             uses_ray=bound.uses_ray,
         )
         with ExitStack() as open_parts:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overtone.core.messages import Ended, Moved, Record
+from overtone.core.messages import Ended, Moved, Noted, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status, Trial
 from overtone.errors import TrialError, TuneError
+from overtone.run.loop import warn
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
@@ -33,7 +34,7 @@ class Tally:
 
 
 class Watch(Observer):
-    """Keeps count of ended trials for those who wait, and the tracebacks of failed ones."""
+    """Keeps count of ended trials for those who wait, and the tracebacks of failed ones; says warnings."""
 
     follows_results = False
 
@@ -46,9 +47,16 @@ class Watch(Observer):
 
     def on_past(self, record: Record) -> None:
         if record.choices:
-            self.on_record(record)
+            self._count(record)
 
     def on_record(self, record: Record) -> None:
+        if record.choices:
+            self._count(record)
+            for choice in record.choices:
+                if type(choice) is Noted and choice.is_warning:
+                    warn(choice.text)
+
+    def _count(self, record: Record) -> None:
         for choice in record.choices:
             if type(choice) is not Moved:
                 continue

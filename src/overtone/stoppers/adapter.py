@@ -18,6 +18,7 @@ class Adapter:
 
     def __init__(self, stopper: Any) -> None:
         self.stopper = stopper
+        self.awaits: tuple[str, ...] = getattr(stopper, "awaits", ())
 
     def __call__(self, trial: Trial, result: Result) -> str | None:
         facts = {"trial_id": trial.id, "experiment_tag": trial.tag, "config": trial.config}

@@ -16,6 +16,7 @@ class CombinedStopper(Stopper):
 
     def __init__(self, *stoppers: Stopper) -> None:
         self.stoppers = stoppers
+        self.awaits = tuple(name for one in stoppers for name in getattr(one, "awaits", ()))
 
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
         answers = [stopper(trial_id, result) for stopper in self.stoppers]  # any() alone would ask only some

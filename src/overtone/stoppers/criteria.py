@@ -36,24 +36,19 @@ class Criteria:
         self.goal_metric = goal_metric
         self.goal_mode = goal_mode
         self._collect(bounds, "")
-        self._unseen = dict.fromkeys(self.bounds)
 
     def __call__(self, trial: Trial, result: Result) -> str | None:
         metrics = result.metrics
-        reason = None
         for metric, bound in self.bounds.items():
-            given = look_up(metrics, metric)
-            if given is not None and metric in self._unseen:
-                del self._unseen[metric]
-            value = number(given)
-            if value is None or reason is not None:
+            value = number(look_up(metrics, metric))
+            if value is None:
                 continue
             if metric == self.goal_metric and self.goal_mode == "min":
                 if value <= bound:
-                    reason = f"{metric}={value:g} <= {bound:g}"
+                    return f"{metric}={value:g} <= {bound:g}"
             elif value >= bound:
-                reason = f"{metric}={value:g} >= {bound:g}"
-        return reason
+                return f"{metric}={value:g} >= {bound:g}"
+        return None
 
     def next_decision(self, trial: Trial) -> float:
         """The bound of training_iteration where there is no other, else the next report."""
@@ -63,9 +58,10 @@ class Criteria:
             return self.bounds.get("training_iteration", 0.0)
         return 0.0
 
-    def unseen(self) -> tuple[str, ...]:
-        """The metrics with a bound that no result has had so far."""
-        return tuple(self._unseen)
+    @property
+    def awaits(self) -> tuple[str, ...]:
+        """The metrics with a bound."""
+        return tuple(self.bounds)
 
     def _collect(self, bounds: Mapping[str, Any], path: str) -> None:
         for key, bound in bounds.items():

@@ -32,7 +32,7 @@ class ExperimentPlateauStopper(Stopper):
             raise ValueError(f"std={std!r} must be a number above 0")
         if not isinstance(patience, int) or patience < 0:
             raise ValueError(f"patience={patience!r} must be a whole number, 0 or more")
-        self.metric = metric
+        self.metric, self.awaits = metric, (metric,)
         self.std = std
         self.top = top
         self.mode = mode

@@ -14,7 +14,13 @@ class Stopper(ABC):
     """Ends trials, and the experiment, by what the trials report. To be subclassed.
 
     A `repr` that shows the arguments is what people read as the reason why a trial was stopped.
+
+    Attributes:
+        awaits: The names of the metrics without which it ends nothing: if no result has one of
+            them, a warning says so.
     """
+
+    awaits: tuple[str, ...] = ()
 
     @abstractmethod
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:

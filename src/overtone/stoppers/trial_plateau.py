@@ -39,7 +39,7 @@ class TrialPlateauStopper(Stopper):
             check_mode(mode)
         if num_results < 1:
             raise ValueError(f"num_results={num_results!r} must be at least 1")
-        self.metric = metric
+        self.metric, self.awaits = metric, (metric,)
         self.std = std
         self.num_results = num_results
         self.grace_period = grace_period

@@ -62,7 +62,8 @@ def run(run_or_experiment: Any, *args: Any, **arguments: Any) -> ExperimentAnaly
             {"time_s": 3600, "cpu_s": 7200, "memory": "2GB"}; one that uses more has failed.
         fail_fast: End the search, and within seconds all trials, at the first failed one; "raise"
             does so and raises.
-        reuse_actors: Keep a trial's process for the next one.
+        reuse_actors: Keep a trial's process for the next one, unless the trial leaves threads running.
+            A class trainable that defines `reset_config` keeps its object as well.
         raise_on_failed_trial: Whether failed trials raise in the end.
         callbacks: `Callback`s, called as the run goes on.
         max_concurrent_trials: At most so many trials at once.

@@ -24,7 +24,8 @@ class TuneConfig:
         max_concurrent_trials: At most so many trials at once; None or 0 for no limit.
         time_budget_s: End the search after so many seconds, or after a timedelta.
         trial_limits: What each trial may use, such as {"time_s": 3600, "memory": "2GB"}.
-        reuse_actors: Keep a trial's process for the next one.
+        reuse_actors: Keep a trial's process for the next one, unless the trial leaves threads running.
+            A class trainable that defines `reset_config` keeps its object as well.
         trial_name_creator: `trial -> name`, shown to people.
         trial_dirname_creator: `trial -> folder name`.
         chdir_to_trial_dir: Accepted: trials never change their working directory.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -12,10 +12,12 @@ from overtone.core.job import Job
 from overtone.core.messages import Cause, Start
 from overtone.errors import TrainableError
 from overtone.worker.bound import as_bound, resolve
-from overtone.worker.class_trial import is_steppable, run_class
+from overtone.worker.class_trial import KeptInstance, is_steppable, run_class
 from overtone.worker.current import activated
+from overtone.worker.ended import ended_after
 from overtone.worker.function_trial import FORMS, run_function
 from overtone.worker.halted import TrialHalted
+from overtone.worker.left_threads import GRACE_S, StartedThreads
 from overtone.worker.session import Session
 from overtone.worker.wire import Channel
 
@@ -28,6 +30,7 @@ def run_trial(
     start: Start,
     passing: tuple[type[BaseException], ...] = (),
     virtual: Callable[[], float] | None = None,
+    kept: KeptInstance | None = None,
 ) -> bool:
     """Run the trial of `start` from beginning to end.
 
@@ -35,10 +38,14 @@ def run_trial(
         passing: Exceptions that are not the trial's to end with, such as Ctrl-C in an engine
             that runs trials in its own process; they are raised, and no end is sent.
         virtual: The clock, in virtual seconds, where time is simulated.
+        kept: Where the object of a class trainable waits for the next trial; None if the process
+            is not used again.
 
     Returns:
-        Whether user code unwound as it should, so that the process may be used again.
+        Whether user code unwound as it should and left no thread, so that the process may be
+        used again.
     """
+    threads = StartedThreads() if virtual is None else None  # simulated trials are threads themselves
     name = (start.trial_id, start.attempt)
     session: Session | None = None
     cause: Cause = "returned"
@@ -46,8 +53,8 @@ def run_trial(
     try:
         session = Session(channel, job, start, *((virtual, True) if virtual else ()))
         channel.send(("started", *name, os.getpid(), os.uname().nodename, session.origin))
-        with activated(session):
-            _call(job, session)
+        with activated(session), ended_after(session, threads):
+            _call(job, session, kept)
             session.finish()
     except passing:
         raise
@@ -69,15 +76,22 @@ def run_trial(
             is_clean, cause, error = False, "lost", "ended by SIGTERM, at a report"
     if session is not None:
         session.notice.disarm()
+    left: Sequence[str] = ()
+    if threads is not None and kept is not None:
+        left = threads.names(GRACE_S)
+        if left and kept.stop():  # they may be of the object that is kept
+            left = threads.names(GRACE_S)
     _flush()
     try:
+        if left:
+            channel.send(("left_threads", *name, ", ".join(left)))
         channel.send(("ended", *name, cause, error, traceback))
     except EOFError:
         return False
-    return is_clean
+    return is_clean and not left
 
 
-def _call(job: Job, session: Session) -> None:
+def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
     """Call the trainable in the way that it asks for.
 
     Raises:
@@ -87,7 +101,7 @@ def _call(job: Job, session: Session) -> None:
     parameters = resolve({**bound.parameters, **job.parameters})
     trainable: Any = bound.trainable
     if is_steppable(trainable):
-        run_class(trainable, session, job, parameters)
+        run_class(trainable, session, job, parameters, kept)
     elif isinstance(trainable, type) or not callable(trainable):
         kind = "class without a step method" if isinstance(trainable, type) else type(trainable).__name__
         what = f"{trainable!r:.200} cannot be run: it is a {kind}"

@@ -9,6 +9,7 @@ from typing import Any
 from overtone.core.job import Job
 from overtone.errors import TrainableError
 from overtone.worker import saving
+from overtone.worker.halted import TrialHalted
 from overtone.worker.session import Session
 from overtone.worker.trainable import Trainable
 
@@ -18,22 +19,96 @@ def is_steppable(trainable: Any) -> bool:
     return isinstance(trainable, type) and (hasattr(trainable, "step") or hasattr(trainable, "_train"))
 
 
-def run_class(kind: type, session: Session, job: Job, parameters: Mapping[str, Any]) -> None:
-    """Step an object of `kind` until the session halts it."""
-    made = trainable_class(kind, parameters)(session.params)
+class KeptInstance:
+    """The object of a class that defines `reset_config`, between two trials of its process."""
+
+    def __init__(self) -> None:
+        self._made: Trainable | None = None
+
+    def keep(self, made: Trainable) -> None:
+        """Let the next trial take `made` over."""
+        self._made = made
+
+    def take(self) -> Trainable | None:
+        """The object that the last trial has left, if any."""
+        made, self._made = self._made, None
+        return made
+
+    def stop(self) -> bool:
+        """Let the object clean up, since no trial goes on with it; whether there was one."""
+        made = self.take()
+        if made is not None:
+            _stop_after_its_trial(made)
+        return made is not None
+
+
+def run_class(
+    kind: type, session: Session, job: Job, parameters: Mapping[str, Any], kept: KeptInstance | None = None
+) -> None:
+    """Step an object of `kind` until the session halts it.
+
+    Args:
+        kept: Has the object of the trial before, and keeps this one's, if `kind` defines
+            `reset_config`; None if the process is not used again.
+    """
+    made = kept.take() if kept is not None else None
+    if made is None or not _is_reset(made, session):
+        made = trainable_class(kind, parameters)(session.params)
     assert isinstance(made, Trainable)
+    is_whole = False
     try:
         _connect(made, session, job)
-        while True:
-            result = made.train()
-            is_done = bool(result.get("done"))
-            is_wanted = bool(result.get("should_checkpoint") or (is_done and job.checkpoint_at_end))
-            if session.saver is not None and (is_wanted or _is_save_due(session, is_done)):
-                session.report_with_state(result, session.rule.is_automatic and not is_wanted)
-            else:
-                session.report(result)  # ends the trial where the result is done
+        _step(made, session, job)
+    except TrialHalted:
+        is_whole = True
+        raise
     finally:
+        if is_whole and kept is not None and can_reset(made):
+            kept.keep(made)
+        else:
+            made.stop()
+
+
+def _step(made: Trainable, session: Session, job: Job) -> None:
+    while True:
+        result = made.train()
+        is_done = bool(result.get("done"))
+        is_wanted = bool(result.get("should_checkpoint") or (is_done and job.checkpoint_at_end))
+        if session.saver is not None and (is_wanted or _is_save_due(session, is_done)):
+            session.report_with_state(result, session.rule.is_automatic and not is_wanted)
+        else:
+            session.report(result)  # ends the trial where the result is done
+
+
+def can_reset(made: Trainable) -> bool:
+    """Whether its class defines how to take up another config."""
+    kind = type(made)
+    return kind.reset_config is not Trainable.reset_config or kind._reset is not Trainable._reset
+
+
+def _is_reset(made: Trainable, session: Session) -> bool:
+    """Hand the object of an earlier trial to this one; False if it refuses, and has cleaned up."""
+    before = made.config, made._session, made._iteration
+    made.config, made._session, made._iteration = session.params, session, 0
+    try:
+        if Trainable.reset(made, session.params):
+            return True
+    except BaseException:
+        _stop_after_its_trial(made)
+        raise
+    made.config, made._session, made._iteration = before
+    _stop_after_its_trial(made)
+    return False
+
+
+def _stop_after_its_trial(made: Trainable) -> None:
+    """Let an object clean up; an error is only printed, since its trial has ended."""
+    try:
         made.stop()
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
 
 
 def trainable_class(kind: type, parameters: Mapping[str, Any]) -> type:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 
 from overtone.errors import TrainableError
 from overtone.worker.session import Session
 
 _current: Session | None = None
+_bound: dict[int, Session] = {}
+"""The sessions of trials that have ended, by the native ids of threads that they have left."""
 
 
 def current() -> Session:
     """The session of the trial that runs in this process, from any of its threads.
 
+    A thread that an earlier trial has left gets the session of that trial.
+
     Raises:
         TrainableError: No trial runs here.
     """
+    if _bound and (ended := _bound.get(threading.get_native_id())) is not None:
+        return ended
     if _current is None:
         raise TrainableError(
             "no trial runs here: report(), get_checkpoint() and the like work inside a trainable that "
@@ -33,8 +41,19 @@ def swap(session: Session | None) -> Session | None:
 
 
 def is_inside() -> bool:
-    """Whether a trial runs in this process."""
-    return _current is not None
+    """Whether a trial runs in this process, and the caller is no thread that an earlier one has left."""
+    return _current is not None and not (_bound and threading.get_native_id() in _bound)
+
+
+def bind(native_ids: Iterable[int], session: Session) -> None:
+    """Let `current()` return `session`, whose trial has ended, in these threads from now on."""
+    _bound.update((one, session) for one in native_ids if one not in _bound)
+
+
+def unbind_all_but(native_ids: AbstractSet[int]) -> None:
+    """Forget the other threads, which are gone: the system may give the id of one to a new thread."""
+    for gone in _bound.keys() - native_ids:
+        del _bound[gone]
 
 
 @contextmanager

@@ -13,27 +13,34 @@ from overtone.worker.wire import Channel
 def serve(channel: Channel, job: Job) -> None:
     """Run the trials that come over `channel`; returns when this process should end.
 
-    One trial, or with `job.reuse` one after the other for as long as each unwound cleanly.
+    One trial, or with `job.reuse` one after the other for as long as each unwound cleanly and
+    left no thread.
     """
     from overtone.worker.body import run_trial
+    from overtone.worker.class_trial import KeptInstance
 
     _ignore_interrupts()
     close = getattr(channel, "close", None)
     if close is not None:
         # a process that the user's code forks must not keep the line open after this one's death
         os.register_at_fork(after_in_child=close)
-    while True:
-        try:
-            order = channel.receive(wait=True)
-        except EOFError:
-            return
-        if order is None:
-            return
-        if not isinstance(order, Start):
-            continue  # meant for a trial that ended by itself
-        is_clean = run_trial(channel, job, order)
-        if not (is_clean and job.reuse):
-            return
+    kept = KeptInstance() if job.reuse else None
+    try:
+        while True:
+            try:
+                order = channel.receive(wait=True)
+            except EOFError:
+                return
+            if order is None:
+                return
+            if not isinstance(order, Start):
+                continue  # meant for a trial that ended by itself
+            is_clean = run_trial(channel, job, order, kept=kept)
+            if kept is None or not is_clean:
+                return
+    finally:
+        if kept is not None:
+            kept.stop()
 
 
 def _ignore_interrupts() -> None:

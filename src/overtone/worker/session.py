@@ -373,12 +373,13 @@ class Session(Origin):
 
     def finish(self) -> None:
         """The trial ended by itself: keep what no report carried."""
-        keeper, t, counts = self._keeper, self.iteration, self._counts
-        if keeper.has_pending and not self.is_halted:
-            kept = self._kept(lambda: keeper.keep_pending(t, counts))
-            if kept is not None:
-                self._send("saved", kept)
-        keeper.drop_pending()
+        with self._lock:  # a thread that the trial has left may be reporting
+            keeper, t, counts = self._keeper, self.iteration, self._counts
+            if keeper.has_pending and not self.is_halted:
+                kept = self._kept(lambda: keeper.keep_pending(t, counts))
+                if kept is not None:
+                    self._send("saved", kept)
+            keeper.drop_pending()
 
     @property
     def n_reported(self) -> int:

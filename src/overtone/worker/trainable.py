@@ -70,7 +70,14 @@ class Trainable:
         self._stop()
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
-        """Take up other hyperparameters; whether that was possible."""
+        """Take up other hyperparameters; whether that was possible.
+
+        Called if a scheduler changes the config of a running trial, and with `reuse_actors=True`
+        instead of `cleanup` and `setup` if another trial goes on with this object: `config` and
+        `trial_id` are the new ones then, `training_iteration` is 0, and `load_checkpoint`
+        follows if the trial has a checkpoint. If it returns False, `cleanup` and the `setup` of a
+        new object follow.
+        """
         return self._reset(new_config)
 
     @classmethod

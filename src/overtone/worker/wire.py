@@ -6,6 +6,7 @@ A worker sends tuples; the first item names the message:
     ("reported", trial_id, attempt, t, raw_json, checkpoint | None)
     ("saved", trial_id, attempt, checkpoint)
     ("save_failed", trial_id, attempt, error)
+    ("left_threads", trial_id, attempt, names)  # before the end, if the process is not reused for it
     ("ended", trial_id, attempt, cause, error, traceback)
 
 An engine sends the commands Start, Proceed and Halt themselves, and None to shut down. A

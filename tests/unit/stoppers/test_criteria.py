@@ -52,11 +52,8 @@ def test_only_a_bound_on_the_iterations_alone_is_known_ahead():
     assert Criteria({}).next_decision(None) == float("inf")
 
 
-def test_bounds_on_metrics_that_never_came_are_known():
-    criteria = Criteria({"acuracy": 0.9, "loss": 9, "eval": {"x": 1}})
-    assert criteria.unseen() == ("acuracy", "loss", "eval/x")
-    criteria(None, result(accuracy=1, loss=10))
-    assert criteria.unseen() == ("acuracy", "eval/x")
+def test_all_metrics_with_a_bound_are_awaited():
+    assert Criteria({"acuracy": 0.9, "loss": 9, "eval": {"x": 1}}).awaits == ("acuracy", "loss", "eval/x")
 
 
 @pytest.mark.parametrize("bound", ["10", None, [1], float("nan")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from overtone.testing import faulty
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.body import run_trial
-from overtone.worker.class_trial import is_steppable
+from overtone.worker.class_trial import KeptInstance, is_steppable
 from overtone.worker.session import Session
 from overtone.worker.trainable import Trainable
 from overtone.worker.wire import Order, decode
@@ -277,3 +278,136 @@ def test_what_is_steppable() -> None:
     assert not is_steppable(faulty.Steps({}))
     assert not is_steppable(faulty.reports)
     assert not is_steppable(Checkpoint)
+
+
+# --- an object that is kept for the next trial ----------------------------------------------
+
+
+class Resettable(Trainable):
+    """Notes what is called on it; `answers` says what `reset_config` does, in order."""
+
+    calls: list[str]
+    answers: list[Any]
+
+    def setup(self, config: dict[str, Any]) -> None:
+        self.calls.append(f"setup {config} of {self.trial_id}")
+
+    def reset_config(self, new_config: dict[str, Any]) -> bool:
+        assert new_config is self.config
+        self.calls.append(f"reset {new_config} of {self.trial_id}")
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer  # type: ignore[no-any-return]
+
+    def step(self) -> Any:
+        if self.config.get("fails"):
+            raise ValueError("in step")
+        return {"t": self.iteration, "id": self.trial_id, "done": self.config.get("done", True)}
+
+    def save_checkpoint(self, checkpoint_dir: str) -> Any:
+        return {"of": self.trial_id}
+
+    def load_checkpoint(self, checkpoint: Any) -> None:
+        self.calls.append(f"load {checkpoint}")
+
+    def cleanup(self) -> None:
+        self.calls.append(f"cleanup of {self.trial_id}")
+
+
+@pytest.fixture
+def reused(tmp_path: Path) -> Callable[..., tuple[list[str], list[FakeChannel]]]:
+    """Runs trials one after the other in a process that is reused."""
+
+    def go(*starts: Start, answers: Any = (), kind: type = Resettable, **options: Any) -> Any:
+        kind = type("Resettable", (kind,), {"calls": [], "answers": list(answers)})
+        job = Job(kind, "Train", tmp_path / "exp", store=FolderStore(tmp_path / "store"), **options)
+        kept, channels = KeptInstance(), []
+        for one in starts:
+            channels.append(FakeChannel([halt(save=True)]))
+            run_trial(channels[-1], job, one, kept=kept)
+        kept.stop()
+        return kind.calls, channels  # type: ignore[attr-defined]
+
+    return go
+
+
+def a_start(trial_id: str, config: Any = None, **more: Any) -> Start:
+    return start(config or {}, until_t=99, trial_id=trial_id, **more)
+
+
+def test_the_object_of_the_last_trial_goes_on_where_reset_config_returns_true(reused: Any) -> None:
+    calls, channels = reused(a_start("a", {"x": 1}), a_start("b", {"x": 2}), answers=[True])
+    assert calls == ["setup {'x': 1} of a", "reset {'x': 2} of b", "cleanup of b"]
+    result = decode(channels[1].sent[1][4])
+    assert (result["t"], result["id"], result["training_iteration"]) == (0, "b", 1)
+
+
+@pytest.mark.parametrize("answer", [False, None])
+def test_an_object_that_refuses_cleans_up_as_its_own_trial_and_a_new_one_is_made(
+    reused: Any, answer: Any
+) -> None:
+    calls, channels = reused(a_start("a"), a_start("b"), answers=[answer])
+    assert calls == ["setup {} of a", "reset {} of b", "cleanup of a", "setup {} of b", "cleanup of b"]
+    assert channels[1].kinds == ["started", "reported", "ended"]
+
+
+def test_an_error_in_reset_config_fails_that_trial_alone(reused: Any) -> None:
+    calls, channels = reused(a_start("a"), a_start("b"), a_start("c"), answers=[ValueError("no")])
+    assert channels[1].sent[-1][3:5] == ("raised", "ValueError: no")
+    assert channels[2].sent[-1][3] == "returned"
+    assert calls[2:] == ["cleanup of b", "setup {} of c", "cleanup of c"]
+
+
+def test_the_object_of_a_trial_that_failed_is_not_kept(reused: Any) -> None:
+    calls, _ = reused(a_start("a", {"fails": True}), a_start("b"))
+    assert calls == ["setup {'fails': True} of a", "cleanup of a", "setup {} of b", "cleanup of b"]
+
+
+def test_a_trial_that_goes_on_from_a_checkpoint_loads_it_into_the_object(reused: Any) -> None:
+    _, channels = reused(start({"done": False}))
+    kept = next(one[3] for one in channels[0].sent if one[0] == "saved")
+    calls, channels = reused(a_start("b"), a_start("c", checkpoint=kept), answers=[True])
+    assert calls == ["setup {} of b", "reset {} of c", "load {'of': 't'}", "cleanup of c"]
+    assert decode(channels[1].sent[1][4])["training_iteration"] == kept.t + 1
+
+
+def test_a_class_without_reset_config_is_made_anew(reused: Any) -> None:
+    class Plain(Resettable):
+        reset_config = Trainable.reset_config
+
+    calls, _ = reused(a_start("a"), a_start("b"), kind=Plain)
+    assert calls == ["setup {} of a", "cleanup of a", "setup {} of b", "cleanup of b"]
+
+
+def test_the_first_name_of_reset_config_serves_as_well(reused: Any) -> None:
+    class Old(Resettable):
+        reset_config = Trainable.reset_config
+
+        def _reset(self, new_config: dict[str, Any]) -> bool:
+            return True
+
+    calls, _ = reused(a_start("a"), a_start("b"), kind=Old)
+    assert calls == ["setup {} of a", "cleanup of b"]
+
+
+def test_without_reuse_nothing_is_kept(run: Run) -> None:
+    kind = type("Resettable", (Resettable,), {"calls": [], "answers": []})
+    run(kind)
+    run(kind)
+    assert kind.calls == ["setup {} of t", "cleanup of t"] * 2  # type: ignore[attr-defined]
+
+
+def test_an_object_whose_threads_would_stay_cleans_up_first(reused: Any) -> None:
+    class Loading(Resettable):
+        def setup(self, config: dict[str, Any]) -> None:
+            self.ends = threading.Event()
+            self.thread = threading.Thread(target=self.ends.wait, args=(10,), name="loader")
+            self.thread.start()
+
+        def cleanup(self) -> None:
+            self.ends.set()
+            self.thread.join(10)
+
+    _, channels = reused(a_start("a"), a_start("b"), kind=Loading, answers=[True])
+    assert [one.kinds for one in channels] == [["started", "reported", "ended"]] * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,3 +58,27 @@ def test_an_unclean_trial_is_the_last() -> None:
 def test_ctrl_c_is_the_drivers() -> None:
     serve(FakeChannel(), job())
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_a_trial_that_leaves_a_thread_is_the_last_and_says_so() -> None:
+    goes = threading.Event()
+
+    def train(config: Any) -> float:
+        threading.Thread(target=goes.wait, args=(10,), name="loader", daemon=True).start()
+        return 1.0
+
+    channel = FakeChannel([start(trial_id="a", until_t=9), start(trial_id="b", until_t=9)])
+    serve(channel, job(train))
+    goes.set()
+    assert [one[0] for one in channel.sent] == ["started", "reported", "left_threads", "ended"]
+    assert channel.sent[2] == ("left_threads", "a", 0, "loader")
+
+
+def test_a_thread_that_is_about_to_end_is_waited_for() -> None:
+    def train(config: Any) -> float:
+        threading.Timer(0.01, lambda: None).start()
+        return 1.0
+
+    channel = FakeChannel([start(trial_id="a", until_t=9), start(trial_id="b", until_t=9), None])
+    serve(channel, job(train))
+    assert ended(channel) == ["a", "b"]

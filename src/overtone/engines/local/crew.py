@@ -317,8 +317,24 @@ class Crew:
                 self._selector.unregister(stream.descriptor)
             os.close(stream.descriptor)
 
+    def _let_go(self, patience_s: float) -> None:
+        """Wait for the end of processes without a trial: a class trainable may clean up there."""
+        leaving = [one for one in self._waiting if one.is_open and one.pid]
+        for process in leaving:
+            process.send(None)
+        give_up_at = time.monotonic() + patience_s
+        for process in leaving:
+            process.sock.settimeout(max(0.001, give_up_at - time.monotonic()))
+            try:
+                while process.sock.recv(1024):
+                    pass
+            except OSError:
+                pass  # it does not end, or it is gone
+
     def close(self, patience_s: float) -> None:
         """Kill all processes, with what they started, and the server."""
+        if self._job.reuse:
+            self._let_go(patience_s)
         has_killed_all = self._server.end(patience_s)
         for process in list(self._processes.values()):
             if process.pid and not has_killed_all:

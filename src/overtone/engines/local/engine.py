@@ -100,6 +100,7 @@ class Local(Engine):
         self._queue: deque[Start] = deque()
         self._running: dict[str, TrialProcess] = {}
         self._crew: Crew | None = None
+        self._has_told_of_threads = False
 
     # --- the Engine ------------------------------------------------------------------
 
@@ -290,6 +291,9 @@ class Local(Engine):
             if message[0] == "ended":
                 self._on_ended(process, message)
                 continue
+            if message[0] == "left_threads":
+                self._on_left_threads(process, message)
+                continue
             if message[0] == "save_failed":
                 self._patience.stop(process)  # it waits to be told, parked
                 process.is_parked = True
@@ -302,7 +306,7 @@ class Local(Engine):
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
         process.ended = message
-        if not self._job.reuse:
+        if not self._job.reuse or process.leaves_threads:
             # its end is told when it is gone, with what it leaves behind
             self._patience.start(process)
             return
@@ -313,6 +317,17 @@ class Local(Engine):
         self._forget(process)
         self._crew.put_back(process)
         self._start_what_fits()
+
+    def _on_left_threads(self, process: TrialProcess, message: Message) -> None:
+        """A process ends with its trial, although processes are reused."""
+        process.leaves_threads = True
+        if not self._has_told_of_threads:
+            self._has_told_of_threads = True
+            text = (
+                f"overtone: trial {message[1]} left threads running ({message[3]}): processes of such trials "
+                "are not reused. Join the threads before the trial ends, or set reuse_actors=False\n"
+            )
+            self.on_output("", "stderr", text)
 
     def _forget(self, process: TrialProcess) -> None:
         """Tell the end of the trial in a process as the process told it."""
@@ -352,8 +367,11 @@ class Local(Engine):
             self._end(start, "limit", process.excess)
         elif self._crew.broken is not None and not process.has_spoken:
             self._end(start, "raised", *self._crew.broken, is_hopeless=True)
-        elif process.was_waiting and not process.has_spoken and not process.halted:
-            self._queue.appendleft(start)  # it died while it waited; the trial never ran
+        elif process.was_waiting and not process.has_spoken:  # it died while it waited; the trial never ran
+            if process.halted:
+                self._end(start, "halted")
+            else:
+                self._queue.appendleft(start)
         elif process.is_terminated:
             self._end(start, "killed", f"did not halt within {process.grace_s:g} s: {text}")
         else:
@@ -370,9 +388,9 @@ class Local(Engine):
         self._events.append(ended)
 
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
-        start = process.start
+        start = process.start or process.last
         if start is None:
-            return  # printed between two trials
+            return
         prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.pid}) "
         text = "".join(f"{prefix}{line}\n" for line in lines)
         self.on_output(start.trial_id, stream, text)

@@ -92,7 +92,7 @@ class OnNode(Local):
         return Reported(now, trial_id, attempt, t, {}, checkpoint, raw)  # nobody here reads metrics
 
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
-        start = process.start
+        start = process.start or process.last
         if start is not None:
             name = start.name or f"{self._job.name}_{start.trial_id}"
             self.on_lines(start.trial_id, name, process.pid, stream, lines)

@@ -91,6 +91,7 @@ class TrialProcess:
         number: Its name between the driver and the server.
         pid: Its process id; 0 until the server has said so.
         start: The trial in it; None while it waits for one.
+        last: The newest trial in it, also while it waits for another.
         shape: What it was set up for by its first Start.
         has_spoken: Whether it has said a word about `start`.
         was_waiting: Whether it was there before `start` was handed to it.
@@ -100,6 +101,7 @@ class TrialProcess:
         is_parked: Whether it has said that it cannot save, and waits to be told.
         is_terminated: Whether it was sent a SIGTERM, for not halting.
         is_noticed: Whether somebody else has sent it one, and it may save first.
+        leaves_threads: Whether `start` does, so that the process ends with it.
         excess: What `start` used beyond its limits, for which it was killed.
         is_open: Whether its line can still be read.
         watched: The selector's events that its line is registered for.
@@ -107,8 +109,8 @@ class TrialProcess:
 
     __slots__ = (
         "ended", "excess", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
-        "is_terminated", "number", "pid", "reader", "shape", "sock", "start", "streams", "unsent",
-        "was_waiting", "watched",
+        "is_terminated", "last", "leaves_threads", "number", "pid", "reader", "shape", "sock", "start",
+        "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -123,15 +125,17 @@ class TrialProcess:
         self.watched = EVENT_READ
         self.is_terminated = False
         self.grace_s = 0.0
+        self.start: Start | None = None
         self.forget_trial()
 
     def forget_trial(self) -> None:
         """Wait for a trial."""
-        self.start: Start | None = None
+        self.last = self.start
+        self.start = None
         self.has_spoken = False
         self.was_waiting = True
         self.ended: Message | None = None
-        self.halted = self.is_noticed = self.is_parked = False
+        self.halted = self.is_noticed = self.is_parked = self.leaves_threads = False
         self.excess = ""
 
     def send(self, order: Order) -> None:

@@ -16,6 +16,7 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.core.ledger import check_feasible
 from overtone.core.protocols import Engine
+from overtone.engines.simulated import trials
 from overtone.engines.simulated.account import Account
 from overtone.engines.simulated.attempt import Attempt
 from overtone.engines.simulated.fleet import Fleet, named
@@ -31,6 +32,9 @@ MOST_EMPTY_POLLS = 1000
 
 class Simulated(Trials, Engine):
     """Runs curves, and ordinary trainables, in virtual time.
+
+    A trial that has reported 1,000,000 results and goes on ends the run with an error, unless `stop`,
+    a scheduler's `max_t` or a limit on time may end it.
 
     Args:
         workers: How many CPUs the one machine has: so many one-CPU trials run at once. 4 where
@@ -86,6 +90,7 @@ class Simulated(Trials, Engine):
         self._now = float(job.elapsed_s)
         if job.limits is not None and job.limits.time_s is not None:
             self._limit_s = job.limits.time_s
+        self._most_results = inf if job.is_bounded else trials.MOST_RESULTS
         self._fleet = Fleet(self._kinds, job.seed)
         for name, kind in self._kinds.items():
             if kind.joins_s > 0:

@@ -22,10 +22,14 @@ from overtone.engines.simulated.fleet import Fleet
 from overtone.engines.simulated.live import LiveTrial
 from overtone.engines.simulated.source import Curve, wrong_point
 from overtone.engines.simulated.world import World
+from overtone.errors import OvertoneError
 from overtone.worker.saving_rule import SavingRule
 from overtone.worker.wire import event as event_of
 
 NODE = "simulated"
+
+MOST_RESULTS = 1_000_000
+"""A trial that has reported so many and goes on ends the run, if nothing else may end the trial."""
 
 Happening = Callable[[list[m.Event]], bool]
 """Adds the events that come of something; whether somebody may have to decide now."""
@@ -53,6 +57,7 @@ class Trials:
         self._attempts: dict[tuple[str, int], Attempt] = {}
         self._time_at: dict[str, float] = {}  # a checkpoint's time_total_s, by uri
         self._limit_s = inf
+        self._most_results: float = inf
         self._ran_s: dict[str, float] = {}  # by trial, over its attempts
         self._curve_of: Callable[[Config], Curve] | None = None
         self._result = Fields().result
@@ -128,6 +133,8 @@ class Trials:
         if metrics is None:
             self._end(attempt, "returned", after_s=pause_s)
             return False
+        if t > self._most_results:
+            raise self._endless(attempt)
         if self._limit_s is not inf:
             before_s = self._ran_s.get(attempt.trial_id, 0.0)
             if before_s + seconds > self._limit_s:
@@ -145,6 +152,13 @@ class Trials:
         heapq.heappush(self._heap, (at_s, self._order, attempt, None))
         return True
 
+    def _endless(self, attempt: Attempt) -> OvertoneError:
+        return OvertoneError(
+            f"trial {attempt.trial_id} has reported {self._most_results:,} results in a simulation, and "
+            'nothing ends it: give stop={"training_iteration": 100}, a scheduler with max_t, time_budget_s, '
+            "or a curve that returns None after its last iteration"
+        )
+
     def _run_live(self, attempt: Attempt, events: list[m.Event]) -> bool:
         """Let an ordinary trainable run until it stands still."""
         live = attempt.live
@@ -160,6 +174,8 @@ class Trials:
                 attempt.t, attempt.n_here = one.t, attempt.n_here + 1
                 attempt.total_s = float(one.metrics.get("time_total_s", 0.0))
                 attempt.iterating_since = None
+                if attempt.t > self._most_results:
+                    raise self._endless(attempt)
             elif isinstance(one, m.Ended):
                 self._forget(attempt)
             saved = getattr(one, "checkpoint", None)

@@ -1,0 +1,93 @@
+"""Which threads a trial has started and not ended.
+
+A thread of Python's own that is left may call `report()` at any time, or wait on the line to the
+driver, so that a process with such a thread is not used for another trial. Pools of C libraries
+(BLAS, OpenMP, torch) stay for the life of a process and call no Python code: they do not count.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import threading
+import time
+
+GRACE_S = 0.25
+"""How long a trial's end waits for threads that are about to end."""
+
+_LOOK_EVERY_S = 0.002
+_TASKS = "/proc/self/task"
+
+
+class StartedThreads:
+    """The threads that were started since this object was made, and still run.
+
+    Attributes:
+        native_before: What the system called the threads that ran then.
+    """
+
+    def __init__(self) -> None:
+        self._before = set(threading.enumerate())
+        self._n_before = _thread._count()
+        self.native_before = native_ids_now()
+
+    def names(self, grace_s: float = 0.0) -> list[str]:
+        """The names of those that still run after `grace_s` seconds; without waiting if there are none."""
+        names = self._names()
+        give_up_at = time.monotonic() + grace_s if names else 0.0
+        while names and time.monotonic() < give_up_at:
+            time.sleep(_LOOK_EVERY_S)
+            names = self._names()
+        return names
+
+    def native_ids(self) -> set[int]:
+        """What the system calls them, those of C libraries included."""
+        found = {one.native_id for one in self._threads() if one.native_id is not None}
+        before = self.native_before
+        return found if _count_native() == len(before) else found | (native_ids_now() - before)
+
+    def _threads(self) -> list[threading.Thread]:
+        return [one for one in threading.enumerate() if one not in self._before and _is_alive(one)]
+
+    def _names(self) -> list[str]:
+        threads = self._threads()
+        if not threads and _thread._count() <= self._n_before:
+            return []
+        known = sum(not isinstance(one, threading._DummyThread) for one in threads)
+        hidden = _thread._count() - self._n_before - known
+        has_fsspec = any(one.name == "fsspecIO" for one in threading.enumerate())
+        names = [one.name for one in threads if not _stays(one, has_fsspec)]
+        return names + ["one without a name"] * min(hidden, 1 - bool(names))
+
+
+def _is_alive(thread: threading.Thread) -> bool:
+    """Whether it runs; a thread that Python did not start is never seen to end by `threading`."""
+    if isinstance(thread, threading._DummyThread) and os.path.isdir(_TASKS):
+        return os.path.exists(f"{_TASKS}/{thread.native_id}")
+    return thread.is_alive()
+
+
+def _stays(thread: threading.Thread, has_fsspec: bool) -> bool:
+    """Whether a library keeps it for the life of the process, and runs nothing of the user's in it.
+
+    Those are the threads with which fsspec saves to a URL, and tqdm's monitor.
+    """
+    if thread.name == "fsspecIO" or type(thread).__module__ == "tqdm._monitor":
+        return True
+    return has_fsspec and thread.name.startswith("asyncio_")
+
+
+def _count_native() -> int:
+    """How many threads this process has; 0 where the system does not say."""
+    try:
+        return os.stat(_TASKS).st_nlink - 2
+    except OSError:
+        return 0
+
+
+def native_ids_now() -> set[int]:
+    """What the system calls the threads of this process; off Linux, only those that Python knows."""
+    try:
+        return set(map(int, os.listdir(_TASKS)))
+    except OSError:
+        return {one.native_id for one in threading.enumerate() if one.native_id is not None}
