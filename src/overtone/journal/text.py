@@ -37,6 +37,17 @@ def loads(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def encodable(text: str) -> str:
+    """`text` as UTF-8 can hold it: half of a surrogate pair is spelled out, as in "\\ud800"."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _untag(found: dict[str, Any]) -> Any:
     if len(found) == 1 and found.get("__float__") in _TAGS:
         return _TAGS[found["__float__"]]
