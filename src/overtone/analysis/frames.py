@@ -27,7 +27,7 @@ def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         elif type(value) is str:
             flat[name] = encodable(value)
         elif isinstance(value, Mapping) and PLACE in value:
-            flat[name] = value.get("shown")
+            flat[name] = encodable(str(value.get("shown")))
         elif isinstance(value, Mapping) and value:
             flat.update(flatten(value, f"{name}/"))
         else:

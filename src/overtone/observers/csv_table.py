@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from overtone.journal.text import encodable
+from overtone.space import describe
 
 _limiting = Lock()  # the longest cell is a setting of the whole process
 
@@ -106,7 +107,11 @@ class Sheet:
 
     def set_constant(self, constant: Mapping[str, Any], config: Any) -> None:
         """Take other values for the constant cells."""
-        self.ending = f",{written(constant.values())}"
+        try:
+            cells = written(constant.values())
+        except Exception:  # an object of a config may raise when it is written
+            cells = written(one if one is None else _text(one) for one in constant.values())
+        self.ending = f",{cells}"
         self.config = config
 
     def add(self, names: Sequence[str]) -> None:
@@ -127,6 +132,13 @@ class Sheet:
         made = Widening(before, self.header, n_late - self.n_written, "".join(rows), self.names)
         self.waiting, self.n_cells, self.n_written = [], 0, n_late
         return made
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return describe(value)
 
 
 def sheet_of(names: list[str], constant: Mapping[str, Any], config: Any) -> Sheet | None:

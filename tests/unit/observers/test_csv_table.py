@@ -62,3 +62,12 @@ def test_a_file_in_this_order_is_gone_on_with() -> None:
     found = sheet_of(["loss", "timesteps_total", "trial_id", "config/lr", "b", "c"], CONSTANT, None)
     assert found is not None
     assert (found.late, found.n_written) == (["b", "c"], 2)
+
+
+def test_an_object_that_cannot_be_shown_is_named() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    odd = Sheet(columns(("loss",), ("a", "b")), {"a": Odd(), "b": None}, None)
+    assert odd.ending == ',"<Odd, whose repr raised RuntimeError>",'
