@@ -62,7 +62,11 @@ def is_readable(raw: str) -> bool:
     place for; integers of any length, if it lifted the limit of their digits; and as many levels as
     its own stack allows.
     """
-    if "\\ud" in raw or (len(raw) > MOST_DIGITS and not 0 < _max_digits() <= MOST_DIGITS):
+    if "\\ud" in raw:
+        return False
+    if len(raw) <= 2 * MOST_LEVELS:  # most are so short that there is nothing to look for
+        return True
+    if len(raw) > MOST_DIGITS and not 0 < _max_digits() <= MOST_DIGITS:
         return False
     return raw.count("{") + raw.count("[") <= MOST_LEVELS or _depth(raw) <= MOST_LEVELS
 
