@@ -389,4 +389,4 @@ class ExperimentAnalysis:
         return (result for one in self.trials for result in one.results())
 
     def _frame_of(self, trial_id: str) -> Any:
-        return frame(flatten(result) for result in self._history.results(trial_id))
+        return RecordedTrial(trial_id, self._history).frame()

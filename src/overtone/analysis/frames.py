@@ -6,24 +6,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from overtone.errors import MissingPackageError
+from overtone.journal.text import encodable
 from overtone.space.data import PLACE
+
+_FLAT = frozenset({float, int, bool, type(None)})  # a look-up takes a tenth of asking for a Mapping
 
 
 def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """`result` with nested mappings spelled out: {"config": {"lr": 1}} is {"config/lr": 1}.
 
     An empty mapping stays as it is, so that no key is lost. What stands in a config for
-    something that is no data (see `overtone.space.data`) becomes its description.
+    something that is no data (see `overtone.space.data`) becomes its description. Half of a
+    surrogate pair, which no table can hold, is spelled out.
     """
     flat: dict[str, Any] = {}
     for key, value in result.items():
-        if isinstance(value, Mapping) and PLACE in value:
-            flat[f"{prefix}{key}"] = value.get("shown")
+        name = f"{prefix}{key}"
+        if type(value) in _FLAT:
+            flat[name] = value
+        elif type(value) is str:
+            flat[name] = encodable(value)
+        elif isinstance(value, Mapping) and PLACE in value:
+            flat[name] = encodable(str(value.get("shown")))
         elif isinstance(value, Mapping) and value:
-            flat.update(flatten(value, f"{prefix}{key}/"))
+            flat.update(flatten(value, f"{name}/"))
         else:
-            flat[f"{prefix}{key}"] = value
-    return flat
+            flat[name] = value
+    return flat if prefix or all(map(str.isascii, flat)) else {encodable(key): flat[key] for key in flat}
 
 
 def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
@@ -36,16 +45,25 @@ def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
     Raises:
         MissingPackageError: pandas is not installed.
     """
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingPackageError("pandas", "pandas", "a frame of results") from None
     listed = list(rows)
     columns = list(dict.fromkeys(key for row in listed for key in row))
     if index is not None and index not in columns:
         columns.insert(0, index)
-    made = pd.DataFrame({name: [row.get(name) for row in listed] for name in columns}, columns=columns)
+    made = frame_of({name: [row.get(name) for row in listed] for name in columns})
     return made if index is None else made.set_index(index)
+
+
+def frame_of(columns: Mapping[str, Any]) -> Any:
+    """A DataFrame with these columns.
+
+    Raises:
+        MissingPackageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingPackageError("pandas", "pandas", "a frame of results") from None
+    return pd.DataFrame(columns, columns=list(columns))
 
 
 class TrialFrames(Mapping[str, Any]):

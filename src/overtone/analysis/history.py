@@ -11,8 +11,10 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from zlib import crc32
 
+from overtone.analysis.columns import Block
 from overtone.analysis.recorded_config import with_tuples
 from overtone.core.lineage import Lineage
 from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
@@ -24,8 +26,16 @@ from overtone.journal.garbage import not_collecting
 from overtone.journal.header import header
 from overtone.journal.newest_parts import newest_parts
 from overtone.journal.reader import Lines
-from overtone.journal.text import LazyMetrics
+from overtone.journal.text import LazyMetrics, loads
 
+_MOST_ROWS, _MOST_BYTES = 4096, 1 << 22  # that are decoded at once
+_CLOSE_BYTES = 2048  # results that are no further apart are found faster together
+_FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
+_PLAIN_LINE = (
+    rb'(\{"n":\d+,"e":"reported","time":[-+.e\d]+,"trial_id":"%b","attempt":\d+,"t":\d+,"metrics":(.*))'
+    rb',"crc":"([0-9a-f]{8})"\}\n'
+)
+"""A whole line of `PLAIN_REPORT` of one trial: its body, its metrics and its checksum."""
 _SEAL_BYTES = 19  # what Lines takes off a line: its checksum and its newline
 
 
@@ -56,15 +66,36 @@ class Past:
         self._facts.append(constant_facts(row))
         self._configs.append(row.config)
 
-    def complete(self, row: Row, number: int, metrics: Metrics) -> dict[str, Any]:
-        """Result `number` of the trial as users know it, with its constant facts and config."""
+    def blocks(self, row: Row, size: int) -> Iterator[tuple[range, dict[str, Any]]]:
+        """The numbers of all results, at most `size` at a time, with what is the same in each result."""
+        ends = [*self._since[1:], len(self.offsets)] if self._since else [len(self.offsets)]
+        begin = 0
+        for end in ends:
+            for at in range(begin, end, size):
+                yield range(at, min(at + size, end)), self._constant(row, at)
+            begin = max(begin, end)
+
+    def _constant(self, row: Row, number: int) -> dict[str, Any]:
         at = bisect_right(self._since, number) - 1
         facts, config = (self._facts[at], self._configs[at]) if at >= 0 else (constant_facts(row), row.config)
+        return {**facts, "config": config}
+
+    def complete(self, row: Row, number: int, metrics: Metrics) -> dict[str, Any]:
+        """Result `number` of the trial as users know it, with its constant facts and config."""
         is_last = row.is_final and number == len(self.offsets) - 1
-        result = {"timesteps_total": None, **metrics, **facts, "config": config}
+        result = {"timesteps_total": None, **metrics, **self._constant(row, number)}
         if is_last:
             result["done"] = True
         return result
+
+
+def _line_at(file: IO[bytes], offset: int, size: int) -> bytes:
+    """At least one line of the file from `offset` on, and `size` bytes where there are as many."""
+    file.seek(offset)
+    chunk = file.read(size)
+    while b"\n" not in chunk and (more := file.read(len(chunk) + 1)):
+        chunk += more
+    return chunk
 
 
 class History:
@@ -168,14 +199,78 @@ class History:
         """A trial's results from the file, complete, one at a time."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         numbers = range(len(past.offsets))
-        with self.journal.open("rb", buffering=4096) as file:
-            for number in reversed(numbers) if newest_first else numbers:
-                file.seek(past.offsets[number])
-                body = unsealed(file.readline()[:-1])
-                record = None if body is None else self._codec.decode(body)
-                if record is None or type(record.event) is not Reported or record.event.trial_id != trial_id:
-                    raise StorageError(f"{self.journal} was changed after it was read: call refresh()")
-                yield past.complete(row, number, record.event.metrics)
+        for number, body in self._bodies(trial_id, reversed(numbers) if newest_first else numbers):
+            yield past.complete(row, number, self._reported(trial_id, body))
+
+    def blocks(self, trial_id: str) -> Iterator[Block]:
+        """A trial's results from the file, oldest first, many at a time."""
+        row, past = self.table.rows[trial_id], self._pasts[trial_id]
+        for numbers, constant in past.blocks(row, self._block(trial_id)):
+            rows = self._reports(trial_id, numbers)
+            if row.is_final and numbers.stop == len(past.offsets):
+                rows[-1]["done"] = True
+            yield Block(rows, constant)
+
+    def _block(self, trial_id: str) -> int:
+        """How many of a trial's results are worth being read at once."""
+        return max(1, min(_MOST_ROWS, _MOST_BYTES // max(1, self._apart(trial_id))))
+
+    def _apart(self, trial_id: str) -> int:
+        """How many bytes a trial's results are apart."""
+        offsets = self._pasts[trial_id].offsets
+        return int(offsets[-1] - offsets[0]) // len(offsets) if offsets else 0
+
+    def _reports(self, trial_id: str, numbers: range) -> list[dict[str, Any]]:
+        """The metrics of a trial's results of these numbers."""
+        texts = self._plain(trial_id, numbers) if self._apart(trial_id) <= _CLOSE_BYTES else None
+        if texts is not None:
+            try:
+                rows: list[dict[str, Any]] = loads(f"[{b','.join(texts).decode()}]")
+            except ValueError:  # one of them: it is named below
+                rows = []
+            if len(rows) == len(numbers) and set(map(type, rows)) == {dict}:
+                return rows
+        return [dict(self._reported(trial_id, body)) for _, body in self._bodies(trial_id, numbers)]
+
+    def _plain(self, trial_id: str, numbers: range) -> list[bytes] | None:
+        """The texts of results that are close together; None if one led to something, or is damaged."""
+        offsets = self._pasts[trial_id].offsets
+        start, last = offsets[numbers[0]], offsets[numbers[-1]]
+        with self.journal.open("rb", buffering=0) as file:
+            data = _line_at(file, start, last - start + _CLOSE_BYTES)
+            while data.find(b"\n", last - start) < 0 and (more := file.read(_MANY_BYTES)):
+                data += more
+        name = re.escape(trial_id.encode())
+        found = re.findall(_PLAIN_LINE % name, data[: data.find(b"\n", last - start) + 1])
+        if len(found) != len(numbers) or any(crc32(body) != int(crc, 16) for body, _, crc in found):
+            return None
+        return [metrics for _, metrics, _ in found]
+
+    def _bodies(self, trial_id: str, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+        """The verified lines of a trial's results of these numbers."""
+        offsets = self._pasts[trial_id].offsets
+        size = _FEW_BYTES if self._apart(trial_id) > _FEW_BYTES else _MANY_BYTES
+        chunk, start = b"", 0
+        with self.journal.open("rb", buffering=0) as file:
+            for number in numbers:
+                at = offsets[number] - start
+                end = chunk.find(b"\n", at) if 0 <= at < len(chunk) else -1
+                if end < 0:
+                    chunk, start = _line_at(file, offsets[number], size), offsets[number]
+                    at, end = 0, chunk.find(b"\n")
+                body = unsealed(chunk[at:end]) if end >= 0 else None
+                if body is None:
+                    raise self._changed()
+                yield number, body
+
+    def _reported(self, trial_id: str, body: bytes) -> Metrics:
+        record = self._codec.decode(body)
+        if record is None or type(record.event) is not Reported or record.event.trial_id != trial_id:
+            raise self._changed()
+        return record.event.metrics
+
+    def _changed(self) -> StorageError:
+        return StorageError(f"{self.journal} was changed after it was read: call refresh()")
 
     def last_result(self, trial_id: str) -> dict[str, Any]:
         """A trial's last result, complete; empty before the first."""

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from overtone.analysis.frames import flatten
+from overtone.analysis.columns import columns_of
+from overtone.analysis.frames import flatten, frame_of
 from overtone.analysis.history import History
 from overtone.analysis.summary import summarize, values_of
 from overtone.core.goal import is_number, lookup
@@ -94,6 +95,10 @@ class RecordedTrial:
     def results(self) -> Iterator[dict[str, Any]]:
         """All its results, complete, oldest first, read one at a time."""
         return self._history.results(self.trial_id)
+
+    def frame(self) -> Any:
+        """A DataFrame of all its results."""
+        return frame_of(columns_of(self._history.blocks(self.trial_id), self.num_results))
 
     @property
     def metric_analysis(self) -> dict[str, dict[str, float]]:

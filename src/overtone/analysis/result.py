@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
-from overtone.analysis.frames import flatten, frame
 from overtone.analysis.history import History
 from overtone.analysis.located import JOURNAL, located
 from overtone.analysis.ranking import best_first
@@ -81,7 +80,7 @@ class Result:
     @property
     def metrics_dataframe(self) -> Any:
         """A frame of all its results."""
-        return frame(flatten(result) for result in self._trial.results())
+        return self._trial.frame()
 
     @property
     def best_checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overtone.analysis.aim import recorded_goal
-from overtone.core.goal import Goal, is_number, lookup
+from overtone.core.goal import Goal, is_finite, is_number, lookup
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
 from overtone.errors import GoalError
@@ -37,7 +36,7 @@ class Fold:
             "offset": 0, "n": 0, "trainable": "", "goal": None, "planned": None, "started": None, "time": 0.0,
             "results": 0, "trials": {}, "is_interrupted": False, "is_finished": False, "runs": 0,
         }  # fmt: skip
-        self._newest: dict[str, Mapping[str, Any]] = {}
+        self._newest: dict[bytes, Mapping[str, Any] | re.Match[bytes]] = {}
         self._needles: tuple[bytes, ...] = _needles(self.data["goal"])
 
     def read(self, journal: Path) -> None:
@@ -48,29 +47,38 @@ class Fold:
         """
         data, plain, decode = self.data, PLAIN_REPORT.match, Codec().decode
         lines = Lines(journal, data["offset"], data["n"])
+        newest: re.Match[bytes] | None = None
+        n_plain = 0
         for body in lines:
             found = plain(body)
-            if found is not None:  # most lines: only the newest value of each trial is looked for
-                data["time"] = float(found[2])
-                metrics = LazyMetrics(body[found.end() :])
-                if not data["results"]:
-                    self._aim(metrics)
-                data["results"] += 1
-                if any(one in body for one in self._needles):
-                    self._newest[found[3].decode()] = metrics
-            elif _FACT.match(body):
+            if found is not None:  # most lines: only the newest of each trial is looked into, at the end
+                if not n_plain and not data["results"]:
+                    self._aim(_metrics(found))
+                n_plain += 1
+                newest = found
+                for needle in self._needles:
+                    if needle in body:
+                        self._newest[found[3]] = found
+                        break
+                continue
+            data["results"] += n_plain
+            n_plain = 0
+            if _FACT.match(body):
                 self._on_fact(loads(body.decode() + "}"))
-            else:
-                record = decode(body, True)
-                if record is not None:
-                    self._on_record(record)
+            elif (record := decode(body, True)) is not None:
+                self._on_record(record)
+                newest = None
+        data["results"] += n_plain
+        if newest is not None:
+            data["time"] = float(newest[2])
         data["offset"], data["n"] = lines.offset, lines.n
         allows = Goal(constraints=data.get("constraints") or ()).allows
-        for trial_id, newest in self._newest.items():
-            value = lookup(newest, data["goal"][0])
+        for name, one in self._newest.items():
+            metrics = one if isinstance(one, Mapping) else _metrics(one)
+            value = lookup(metrics, data["goal"][0])
             if is_number(value):
-                is_known = math.isfinite(value) and allows(newest)
-                data["trials"][trial_id][1] = value if is_known else None
+                is_known = is_finite(value) and allows(metrics)
+                data["trials"][name.decode()][1] = value if is_known else None
         self._newest.clear()
 
     def summary(self) -> dict[str, Any]:
@@ -126,7 +134,7 @@ class Fold:
                     self._aim(event.metrics)
                 data["results"] += 1
                 if data["goal"] is not None and is_number(lookup(event.metrics, data["goal"][0])):
-                    self._newest[event.trial_id] = event.metrics
+                    self._newest[event.trial_id.encode()] = event.metrics
         elif type(event) is Interrupted:
             data["is_interrupted"] = True
         elif type(event) is Resumed:
@@ -153,6 +161,10 @@ class Fold:
             if value is not None and (best is None or value * sign > best["value"] * sign):
                 best = {"trial_id": trial_id, "value": value}
         return best
+
+
+def _metrics(plain: re.Match[bytes]) -> LazyMetrics:
+    return LazyMetrics(plain.string[plain.end() :])
 
 
 def _needles(goal: list[str] | None) -> tuple[bytes, ...]:

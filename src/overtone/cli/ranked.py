@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING
 
 from overtone.analysis.aim import check_reported, chosen, recorded_objectives
+from overtone.core.goal import is_finite
 from overtone.errors import GoalError
 
 if TYPE_CHECKING:
@@ -61,5 +61,5 @@ def ranking(
         return []
     allows = recorded_objectives(analysis.runner_data()).allows
     values = [(one.value(metric, mode or "max", scope), one) for one in trials if allows(one.last_result)]
-    known = [(value, one) for value, one in values if value is not None and math.isfinite(value)]
+    known = [(value, one) for value, one in values if value is not None and is_finite(value)]
     return sorted(known, key=lambda pair: pair[0], reverse=mode != "min")

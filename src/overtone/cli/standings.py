@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from overtone.core.goal import is_number, lookup
+from overtone.core.goal import is_number, lookup, real
 from overtone.core.messages import Record, Reported, Ruled
 
 
@@ -53,7 +53,7 @@ class Standings:
                 clock = lookup(metrics, self._clock)
             if is_number(clock) and clock >= rung:
                 value = lookup(metrics, self._metric)
-                places[trial_id] = Place(n, trial_id, t, float(value) if is_number(value) else None)
+                places[trial_id] = Place(n, trial_id, t, real(value) if is_number(value) else None)
 
     def on_rulings(self, record: Record) -> None:
         """Check what a ruling says against what was seen."""

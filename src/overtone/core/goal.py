@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from math import inf
@@ -27,6 +28,7 @@ _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
 _NEGATED = re.compile(r"(^|[^a-z])neg(ative|ated)?([^a-z]|$)", re.IGNORECASE)
 
 
+_LARGEST = sys.float_info.max
 WORST_VIOLATION = float("inf")
 """How much a constraint is broken whose metric is NaN."""
 
@@ -186,7 +188,7 @@ class Goal:
             if type(value) is not float and not is_number(value):
                 scores.clear()
                 break
-            scores.append(sign * _real(value) if value == value else WORST)
+            scores.append(sign * real(value) if value == value else WORST)
         if not scores:
             return Result(clock, WORST, (), (), metrics)
         return Result(
@@ -202,7 +204,7 @@ class Goal:
         for name, bound in zip(self.constraints, self.bounds, strict=True):
             value = lookup(metrics, name)
             value = bound if value is None else value if is_number(value) else WORST_VIOLATION
-            found.append(float(value) - bound if value == value else WORST_VIOLATION)
+            found.append(real(value) - bound if value == value else WORST_VIOLATION)
         return tuple(found)
 
     def allows(self, metrics: Metrics) -> bool:
@@ -320,12 +322,17 @@ def _direction(name: str) -> str | None:
     return "min" if bool(falls) != bool(_NEGATED.search(name)) else "max"
 
 
-def _real(value: float) -> float:
+def real(value: float) -> float:
     """A number as a float, infinite where a whole number is too large for one."""
     try:
         return float(value)
     except OverflowError:
         return inf if value > 0 else -inf
+
+
+def is_finite(value: float) -> bool:
+    """Whether a number is neither NaN nor infinite; a whole number too large for a float is infinite."""
+    return -_LARGEST <= value <= _LARGEST
 
 
 def is_number(value: Any) -> bool:

@@ -37,6 +37,17 @@ def loads(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def encodable(text: str) -> str:
+    """`text` as UTF-8 can hold it: half of a surrogate pair is spelled out, as in "\\ud800"."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _untag(found: dict[str, Any]) -> Any:
     if len(found) == 1 and found.get("__float__") in _TAGS:
         return _TAGS[found["__float__"]]
@@ -69,9 +80,15 @@ def as_data(value: Any) -> Any:
         return dict(value)
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=repr)
-    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a scalar of NumPy or torch
-        return value.item()
-    return {"__repr__": repr(value)[:LONGEST_REPR]}
+    try:
+        if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a scalar of NumPy or torch
+            return value.item()
+    except Exception:  # a tensor that has no value: it is shown
+        pass
+    try:
+        return {"__repr__": repr(value)[:LONGEST_REPR]}
+    except Exception as error:  # a repr may do anything
+        return {"__repr__": f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"}
 
 
 _encode = encoder(as_data)
@@ -101,6 +118,7 @@ _SCALAR = re.compile(
     rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d+)|(?:true|false|null))(?=[,}])"
 )
 _FLOAT, _INT = 1, 2
+_MOST_CHARACTERS = 640  # of a number: Python may refuse to read longer integers
 _CONSTANTS = {b"true": True, b"false": False, b"null": None}
 
 
@@ -139,7 +157,7 @@ class LazyMetrics(Mapping[str, Any]):
             if at < 0:
                 return default
             found = _SCALAR.match(text, at + len(mark))
-            if found is not None:
+            if found is not None and found.end() - found.start() <= _MOST_CHARACTERS:
                 kind, value = found.lastindex, found[0]
                 self._value = (
                     float(value) if kind == _FLOAT else int(value) if kind == _INT else _CONSTANTS[value]

@@ -1,81 +1,41 @@
 """`progress.csv` in each trial's folder: a row for each result, with columns that may come later.
 
-Nested keys are joined, as in "config/lr". A new key widens the file: the rows before it
-get an empty cell, and nothing is dropped.
+Nested keys are joined, as in "config/lr". A new key widens the file: the rows before it get an
+empty cell, and nothing is dropped. A wider file is a new file, which takes the place of the old
+one: its header fits its rows whenever somebody looks. A table may gain a column with each result,
+so rows of a wider table wait until they are worth a new file, or until they have waited long enough.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping
-from functools import lru_cache, partial
-from threading import Lock
-from typing import Any, NamedTuple
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 from overtone.core.messages import Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, constant_facts
+from overtone.observers.csv_table import Sheet, columns, names_of, rearranged, sheet_of, written
 from overtone.observers.flatten import flatten
 from overtone.observers.trial_files import TrialFiles
 
 PROGRESS_CSV = "progress.csv"
 
+SHARE = 8
+"""A file is widened when so many times the rows that wait are as many as it has."""
+
+LEAST_WAIT_S = 0.5
+MOST_WAIT_S = 60.0
+"""How long rows of a wider table wait at most, for a small and for a large file."""
+
+WAIT_PER_CELL_S = 1e-5
+"""How much longer they wait for each cell of the file: to copy a cell takes some nanoseconds."""
+
+MOST_CELLS = 1 << 20
+"""Cells that may wait, in all trials together."""
+
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
-
-_limiting = Lock()  # how long a cell may be is said for the whole process
-
-
-class _Echo:
-    """A file whose `write` returns the line that it was given, so that `writerow` does."""
-
-    def write(self, text: str) -> str:
-        return text[:-2]
-
-
-# a cell with a character of it is quoted: before Python 3.13 no other line break is
-_writer = csv.writer(_Echo(), lineterminator="\r\n")
-
-
-class _Columns(NamedTuple):
-    """The columns of a table, reported ones first; most trials of an experiment share them.
-
-    Attributes:
-        reported: Those whose cells may differ from row to row.
-        constant: The others.
-        known: All.
-        header: The first line.
-    """
-
-    reported: tuple[str, ...]
-    constant: tuple[str, ...]
-    known: frozenset[str]
-    header: str
-
-
-@lru_cache(64)
-def _columns(reported: tuple[str, ...], constant: tuple[str, ...]) -> _Columns:
-    if "timesteps_total" not in reported:
-        reported = (*reported, "timesteps_total")
-    both = (*reported, *constant)
-    return _Columns(reported, constant, frozenset(both), _writer.writerow(both))
-
-
-class _Sheet:
-    """One trial's columns, and the cells that are the same in each row.
-
-    Attributes:
-        columns: What it has.
-        ending: The constant cells, with a comma before them.
-        config: What `ending` was made of.
-    """
-
-    __slots__ = ("columns", "config", "ending")
-
-    def __init__(self, columns: _Columns, ending: str, config: Any) -> None:
-        self.columns = columns
-        self.ending = ending
-        self.config = config
 
 
 class CsvRows(Observer):
@@ -84,12 +44,22 @@ class CsvRows(Observer):
     Args:
         files: Where it writes.
         table: Shared with other observers, or its own.
+        clock: Seconds from some moment on; for how long rows wait.
     """
 
-    def __init__(self, files: TrialFiles, table: TrialTable | None = None) -> None:
+    def __init__(
+        self,
+        files: TrialFiles,
+        table: TrialTable | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._files = files
         self._table = table if table is not None else TrialTable("live")
-        self._sheets: dict[str, _Sheet] = {}
+        self._clock = clock
+        self._sheets: dict[str, Sheet] = {}
+        self._waiting: dict[str, Sheet] = {}
+        self._n_cells = 0
+        self._look_at = 0.0
 
     def on_record(self, record: Record) -> None:
         row = self._table.apply(record)
@@ -101,53 +71,98 @@ class CsvRows(Observer):
             if event.raw.count("{") != 1:
                 metrics = flatten(metrics)
             sheet = self._sheets.get(row.id)
-            if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.columns.known:
+            if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.known:
                 sheet = self._fit(row, sheet, metrics)
-            cells = _writer.writerow(map(metrics.get, sheet.columns.reported))
-            self._files.add(row.id, PROGRESS_CSV, f"{cells}{sheet.ending}\n")
+            line = f"{written(map(metrics.get, sheet.first))}{sheet.ending}"
+            if not sheet.late:
+                self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
+            else:
+                self._add_wide(row, sheet, f"{line}{sheet.late_cells(metrics)}")
         elif type(event) is Started and event.trial_id in self._sheets:
             self._sheets[event.trial_id].config = None  # another process: other constant facts
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
+                self._widen(choice.trial_id)
                 self._files.settle()
                 self._sheets.pop(choice.trial_id, None)
 
     def flush(self) -> None:
+        if self._waiting and (now := self._clock()) >= self._look_at:
+            for trial_id in [one for one, sheet in self._waiting.items() if now >= sheet.due_at]:
+                self._widen(trial_id)
+            self._look_at = now + LEAST_WAIT_S
         self._files.flush()
 
     def close(self) -> None:
+        self._widen_all()
         self._files.close()
 
-    def _fit(self, row: Row, sheet: _Sheet | None, metrics: Mapping[str, Any]) -> _Sheet:
-        """The trial's sheet, with a column for everything in `metrics`; its file is widened."""
-        constant = flatten({**constant_facts(row), "config": row.config})
-        if sheet is not None:
-            before = [*sheet.columns.reported, *sheet.columns.constant]
-        elif row.n_results > 1:  # a trial that ended, and was tried again, has a file already
-            before = next(csv.reader(io.StringIO(self._files.read(row.id, PROGRESS_CSV))), [])
-        else:
-            before = []
-        new = [name for name in metrics if name not in constant and name not in before]
-        kept = [name for name in before if name not in constant]
-        columns = _columns((*kept, *new), tuple(constant))
-        if not before:
-            self._files.add(row.id, PROGRESS_CSV, f"{columns.header}\n")
-        elif [*columns.reported, *columns.constant] != before:
-            self._files.change(row.id, PROGRESS_CSV, partial(_widened, columns=columns))
-        ending = f",{_writer.writerow(constant.values())}"
-        sheet = self._sheets[row.id] = _Sheet(columns, ending, row.config)
+    def _fit(self, row: Row, sheet: Sheet | None, metrics: Mapping[str, Any]) -> Sheet:
+        """The trial's sheet, with a column for everything in `metrics`."""
+        if sheet is None or sheet.config is not row.config:
+            constant = flatten({**constant_facts(row), "config": row.config})
+            if sheet is not None and tuple(constant) == sheet.columns.constant:
+                sheet.set_constant(constant, row.config)
+            else:
+                sheet = self._sheets[row.id] = self._begun(row, sheet, metrics, constant)
+        new = [name for name in metrics if name not in sheet.known]
+        if new:
+            sheet.add(new)
         return sheet
 
+    def _begun(
+        self, row: Row, sheet: Sheet | None, metrics: Mapping[str, Any], constant: Mapping[str, Any]
+    ) -> Sheet:
+        """A sheet with these constant columns; the file's other columns are kept."""
+        if sheet is not None:
+            self._widen(row.id)
+            before = sheet.names
+        elif row.n_results > 1:  # a trial that ended, and was tried again, has a file already
+            before = names_of(self._files.read(row.id, PROGRESS_CSV))
+            found = sheet_of(before, constant, row.config)
+            if found is not None:
+                return found
+        else:
+            before = []
+        known = {*constant, *before}
+        first = [name for name in before if name not in constant]
+        first += [name for name in metrics if name not in known]
+        made = Sheet(columns(tuple(first), tuple(constant)), constant, row.config)
+        if not before:
+            self._files.add(row.id, PROGRESS_CSV, f"{made.header}\n")
+        else:
+            change = partial(rearranged, names=made.names, header=made.header)
+            self._files.change(row.id, PROGRESS_CSV, change)
+        return made
 
-def _widened(text: str, columns: _Columns) -> str:
-    """The table in `text` with these columns; where it has no value, the cell is empty."""
-    names = (*columns.reported, *columns.constant)
-    with _limiting:
-        limit = csv.field_size_limit()
-        csv.field_size_limit(max(limit, len(text) + 1))  # a cell may hold a text of any length
-        try:
-            rows = csv.DictReader(io.StringIO(text, newline=""))
-            lines = [columns.header, *[_writer.writerow([row.get(name) for name in names]) for row in rows]]
-        finally:
-            csv.field_size_limit(limit)
-    return "".join(f"{line}\n" for line in lines)
+    # --- rows that wait for a wider file -------------------------------------------------
+
+    def _add_wide(self, row: Row, sheet: Sheet, line: str) -> None:
+        """Write a row with late cells; if its file has not all of its columns, it waits."""
+        if len(sheet.late) == sheet.n_written:
+            self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
+            return
+        n_cells = len(sheet.known)
+        if not sheet.waiting:
+            sheet.n_rows = row.n_results - 1
+            wait_s = min(MOST_WAIT_S, LEAST_WAIT_S + sheet.n_rows * n_cells * WAIT_PER_CELL_S)
+            sheet.due_at = self._clock() + wait_s
+            self._waiting[row.id] = sheet
+        sheet.waiting.append((len(sheet.late), line))
+        sheet.n_cells += n_cells
+        self._n_cells += n_cells
+        if len(sheet.waiting) * SHARE >= sheet.n_rows:
+            self._widen(row.id)
+        elif self._n_cells >= MOST_CELLS:
+            self._widen_all()
+
+    def _widen_all(self) -> None:
+        for trial_id in list(self._waiting):
+            self._widen(trial_id)
+
+    def _widen(self, trial_id: str) -> None:
+        """Have the trial's file get its new columns and the rows that wait for them."""
+        sheet = self._waiting.pop(trial_id, None)
+        if sheet is not None:
+            self._n_cells -= sheet.n_cells
+            self._files.change(trial_id, PROGRESS_CSV, sheet.widening())

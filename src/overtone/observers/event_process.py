@@ -10,9 +10,11 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from overtone.journal.text import loads
+from overtone.journal.text import encodable, loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
 
@@ -20,8 +22,10 @@ FLUSH_EVERY_S = 1.0
 
 _NUMBERS = frozenset({float, int})
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
-_SCHEME = "overtone"
+_FILE = "events.out.tfevents."
 _HPARAMS = "hparams"
+_VERSION = "brain.Event:2"
+_MOST_STEPS = 1 << 63
 _CHUNK_BYTES = 1 << 20
 
 
@@ -82,28 +86,21 @@ def _batches(files: EventFiles) -> Any:
 class _File:
     """A file that is open only while it is flushed, so that there may be any number of them."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, checksum: Callable[[bytes], int]) -> None:
         self._path = path
+        self._checksum = checksum
         self._waiting: list[bytes] = []
 
-    def write(self, data: bytes) -> None:
-        self._waiting.append(data)
+    def write(self, message: bytes) -> None:
+        """Add a message in its frame."""
+        for part in (struct.pack("<Q", len(message)), message):
+            self._waiting += (part, struct.pack("<I", self._checksum(part)))
 
     def flush(self) -> None:
         if self._waiting:
             data = b"".join(self._waiting)
             self._waiting.clear()
             append(self._path, data)
-
-    def close(self) -> None:
-        self.flush()
-
-
-class _Factory:
-    """Lets tensorboardX write through `_File`."""
-
-    def open(self, path: str) -> _File:
-        return _File(path.partition(":")[2])
 
 
 class EventFiles:
@@ -118,27 +115,28 @@ class EventFiles:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._writers: dict[str, Any] = {}
+        self._files: dict[str, _File] = {}
         self._dirty: set[str] = set()
         self._tags: dict[str, str] = {}
         self._flushed = time.monotonic()
+        from socket import gethostname
+
         import tensorboardX.crc32c
         import tensorboardX.record_writer
-        from tensorboardX.event_file_writer import EventsWriter
         from tensorboardX.proto import plugin_hparams_pb2
         from tensorboardX.proto.api_pb2 import Status
         from tensorboardX.proto.event_pb2 import Event
         from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
 
-        tensorboardX.record_writer.register_writer_factory(_SCHEME, _Factory())
         if tensorboardX.crc32c._crc32c_native is None:
             from overtone.observers.crc32c import crc32c
 
             # its own, a loop over bytes, is most of the cost of an event
             tensorboardX.record_writer.crc32c = crc32c
+        self._host = gethostname()
         self._event, self._summary, self._value = Event, Summary, Summary.Value
         self._metadata, self._hparams, self._status = SummaryMetadata, plugin_hparams_pb2, Status
-        self._make_writer = EventsWriter
+        self._checksum = tensorboardX.record_writer.masked_crc32c
 
     @property
     def is_dirty(self) -> bool:
@@ -153,13 +151,13 @@ class EventFiles:
         if kind == "result":
             self._on_result(trial, wall, loads(text))
         elif kind == "start":
-            if trial not in self._writers:
+            if trial not in self._files:
                 self._write(trial, self._session_start(wall, loads(text)), wall)
         elif kind == "end":
-            if trial not in self._writers:  # it ended before it began
+            if trial not in self._files:  # it ended before it began
                 return
             self._write(trial, self._session_end(wall, text), wall)
-            self._writers.pop(trial).close()
+            self._files.pop(trial).flush()
             self._dirty.discard(trial)
         else:
             raise ValueError(f"{kind!r} is no message of this process")
@@ -171,19 +169,26 @@ class EventFiles:
             if type(value) in _NUMBERS:
                 tag = tags.get(key)
                 if tag is None:
-                    tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{key}"
+                    tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{encodable(key)}"
                 if tag:
                     values.append(make(tag=tag, simple_value=_single(value)))
-        step = metrics.get("timesteps_total") or metrics.get("training_iteration") or 0
-        self._write(trial, self._summary(value=values), wall, int(step))
+        self._write(trial, self._summary(value=values), wall, _step(metrics))
 
     def _write(self, trial: str, summary: Any, wall: float, step: int = 0) -> None:
-        writer = self._writers.get(trial)
-        if writer is None:
-            prefix = f"{_SCHEME}:{self._folder}{os.sep}{trial}{os.sep}events"
-            writer = self._writers[trial] = self._make_writer(prefix)
-        writer.write_event(self._event(wall_time=wall, step=step, summary=summary))
+        file = self._files.get(trial)
+        if file is None:
+            file = self._files[trial] = _File(self._new_path(trial, wall), self._checksum)
+            file.write(self._event(wall_time=wall, file_version=_VERSION).SerializeToString())
+        file.write(self._event(wall_time=wall, step=step, summary=summary).SerializeToString())
         self._dirty.add(trial)
+
+    def _new_path(self, trial: str, wall: float) -> str:
+        """A path that sorts after the trial's other event files: TensorBoard reads them in this order."""
+        folder, second = f"{self._folder}{os.sep}{trial}", int(wall)
+        with suppress(OSError):  # it is not there yet
+            seconds = [name[len(_FILE) :][:10] for name in os.listdir(folder) if name.startswith(_FILE)]
+            second = max([second, *(int(one) for one in seconds if one.isdecimal())])
+        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}"
 
     # --- the HParams tab ---------------------------------------------------------------
 
@@ -192,13 +197,14 @@ class EventFiles:
 
     def _session_start(self, wall: float, config: dict[str, Any]) -> Any:
         info = self._hparams.SessionStartInfo(start_time_secs=wall)
-        for key, value in flatten(config).items():
+        for name, value in flatten(config).items():
+            key = encodable(name)
             if isinstance(value, bool):
                 info.hparams[key].bool_value = value
             elif isinstance(value, (int, float)):
-                info.hparams[key].number_value = value
+                info.hparams[key].number_value = _single(value)
             elif value is not None:
-                info.hparams[key].string_value = str(value)
+                info.hparams[key].string_value = encodable(str(value))
         return self._plugin_summary(
             "session_start_info", self._hparams.HParamsPluginData(session_start_info=info)
         )
@@ -226,16 +232,23 @@ class EventFiles:
     def flush(self) -> None:
         """Write all that waits."""
         for trial in self._dirty:
-            self._writers[trial].flush()
+            self._files[trial].flush()
         self._dirty.clear()
         self._flushed = time.monotonic()
 
     def close(self) -> None:
         """Write all, and forget the trials."""
-        for writer in self._writers.values():
-            writer.close()
-        self._writers.clear()
-        self._dirty.clear()
+        self.flush()
+        self._files.clear()
+
+
+def _step(metrics: dict[str, Any]) -> int:
+    """Where on the axis of steps a result is."""
+    for name in ("timesteps_total", "training_iteration"):
+        value = metrics.get(name)
+        if type(value) in _NUMBERS and value and -_MOST_STEPS < value < _MOST_STEPS:
+            return int(value)
+    return 0
 
 
 def _single(value: float) -> float:

@@ -33,7 +33,8 @@ class TensorBoard(Observer):
         folder: The experiment's.
         table: Shared with other observers, or its own.
         began: The wall time, in seconds since 1970, at which the experiment's own clock was
-            0; where not given, results are dated when they come.
+            0; by default it follows from the wall clock at the first record. That clock is not
+            asked again: one that jumps leaves no trace in the files.
         beside: Write through this one's process, which closes it.
 
     Raises:
@@ -79,4 +80,6 @@ class TensorBoard(Observer):
             self._writer.close()
 
     def _wall(self, record: Record) -> float:
-        return time.time() if self.began is None else self.began + record.event.time
+        if self.began is None:
+            self.began = time.time() - record.event.time
+        return self.began + record.event.time

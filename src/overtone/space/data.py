@@ -59,7 +59,11 @@ def describe(value: Any) -> str:
     name = getattr(value, "__qualname__", None)
     if isinstance(name, str):
         return f"{value.__module__}.{name}" if getattr(value, "__module__", None) else name
-    return _ADDRESS.sub("", repr(value))[:200]
+    try:
+        text = repr(value)
+    except Exception as error:  # a repr may do anything
+        text = f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"
+    return _ADDRESS.sub("", text)[:200].encode("utf-8", "backslashreplace").decode()
 
 
 def space_to_data(space: Any) -> Any:

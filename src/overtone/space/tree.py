@@ -23,6 +23,7 @@ from overtone.space.categorical import Categorical
 from overtone.space.domain import Domain
 from overtone.space.function import Function
 
+_MOST_BITS = 14283  # 4,300 digits, the most that Python reads and writes
 SCALARS = (str, int, float, bool, type(None))
 """The types of single values that are plain data."""
 
@@ -142,7 +143,10 @@ def parse(space: Any) -> Group:
             f"the search space is {_shown(space)}; it must be a dict of names and values or domains, "
             'such as {"lr": tune.loguniform(1e-4, 1e-1), "layers": 2}'
         )
-    root = _group(space, "", "", "")
+    try:
+        root = _group(space, "", "", "")
+    except RecursionError:
+        raise SpaceError("the search space has too many levels, or a part of it holds itself") from None
     assert isinstance(root, Group)
     return root
 
@@ -165,6 +169,7 @@ def parse_part(value: Any, path: str, key: str, no_grid: str) -> Node:
     if _is_spec_function(value):
         return Computed(path, key, Function(value))
     _refuse_mistakes(value, path)
+    _refuse_huge(value, path)
     return Fixed(path, key, value)
 
 
@@ -183,6 +188,7 @@ def _option(value: Any, path: str, key: str, no_grid: str) -> Node:
         node = parse_part(value, path, key, no_grid)
         if is_dynamic(node):
             return node
+    _refuse_huge(value, path)
     return Fixed(path, key, value)
 
 
@@ -199,6 +205,8 @@ def _group(value: Mapping[Any, Any], path: str, key: str, no_grid: str) -> Group
 
 def _series(value: Sequence[Any], path: str, key: str, no_grid: str) -> Node:
     if all(type(item) in SCALARS for item in value):
+        for item in value:
+            _refuse_huge(item, path)
         return Fixed(path, key, value)
     items = [parse_part(v, _join(path, i), _key(key, i), no_grid) for i, v in enumerate(value)]
     if type(value) is tuple and not any(is_dynamic(item) for item in items):
@@ -238,6 +246,15 @@ def _is_spec_function(value: Any) -> bool:
     if code is None or code.co_argcount != 1 or code.co_kwonlyargcount or code.co_flags & 0x0C:
         return False
     return code.co_varnames[0] in _SPEC_NAMES
+
+
+def _refuse_huge(value: Any, path: str) -> None:
+    """An integer that Python does not write as text has no place in a journal."""
+    if type(value) is int and value.bit_length() > _MOST_BITS:
+        raise SpaceError(
+            f"{path}: an integer of {value.bit_length()} bits is too long to be recorded: give it as text, "
+            f"such as hex(...), or put it into an object"
+        )
 
 
 def _refuse_mistakes(value: Any, path: str) -> None:

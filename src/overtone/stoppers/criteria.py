@@ -99,5 +99,7 @@ def number(value: Any) -> float | None:
         return None
     try:
         return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         return None

@@ -32,7 +32,7 @@ from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
 from overtone.worker.halted import TrialHalted
 from overtone.worker.keeping import Keeper, Saver
-from overtone.worker.normalise import merged, normalise
+from overtone.worker.normalise import is_readable, merged, normalise
 from overtone.worker.notice import Notice
 from overtone.worker.once import once
 from overtone.worker.origin import Origin
@@ -143,6 +143,8 @@ class Session(Origin):
         self._counts.fill(values, t, now)
         try:
             raw = encode(values)
+            if not is_readable(raw):
+                raw = encode(normalise(values, self._warned))
         except (TypeError, ValueError, RecursionError):
             raw = encode(normalise(values, self._warned))
         kept = self._keep_reported(checkpoint, t)

@@ -7,6 +7,7 @@ import pytest
 from overtone.cli.fold import Fold
 from overtone.core.limits import Limits
 from overtone.core.messages import Interrupted, Resumed, Ruled
+from overtone.core.types import Why
 
 
 def summary(journal):
@@ -44,7 +45,26 @@ def test_it_goes_on_where_it_stopped_with_the_same_outcome(tell):
     assert again.data["trials"][first] == ["RUNNING", 2.0]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "much", None])
+def test_the_newest_value_counts_whatever_its_report_led_to(tell):
+    told = tell()
+    trials = [told.add({"x": i}) for i in range(3)]
+    for trial in trials:
+        told.start(trial)
+    for step, trial in enumerate(trials * 3):
+        choices = [Ruled(trial, step, "stop", Why("x"))] if step % 2 else []
+        told.time += 1.0
+        told.report(trial, *choices, loss=float(step))
+    told.end(trials[0])
+    told.close()
+    fold = Fold()
+    fold.read(told.journal)
+    assert {name: value for name, (_, value) in fold.data["trials"].items()} == dict(
+        zip(trials, [6.0, 7.0, 8.0], strict=True)
+    )
+    assert fold.data["time"] == 9.0
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, True, "much", None])
 def test_what_is_no_finite_number_is_never_best(tell, value):
     told = tell(metric=["score"], mode=["max"])
     trial = told.add({})

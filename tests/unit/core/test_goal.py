@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from overtone.core.goal import Goal, lookup
+from overtone.core.goal import Goal, is_finite, lookup, real
 from overtone.core.types import WORST
 from overtone.errors import GoalError
 
@@ -255,3 +255,9 @@ def test_a_constraint_metric_that_no_report_has_is_named_with_the_nearest():
 def test_constraints_are_names():
     with pytest.raises(GoalError, match=r"constraints=\[3\]: 3 is no name"):
         Goal("loss", constraints=[3])
+
+
+def test_a_whole_number_beyond_all_floats_is_infinite():
+    assert [is_finite(one) for one in (1, 0.5, 10**400, -(10**400), math.inf, math.nan)] == [True] * 2 + [False] * 4
+    assert (real(10**400), real(-(10**400)), real(2)) == (math.inf, -math.inf, 2.0)
+    assert not Goal("loss", "min", constraints={"size": 4}).allows({"loss": 1, "size": 10**400})

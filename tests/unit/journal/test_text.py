@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overtone.errors import StorageError
-from overtone.journal.text import LazyMetrics, dumps, loads
+from overtone.journal.text import LazyMetrics, dumps, encodable, loads
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, {"a": [1, {"b": math.inf}]}, 1.5, "ü\n", None, True])
@@ -49,3 +49,27 @@ def test_lazy_metrics_are_decoded_when_looked_at() -> None:
     metrics = LazyMetrics(b'{"a":1,"b":{"__float__":"inf"}}')
     assert metrics == {"a": 1, "b": math.inf}
     assert (len(metrics), list(metrics)) == (2, ["a", "b"])
+
+
+def test_what_utf8_cannot_hold_is_spelled_out() -> None:
+    assert encodable("plain") == "plain"
+    assert encodable("h\u00e9 \U0001f600") == "h\u00e9 \U0001f600"
+    assert encodable("a\ud800\u00e9") == "a\\ud800\u00e9"
+
+
+def test_an_object_that_raises_when_it_is_asked_is_named() -> None:
+    class Odd:
+        shape = ()
+
+        def item(self) -> float:
+            raise RuntimeError
+
+        def __repr__(self) -> str:
+            raise ValueError
+
+    assert loads(dumps({"x": Odd()})) == {"x": {"__repr__": "<Odd, whose repr raised ValueError>"}}
+
+
+def test_an_integer_that_python_does_not_read_is_a_storage_error() -> None:
+    with pytest.raises(StorageError, match="is no data"):
+        LazyMetrics(b'{"x":%b}' % (b"1" * 5000)).get("x")

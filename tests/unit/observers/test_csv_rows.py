@@ -162,3 +162,138 @@ def test_a_cell_may_hold_line_breaks(tmp_path) -> None:
     rows = rows_of(tmp_path, trial)
     assert [row["text"] for row in rows] == texts
     assert {row["config/name"] for row in rows} == {"c\nd"}
+
+
+class Counted(TrialFiles):
+    """Files that count how often one is written anew."""
+
+    n_changes = 0
+
+    def change(self, trial_id, name, change) -> None:
+        self.n_changes += 1
+        super().change(trial_id, name, change)
+
+
+def widening(n: int) -> tuple[Story, str]:
+    """A trial that reports a new metric with each result."""
+    story = Story()
+    trial = story.add({"text": 'a "quoted"\nline'})
+    story.start(trial)
+    for i in range(n):
+        story.report(trial, **{f"m{i}": i, "note": '"\n,'})
+    return story, trial
+
+
+def test_a_column_with_each_result_leads_to_few_new_files(tmp_path) -> None:
+    story, trial = widening(400)
+    files = Counted(tmp_path)
+    observer = CsvRows(files, clock=lambda: 0.0)
+    for record in story.records:
+        observer.on_record(record)
+        observer.flush()
+    observer.close()
+    assert files.n_changes < 50
+    rows = rows_of(tmp_path, trial)
+    assert [row[f"m{i}"] for i, row in enumerate(rows)] == [str(i) for i in range(400)]
+    assert {row["note"] for row in rows} == {'"\n,'}
+    assert {row["config/text"] for row in rows} == {'a "quoted"\nline'}
+    assert sum(cell != "" for row in rows for name, cell in row.items() if name[1:].isdigit()) == 400
+
+
+def test_a_file_fits_its_header_whenever_somebody_looks(tmp_path) -> None:
+    story, trial = widening(40)
+    files = TrialFiles(tmp_path)
+    observer = CsvRows(files, clock=lambda: 0.0)
+    counts = []
+    for record in story.records:
+        observer.on_record(record)
+        files.close()
+        if (tmp_path / trial).exists():
+            counts.append(len(rows_of(tmp_path, trial)))
+    assert counts == sorted(counts)
+    assert all(rows * 8 >= (i - 1) * 7 for i, rows in enumerate(counts))
+    observer.close()
+    assert len(rows_of(tmp_path, trial)) == 40
+
+
+def test_rows_of_a_wider_table_do_not_wait_for_long(tmp_path) -> None:
+    now = 0.0
+    story, trial = widening(20)
+    files = TrialFiles(tmp_path)
+    observer = CsvRows(files, clock=lambda: now)
+    for record in story.records:
+        observer.on_record(record)
+    observer.close()
+    observer.on_record(story.report(trial, late=1))
+    observer.flush()
+    files.close()
+    assert len(rows_of(tmp_path, trial)) == 20
+    now = 1.0
+    observer.flush()
+    files.close()
+    assert [row["late"] for row in rows_of(tmp_path, trial)] == [""] * 20 + ["1"]
+
+
+def test_a_trial_that_ends_leaves_no_row_waiting(tmp_path) -> None:
+    story, trial = widening(20)
+    story.report(trial, late=1)
+    story.end(trial)
+    files = TrialFiles(tmp_path, is_prompt=True)
+    observer = CsvRows(files, clock=lambda: 0.0)
+    for record in story.records:
+        observer.on_record(record)
+    assert len(rows_of(tmp_path, trial)) == 21
+    observer.close()
+
+
+def test_a_trial_that_goes_on_finds_its_late_columns(tmp_path) -> None:
+    story, trial = widening(3)
+    story.end(trial)
+    observe(tmp_path, story.records)
+    before = (tmp_path / trial / "progress.csv").read_text()
+    story.start(trial, pid=8)
+    story.report(trial, m2=5)
+    files = Counted(tmp_path)
+    observer = CsvRows(files)
+    for record in story.records[:-1]:
+        observer._table.apply(record)  # as a resume does
+    observer.on_record(story.records[-1])
+    observer.close()
+    assert files.n_changes == 0
+    assert (tmp_path / trial / "progress.csv").read_text().startswith(before)
+    assert [row["m2"] for row in rows_of(tmp_path, trial)] == ["", "", "2", "5"]
+
+
+def test_a_restart_with_other_parameters_keeps_rows_that_wait(tmp_path) -> None:
+    story, trial = widening(20)
+    story.report(
+        trial, Ruled(trial, 21, "restart", Why("pbt"), {"lr": 0.2}), Moved(trial, "HALTING", 0), late=1
+    )
+    record = story.recover(trial, "")
+    story.records[-1] = replace(record, event=replace(record.event, cause="halted"))
+    story.start(trial, pid=8)
+    story.report(trial, late=2)
+    observer = CsvRows(TrialFiles(tmp_path), clock=lambda: 0.0)
+    for record in story.records:
+        observer.on_record(record)
+    observer.close()
+    rows = rows_of(tmp_path, trial)
+    assert [row["late"] for row in rows] == [""] * 20 + ["1", "2"]
+    assert [row["config/lr"] for row in rows] == [""] * 21 + ["0.2"]
+    assert [row["m19"] for row in rows[-3:]] == ["19", "", ""]
+
+
+def test_a_file_that_somebody_changed_gets_the_columns_all_the_same(tmp_path) -> None:
+    story, trial = widening(2)
+    observer = CsvRows(TrialFiles(tmp_path))
+    for record in story.records:
+        observer.on_record(record)
+    observer.close()
+    path = tmp_path / trial / "progress.csv"
+    path.write_text("note,m0\nmine,7\n")
+    observer.on_record(story.report(trial, m9=9))
+    observer.close()
+    assert [(row["note"], row["m0"], row["m9"]) for row in rows_of(tmp_path, trial)] == [
+        ("mine", "7", ""),
+        ("", "", "9"),
+    ]

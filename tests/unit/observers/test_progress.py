@@ -41,6 +41,17 @@ def test_nan_never_wins_and_min_is_min() -> None:
     assert progress.n_results == 7
 
 
+def test_a_whole_number_beyond_all_floats_counts_as_infinite() -> None:
+    story, trial = one_trial()
+    for loss in (0.5, -(10**400), 10**400):
+        story.report(trial, loss=loss)
+    story.end(trial)
+    progress = folded(story, Progress(facts(metric="loss", mode="min")))
+    assert progress.best is not None
+    assert progress.best.value == 0.5
+    assert progress.best_at_end() is None
+
+
 def test_what_breaks_a_constraint_is_never_the_best() -> None:
     story, trial = one_trial()
     for loss, size in ((0.5, 3), (0.1, 9), (0.4, 4), (0.2, 9)):

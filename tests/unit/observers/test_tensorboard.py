@@ -118,6 +118,52 @@ def test_a_raw_text_is_enough(tmp_path) -> None:
     assert scalars(events(tmp_path, trial)) == [(7, {"tune/acc": 0.5})]
 
 
+def test_a_wall_clock_that_jumps_leaves_no_trace(tmp_path, monkeypatch) -> None:
+    wall = iter([2e9, *range(1000)])
+    monkeypatch.setattr("overtone.observers.tensorboard.time.time", lambda: float(next(wall)))
+    story = Story()
+    story.time = 5.0
+    trial = story.add({})
+    story.start(trial)
+    for _ in range(3):
+        story.time += 1.0
+        story.report(trial)
+    story.end(trial)
+    observe(tmp_path, story.records)
+    found = events(tmp_path, trial)
+    assert [event.wall_time - 2e9 for event in found] == [0.0, 0.0, 1.0, 2.0, 3.0, 3.0]
+    assert next((tmp_path / trial).iterdir()).name.startswith("events.out.tfevents.2000000000.")
+
+
+def test_a_later_event_file_sorts_after_the_earlier_one(tmp_path) -> None:
+    story = Story()
+    trial = story.add({})
+    story.start(trial)
+    story.report(trial)
+    observe(tmp_path, story.records, began=2e9)
+    observe(tmp_path, story.records, began=1e9)  # the clock was set back between two drivers
+    (path,) = (tmp_path / trial).iterdir()
+    assert path.name.startswith("events.out.tfevents.2000000000.")
+
+
+def test_one_strange_value_does_not_end_the_files_of_all_trials(tmp_path) -> None:
+    from tensorboardX.proto.plugin_hparams_pb2 import HParamsPluginData
+
+    story = Story()
+    trial = story.add({"\udc80": "\ud800", "huge": 10**400})
+    story.start(trial)
+    for step in ("soon", math.nan, math.inf, 10**30, None):
+        story.report(trial, timesteps_total=step, **{"\ud800": 0.5, "text": "\ud800"})
+    observe(tmp_path, story.records)
+    found = events(tmp_path, trial)
+    assert [step for step, _ in scalars(found)] == [1, 2, 3, 4, 5]
+    assert {values["tune/\\ud800"] for _, values in scalars(found)} == {0.5}
+    content = found[1].summary.value[0].metadata.plugin_data.content
+    hparams = HParamsPluginData.FromString(content).session_start_info.hparams
+    assert hparams["\\udc80"].string_value == "\\ud800"
+    assert hparams["huge"].number_value == math.inf
+
+
 def test_what_goes_wrong_there_is_told_here(tmp_path) -> None:
     (tmp_path / "358bb_00000").write_text("in the way")
     with pytest.raises(

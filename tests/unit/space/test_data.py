@@ -115,3 +115,28 @@ def test_spaces_with_other_things_say_which():
 def test_descriptions_are_the_same_in_every_process():
     assert describe(object()) == "<object object>"
     assert describe(Net).endswith(".Net")
+
+
+def test_an_object_that_cannot_be_shown_is_named() -> None:
+    class Odd:
+        def __repr__(self) -> str:
+            raise RuntimeError
+
+    assert describe(Odd()) == "<Odd, whose repr raised RuntimeError>"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**5000, [1, 10**5000], {"deep": -(10**5000)}, choice([10**5000, 1]), grid_search([10**5000])],
+    ids=["alone", "listed", "deep", "choice", "grid"],
+)
+def test_an_integer_that_no_journal_can_hold_is_refused(value) -> None:
+    with pytest.raises(SpaceError, match=r"x.*: an integer of 16610 bits is too long"):
+        space_to_data({"x": value})
+
+
+def test_a_space_that_holds_itself_is_refused() -> None:
+    circle: list[object] = [1]
+    circle.append(circle)
+    with pytest.raises(SpaceError, match="holds itself"):
+        space_to_data({"x": circle})

@@ -60,3 +60,8 @@ def test_all_metrics_with_a_bound_are_awaited():
 def test_bounds_are_numbers(bound):
     with pytest.raises(ValueError, match=r"acc.*: a bound must be a number"):
         Criteria({"acc": bound})
+
+
+def test_a_whole_number_beyond_all_floats_reaches_every_bound():
+    assert Criteria({"acc": 1.0})(None, result(acc=10**400)) == "acc=inf >= 1"
+    assert Criteria({"acc": 1.0})(None, result(acc=-(10**400))) is None
