@@ -16,7 +16,6 @@ from overtone.run.algorithms import host_for
 from overtone.run.compose import Parts, Past, compose, has_files, observers_for
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
-from overtone.run.found import JOURNAL
 from overtone.run.host import Answers, Host
 from overtone.run.interruption import ctrl_c
 from overtone.run.journals import codec_for, open_journal
@@ -154,20 +153,16 @@ class Run:
             if isinstance(error, Exception) and self._parts.controller.trials:
                 with suppress(Exception):  # some exceptions take no attributes
                     error.analysis = self.analysis  # type: ignore[attr-defined]
-            self._leave_no_trace_of_nothing()
             raise
         finally:
             with self._news:
                 self._is_over = True
                 self._news.notify_all()
 
-    def _leave_no_trace_of_nothing(self) -> None:
-        """Remove the folder of an experiment that never came to have a trial: nobody goes on with that."""
-        with suppress(OSError):
-            if self._parts.past is None and not self._parts.controller.trials:
-                for name in (JOURNAL, f"{JOURNAL}.lock"):
-                    (self.folder / name).unlink(missing_ok=True)
-            self.folder.rmdir()
+    def _note_nothing(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        """Let the folder of an experiment that never came to have a trial go: nobody goes on with that."""
+        if error is not None and self._parts.past is None and not self._parts.controller.trials:
+            self._parts.place.is_nothing = True
 
     def outcome(self) -> ExperimentAnalysis:
         """The analysis of a run that is over, or the error that it ended with."""
@@ -216,6 +211,7 @@ class Run:
         )
         with ExitStack() as open_parts:
             open_parts.enter_context(parts.place)
+            open_parts.push(self._note_nothing)
             if past is not None:
                 open_parts.callback(past.journal.close)
             open_parts.callback(engine.close)
