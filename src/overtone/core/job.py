@@ -35,6 +35,8 @@ class Job:
         limits: What a trial may use.
         seed: The experiment's; an engine that simulates draws by it.
         uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
+        mark: Tells `folder` from another one at its path (`store.folder_mark`); None on a cluster, whose
+            nodes number files otherwise.
     """
 
     trainable: Any
@@ -52,3 +54,4 @@ class Job:
     limits: TrialLimits | None = None
     seed: int = 0
     uses_ray: bool = False
+    mark: Any = None

@@ -291,7 +291,12 @@ class JournalWriter:
     def _look(self) -> None:
         if self._on_gone is not None and not self.is_at_path:
             on_gone, self._on_gone = self._on_gone, None
-            on_gone(os.fstat(self._fd).st_nlink == 0)
+            on_gone(self.is_deleted)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the open file has no name any more, anywhere."""
+        return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
 
     def found_at(self) -> Path | None:
         """Where the open file lies now, if the system can tell; None if it was deleted."""

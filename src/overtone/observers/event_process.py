@@ -15,6 +15,7 @@ from typing import Any
 from overtone.journal.text import loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
+from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
 
@@ -118,6 +119,7 @@ class EventFiles:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._mark = FolderMark.of(folder)
         self._writers: dict[str, Any] = {}
         self._dirty: set[str] = set()
         self._tags: dict[str, str] = {}
@@ -225,6 +227,7 @@ class EventFiles:
 
     def flush(self) -> None:
         """Write all that waits."""
+        self._mark.check()
         for trial in self._dirty:
             self._writers[trial].flush()
         self._dirty.clear()
@@ -232,6 +235,7 @@ class EventFiles:
 
     def close(self) -> None:
         """Write all, and forget the trials."""
+        self._mark.check()
         for writer in self._writers.values():
             writer.close()
         self._writers.clear()

@@ -26,9 +26,10 @@ from overtone.run.claim import check_reach, moved_aside
 from overtone.run.folder import bring, root_of
 from overtone.run.found import Wish, find, is_begun, is_finished
 from overtone.run.loop import warn
-from overtone.run.place import AT_START_S, JOURNAL, LOCK, PATIENCE_S, Place, patiently
+from overtone.run.place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 from overtone.store.files import RemoteFiles, is_url, joined
+from overtone.store.folder_mark import LOCK
 from overtone.store.lease import Lease, LeaseHeldError
 
 _READERS_S = 10.0

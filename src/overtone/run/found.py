@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from overtone.errors import OvertoneError, StorageError
 from overtone.run.folder import locate
-from overtone.run.place import JOURNAL, LOCK
+from overtone.run.place import JOURNAL
+from overtone.store.folder_mark import LOCK
 
 ENVIRONMENT = "OVERTONE_RESUME"
 """The folder of the experiment that a command, run again, is to resume."""

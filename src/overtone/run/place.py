@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from overtone.errors import StorageError
 from overtone.run.loop import warn
 from overtone.store import LocalStore
+from overtone.store.folder_mark import LOCK, FolderMark
 
 if TYPE_CHECKING:
     from overtone.core.protocols import Store
@@ -28,7 +29,6 @@ AT_START_S = 60.0
 """How long it may be away before a run that is to begin does not."""
 
 JOURNAL = "journal.jsonl"
-LOCK = f"{JOURNAL}.lock"
 T = TypeVar("T")
 
 
@@ -62,10 +62,18 @@ class Place:
     _mirroring: Mirroring | None = None
 
     @property
-    def store(self) -> Store:
-        """Where checkpoints go."""
+    def mark(self) -> FolderMark:
+        """Tells the folder from another one at its path, while the lock is held."""
+        return FolderMark.of(self.folder) if self.lock is not None else FolderMark(str(self.folder))
+
+    def store(self, mark: FolderMark | None = None) -> Store:
+        """Where checkpoints go.
+
+        Args:
+            mark: Of the folder, where nothing may be put into another one at its path.
+        """
         if self.url is None:
-            return LocalStore(self.folder)
+            return LocalStore(self.folder, mark=mark)
         from overtone.store.cache import FETCHED
         from overtone.store.remote import RemoteStore
         from overtone.store.retrying import Retrying
@@ -92,7 +100,7 @@ class Place:
         files, lease = RemoteFiles(self.url), self.lease
         journal = patiently(lambda: JournalMirror(self.folder / JOURNAL, written, files, lease))
         known = patiently(files.sizes) if journal.is_resumed else {}
-        uploads = TrialUploads(self.folder, files, known)
+        uploads = TrialUploads(self.folder, files, known, self.mark)
         self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
         self._mirroring.start()
 

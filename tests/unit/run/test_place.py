@@ -44,8 +44,8 @@ def written(place, text=b'{"n":1}\n'):
 def test_a_folder_of_this_machine_is_all_there_is(tmp_path):
     with Place(tmp_path) as place:
         place.open_mirror(lambda: 0, lambda: None)
-        assert isinstance(place.store, LocalStore)
-        assert place.store.root == tmp_path
+        assert isinstance(place.store(), LocalStore)
+        assert place.store().root == tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
@@ -72,9 +72,9 @@ def test_checkpoints_go_to_the_url(url, tmp_path):
     (tmp_path / "source").mkdir()
     (tmp_path / "source/x").write_bytes(b"1")
     with prepare(url, "exp", "train", NOW) as place:
-        uri = place.store.put(tmp_path / "source", "a_00000/checkpoint_000001")
+        uri = place.store().put(tmp_path / "source", "a_00000/checkpoint_000001")
         assert uri == f"{url}/exp/a_00000/checkpoint_000001"
-        assert place.store.get(uri).is_relative_to(place.folder)
+        assert place.store().get(uri).is_relative_to(place.folder)
 
 
 def test_an_error_on_the_way_lets_the_next_one_in(url):
