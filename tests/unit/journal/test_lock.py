@@ -10,14 +10,6 @@ import pytest
 from overtone.errors import StorageError
 from overtone.journal.lock import LockHeldError, WriterLock, is_locked, names
 
-HOLDS_A_MOMENT = """
-import fcntl, sys
-file = open(sys.argv[1])
-fcntl.flock(file, fcntl.LOCK_SH)
-print("shared", flush=True)
-sys.stdin.readline()
-"""
-
 
 def test_who_is_refused_is_told_the_holder(tmp_path):
     lock = WriterLock(tmp_path / "lock")
@@ -39,13 +31,15 @@ def test_a_name_that_a_killed_driver_left_is_not_told(tmp_path):
     lock.release()
 
 
-def test_a_reader_that_looks_whether_it_is_held_refuses_nobody(tmp_path):
-    (tmp_path / "lock").touch()
-    command = [sys.executable, "-c", HOLDS_A_MOMENT, str(tmp_path / "lock")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
-        reader.stdout.readline()
-        threading.Timer(0.02, lambda: reader.communicate(b"\n")).start()
-        WriterLock(tmp_path / "lock").release()
+def test_a_reader_that_looks_whether_it_is_held_refuses_nobody(tmp_path, monkeypatch):
+    import fcntl
+
+    reader = open(tmp_path / "lock", "w")  # noqa: SIM115
+    fcntl.flock(reader, fcntl.LOCK_SH)
+    monkeypatch.setattr("overtone.journal.lock.time.sleep", lambda _: reader.close())
+    lock = WriterLock(tmp_path / "lock")
+    assert reader.closed
+    lock.release()
 
 
 def test_the_locked_file_is_the_one_at_the_path(tmp_path, monkeypatch):
