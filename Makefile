@@ -1,7 +1,7 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: demo test slow cluster searchers chaos lint bench clean
+.PHONY: demo test slow cluster searchers chaos proof lint bench clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -21,6 +21,9 @@ searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance
 
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
+
+proof: .venv/test.stamp  ## 200 times drivers that begin one experiment at once; RACE="--rounds 50 --seed 2" for others
+	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports

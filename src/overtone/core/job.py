@@ -36,6 +36,8 @@ class Job:
         seed: The experiment's; an engine that simulates draws by it.
         is_bounded: Whether anything but a trial itself may end it, such as `stop` or `max_t`.
         uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
+        mark: Tells `folder` from another one at its path (`store.folder_mark`); None on a cluster, whose
+            nodes number files otherwise.
     """
 
     trainable: Any
@@ -54,3 +56,4 @@ class Job:
     seed: int = 0
     is_bounded: bool = True
     uses_ray: bool = False
+    mark: Any = None

@@ -23,6 +23,7 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.core.protocols import Engine
 from overtone.core.types import Config
+from overtone.store.folder_mark import FolderMark
 from overtone.worker.wire import NOTHING, Message, Nothing, Order, event
 
 NODE = "local"
@@ -247,8 +248,7 @@ def _output_to_files(job: Job, trial_id: str) -> Iterator[None]:
         return
     from contextlib import redirect_stderr, redirect_stdout
 
-    folder = job.folder / trial_id
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = (job.mark or FolderMark(str(job.folder))).make(trial_id)
     out, err = (folder / name for name in job.log_to_file)
     with (
         out.open("a", encoding="utf-8") as stdout,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
 from overtone.journal.lock import WriterLock
 from overtone.journal.reader import Lines
 from overtone.journal.segments import Segment, segments
-from overtone.store.cache import local_folder, note_origin
+from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 
 if TYPE_CHECKING:
     from overtone.store.files import RemoteFiles
@@ -19,15 +22,20 @@ if TYPE_CHECKING:
 JOURNAL = "journal.jsonl"
 
 _AT_ONCE = 64  # so many pieces are in memory
+_PATIENCE_S = 10.0  # for another process that fetches the same
 _CHUNK_BYTES = 1 << 20
 
 
-def fetch(url: str) -> Path:
+def fetch(url: str, lock: WriterLock | None = None, say: Callable[[str], None] | None = None) -> Path:
     """The local folder of the experiment at `url`, whose journal holds at least what is there.
 
     Only what this machine lacks is copied. Records that are only here, since their driver
     could not mirror them any more, stay; if another driver went on from the URL meanwhile,
-    the folder with them is moved aside.
+    the folder with them is moved aside, which is said.
+
+    Args:
+        lock: The local folder's, if the caller holds it; None to take it where something is copied.
+        say: Gets the line about a folder that was moved; None for stderr.
 
     Raises:
         StorageError: There is no experiment, or its journal is damaged.
@@ -39,29 +47,59 @@ def fetch(url: str) -> Path:
     if not chain:
         raise StorageError(f"there is no experiment at {url}: it holds {_listed(files)}")
     journal = folder / JOURNAL
-    size = journal.stat().st_size if journal.exists() else 0
-    kept = _kept(journal, size, chain, files)
-    if kept and kept == len(chain):
-        note_origin(folder, files.url)
-        return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    new = folder.with_name(f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}")
-    lock = WriterLock(journal.with_name(f"{JOURNAL}.lock"))
-    try:
-        _build(new, journal, chain, kept, files)
-        if size and not _goes_on(journal, new, chain[kept - 1].end if kept else 0):
-            folder.rename(_aside(folder))
-            folder.mkdir()
-        os.replace(new, journal)
-        note_origin(folder, files.url)
-    finally:
-        lock.release()
-        new.unlink(missing_ok=True)
+    if lock is not None:
+        _bring(journal, chain, files, lock, say or _say)
+    elif _kept(journal, chain, files) < len(chain) or origin(folder) != files.url:
+        folder.mkdir(parents=True, exist_ok=True)
+        own = WriterLock(journal.with_name(f"{JOURNAL}.lock"), _PATIENCE_S)
+        try:
+            _bring(journal, chain, files, own, say or _say)
+        finally:
+            own.release()
     return folder
 
 
-def _kept(journal: Path, size: int, chain: list[Segment], files: RemoteFiles) -> int:
+def _bring(
+    journal: Path, chain: list[Segment], files: RemoteFiles, lock: WriterLock, say: Callable[[str], None]
+) -> None:
+    """Let `journal`, which nobody else writes meanwhile, hold at least what is in `chain`."""
+    folder = journal.parent
+    kept = _kept(journal, chain, files)
+    if kept < len(chain):
+        new = folder.with_name(f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}")
+        try:
+            _build(new, journal, chain, kept, files)
+            if journal.exists() and not _goes_on(journal, new, chain[kept - 1].end if kept else 0):
+                _move_aside(folder, chain[-1].fence, files, lock, say)
+            os.replace(new, journal)
+        finally:
+            new.unlink(missing_ok=True)
+    note_origin(folder, files.url)
+
+
+def _move_aside(
+    folder: Path, fence: int, files: RemoteFiles, lock: WriterLock, say: Callable[[str], None]
+) -> None:
+    """Keep what was recorded here and is not at the URL, as an experiment that stands for itself."""
+    from overtone.store.lease import writer_of
+
+    aside = _aside(folder)
+    lock.move_folder(aside)
+    forget_origin(aside)
+    say(
+        f"{writer_of(files, fence)} took over {files.url} and went on without the last records of the driver "
+        f"that wrote {folder}: that folder is now {aside}, and {folder} follows the URL. To look at those "
+        f"records: overtone show {quote(str(aside))}"
+    )
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"overtone: {text}\n")
+
+
+def _kept(journal: Path, chain: list[Segment], files: RemoteFiles) -> int:
     """How many pieces this machine has already: the last of them is compared."""
+    size = journal.stat().st_size if journal.exists() else 0
     count = sum(one.end <= size for one in chain)
     if not count:
         return 0

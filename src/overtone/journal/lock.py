@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -14,53 +16,191 @@ from overtone.errors import StorageError
 _held: WeakSet[WriterLock] = WeakSet()
 _is_registered = False
 
+_OPEN = (
+    os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+)  # fmt: skip
+_LOOK_AGAIN_S = 0.05
+_READER_S = 0.002
+_MOST_READERS = 50
+_MOST_LOOKS = 100
+
+
+class LockHeldError(StorageError):
+    """Another driver writes this experiment on this machine."""
+
 
 class WriterLock:
     """Held from construction to `release`, or to the end of the process, however it ends.
 
+    The file that is locked is the file at `path`: if its folder is moved or deleted between opening and
+    locking, the lock is taken anew at the path. Nobody else holds it then, not even for a moment.
+
+    Args:
+        path: The lock file, which is made if it is missing; its folder exists.
+        patience_s: How long another holder is waited for.
+
+    Attributes:
+        path: The lock file.
+
     Raises:
-        StorageError: Another process holds it; the message names host, pid and age.
+        LockHeldError: Another driver holds it; the message names host, pid and age.
+        StorageError: The file cannot be locked.
+        OSError: The file cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        try:
-            import fcntl
-        except ImportError:  # Windows has no flock
-            self._fd = -1
-            return
-        import platform
-
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            holder = _holder(os.pread(self._fd, 4096, 0))
-            os.close(self._fd)
-            self._fd = -1
-            raise StorageError(
-                f"{path.parent} is being written by {holder}: wait until that run ends, stop it, or choose "
-                f"another name"
-            ) from error
-        facts = {"hostname": platform.node(), "pid": os.getpid(), "since": time.time()}
-        os.ftruncate(self._fd, 0)
-        os.pwrite(self._fd, json.dumps(facts).encode(), 0)
+    def __init__(self, path: Path, patience_s: float = 0.0) -> None:
+        self.path = path
+        self._fd = _taken(path, patience_s)
         _held.add(self)
         _let_go_in_children()
 
+    def move_folder(self, aside: Path) -> bool:
+        """Rename the lock's folder, and hold the lock of a new, empty folder in its place.
+
+        Returns:
+            Whether this call made the new folder.
+
+        Raises:
+            LockHeldError: Another driver took the new folder first; this lock is released.
+            StorageError: The folder was moved or deleted by somebody else; this lock is released.
+            OSError: It cannot be renamed or made; this lock is released.
+        """
+        folder = self.path.parent
+        try:
+            if not self.is_at_path:
+                raise StorageError(f"{folder} was moved or deleted by another program")
+            folder.rename(aside)
+        finally:
+            self.release()
+        is_made = False
+        while True:
+            with suppress(FileExistsError):
+                folder.mkdir()
+                is_made = True
+            with suppress(FileNotFoundError):  # it was moved again already
+                self._fd = _taken(self.path, 0.0)
+                return is_made
+
+    @property
+    def is_at_path(self) -> bool:
+        """Whether it is held, and the file at `path` is still the one that is locked."""
+        return names(self.path, self._fd) if self._fd >= 0 else not _has_locks()
+
     def release(self) -> None:
         """Let another writer in. Twice is safe."""
+        if self._fd >= 0:
+            with suppress(OSError):
+                os.ftruncate(self._fd, 0)  # the next one who is refused must not read our name
+            self._close()
+
+    def _close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
-def _holder(text: bytes) -> str:
+def names(path: Path, fd: int) -> bool:
+    """Return whether `path` is the file that is open as `fd`; True if that cannot be found out."""
     try:
-        facts: dict[str, Any] = json.loads(text)
-        age_s = max(0.0, time.time() - facts["since"])
-        return f"process {facts['pid']} on {facts['hostname']}, since {_age(age_s)} ago"
-    except (ValueError, KeyError, TypeError):
-        return "another process, which has just begun"
+        at = os.stat(path, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return os.path.samestat(at, os.fstat(fd))
+
+
+def _taken(path: Path, patience_s: float) -> int:
+    """A descriptor that holds the lock of the file at `path`; -1 where there are no such locks."""
+    if not _has_locks():
+        return -1
+    give_up_at = time.monotonic() + patience_s
+    while True:
+        fd = os.open(path, _OPEN, 0o666)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise StorageError(f"{path} is not a regular file: delete it")
+            is_ours = _lock(fd, path)
+            if not names(path, fd):  # moved or deleted since: another driver may lock the new one
+                os.close(fd)
+                continue
+            if is_ours:
+                _sign(fd)
+                return fd
+            if time.monotonic() >= give_up_at:
+                raise LockHeldError(
+                    f"{path.parent} is being written by {_holder(fd)}: wait until that run ends, stop it, or "
+                    "choose another name"
+                )
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _lock(fd: int, path: Path) -> bool:
+    """Return whether it is ours now. A reader that looks whether it is held shares it for an instant."""
+    import fcntl
+
+    try:
+        for _ in range(_MOST_READERS):
+            with suppress(BlockingIOError):
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            fcntl.flock(fd, fcntl.LOCK_UN)
+            time.sleep(_READER_S * (1 + os.urandom(1)[0] / 64))
+    except OSError as error:
+        raise StorageError(f"{path} cannot be locked: {error.strerror or error}") from error
+    return False
+
+
+def _sign(fd: int) -> None:
+    import platform
+
+    facts = {"hostname": platform.node(), "pid": os.getpid(), "since": time.time()}
+    with suppress(OSError):  # where the disk is full, the lock holds without a name
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, json.dumps(facts).encode(), 0)
+
+
+def _has_locks() -> bool:
+    try:
+        import fcntl  # noqa: F401
+    except ImportError:  # Windows has no flock
+        return False
+    return True
+
+
+def _holder(fd: int) -> str:
+    """Who holds the lock, as it signed; a driver that was killed may have left its name there before."""
+    import platform
+
+    for _ in range(_MOST_LOOKS):
+        try:
+            facts: dict[str, Any] = json.loads(os.pread(fd, 4096, 0))
+            if facts["hostname"] != platform.node() or _is_alive(facts["pid"]):
+                age_s = max(0.0, time.time() - facts["since"])
+                return f"process {facts['pid']} on {facts['hostname']}, since {_age(age_s)} ago"
+        except (ValueError, KeyError, TypeError):
+            pass
+        time.sleep(_READER_S)  # the holder signs right after it has locked
+    return "another process, which has just begun"
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # not ours, but there
+        return True
+    return True
 
 
 def _age(seconds: float) -> str:
@@ -81,7 +221,7 @@ def _let_go_in_children() -> None:
 
 def _release_all() -> None:
     for lock in list(_held):
-        lock.release()
+        lock._close()  # the parent's name stays in the file
 
 
 def is_locked(path: Path) -> bool:

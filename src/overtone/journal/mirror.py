@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 from overtone.errors import StorageError
 from overtone.journal.segments import segment_name, segments
@@ -34,11 +35,13 @@ class JournalMirror:
     """
 
     def __init__(self, path: Path, written: Callable[[], int], files: RemoteFiles, lease: Lease) -> None:
-        self._path = path
         self._written = written
         self._files = files
         self._lease = lease
         self._pending = b""  # begun, perhaps there: only the same bytes may take its name
+        # read from here on, wherever it is moved, and also when it was deleted
+        self._file = open(path, "rb")  # noqa: SIM115
+        finalize(self, self._file.close)
         chain = segments(files)
         self.number = len(chain)
         self._offset = chain[-1].end if chain else 0
@@ -78,6 +81,5 @@ class JournalMirror:
         return b""
 
     def _read(self, begin: int, end: int) -> bytes:
-        with open(self._path, "rb") as file:
-            file.seek(begin)
-            return file.read(end - begin)
+        self._file.seek(begin)
+        return self._file.read(end - begin)

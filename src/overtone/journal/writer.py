@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from overtone.core.messages import Record
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec, unsealed
-from overtone.journal.lock import WriterLock
+from overtone.journal.lock import WriterLock, names
 from overtone.journal.reader import Plain, Reader, as_record
 
 Durability = Literal["interval", "sync"]
 """When an append is safe from a power cut: after a second, or at once."""
 
 _SYNC_EVERY_S = 1.0
+_CHUNK_BYTES = 1 << 20
 _TIME = re.compile(rb'\{"n":\d+,"e":"[a-z_]+","time":([-+.e\d]+),')
 
 
@@ -30,6 +31,7 @@ class JournalWriter:
         header: See `new_header`.
         durability: "interval" (fsync once a second, in a thread) or "sync" (at each append).
         codec: Needed where configs hold what is not data.
+        lock: The journal's, which the caller holds and releases; None to hold it from here to `close`.
 
     Attributes:
         next_n: The number of the next record.
@@ -50,8 +52,9 @@ class JournalWriter:
         header: Mapping[str, Any],
         durability: Durability = "interval",
         codec: Codec | None = None,
+        lock: WriterLock | None = None,
     ) -> None:
-        self._prepare(path, durability, codec)
+        self._prepare(path, durability, codec, lock)
         try:
             if _holds_anything(self._path):
                 raise StorageError(
@@ -91,15 +94,22 @@ class JournalWriter:
 
     @classmethod
     def reopen(
-        cls, path: str | os.PathLike[str], durability: Durability = "interval", codec: Codec | None = None
+        cls,
+        path: str | os.PathLike[str],
+        durability: Durability = "interval",
+        codec: Codec | None = None,
+        lock: WriterLock | None = None,
     ) -> JournalWriter:
         """The writer of a journal that exists; read its `past()` to the end before anything is appended.
+
+        Args:
+            lock: As for the constructor.
 
         Raises:
             StorageError: It has another writer.
         """
         writer = cls.__new__(cls)
-        writer._prepare(path, durability, codec)
+        writer._prepare(path, durability, codec, lock)
         return writer
 
     @property
@@ -157,7 +167,13 @@ class JournalWriter:
         """
         self._write(self.codec.encode_fact(self.next_n, kind, facts), 1)
 
-    def _prepare(self, path: str | os.PathLike[str], durability: Durability, codec: Codec | None) -> None:
+    def _prepare(
+        self,
+        path: str | os.PathLike[str],
+        durability: Durability,
+        codec: Codec | None,
+        lock: WriterLock | None,
+    ) -> None:
         if durability not in ("interval", "sync"):
             raise ValueError(f'durability={durability!r}: choose "interval" or "sync"')
         self.next_n = 1
@@ -173,9 +189,12 @@ class JournalWriter:
         self._sync_error: OSError | None = None
         self._syncer: threading.Thread | None = None
         self._is_closing = threading.Event()
-        self._lock: WriterLock | None = None
+        self._on_gone: Callable[[bool], None] | None = None
+        self._own_lock: WriterLock | None = None
+        if lock is not None:
+            return
         try:
-            self._lock = WriterLock(self._path.with_name(self._path.name + ".lock"))
+            self._own_lock = WriterLock(self._path.with_name(self._path.name + ".lock"))
         except StorageError:  # which is an OSError too, and says more
             raise
         except OSError as error:
@@ -183,7 +202,7 @@ class JournalWriter:
 
     def _open(self, keep_bytes: int) -> None:
         try:
-            self._fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             os.ftruncate(self._fd, keep_bytes)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -230,7 +249,7 @@ class JournalWriter:
         self._good_bytes += len(data)
         self.next_n += count
         self._is_dirty = True
-        if self._syncer is None and not self._syncs_always:
+        if self._syncer is None:
             run = self._sync_now_and_then
             self._syncer = threading.Thread(target=run, name="overtone-journal", daemon=True)
             self._syncer.start()
@@ -251,7 +270,53 @@ class JournalWriter:
 
     def _sync_now_and_then(self) -> None:
         while not self._is_closing.wait(_SYNC_EVERY_S):
-            self._sync()
+            if not self._syncs_always:
+                self._sync()
+            self._look()
+
+    # --- where the file lies -----------------------------------------------------------
+
+    @property
+    def is_at_path(self) -> bool:
+        """Whether the file that is open is the file at the path, as long as it is open."""
+        return self._fd >= 0 and names(self._path, self._fd)
+
+    def watch(self, on_gone: Callable[[bool], None]) -> None:
+        """Have `on_gone(is_deleted)` called once, from another thread, when the file has left its path.
+
+        Looks once a second. What is appended after that goes on into the open file.
+        """
+        self._on_gone = on_gone
+
+    def _look(self) -> None:
+        if self._on_gone is not None and not self.is_at_path:
+            on_gone, self._on_gone = self._on_gone, None
+            on_gone(self.is_deleted)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the open file has no name any more, anywhere."""
+        return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
+
+    def found_at(self) -> Path | None:
+        """Where the open file lies now, if the system can tell; None if it was deleted."""
+        try:
+            path = Path(os.readlink(f"/proc/self/fd/{self._fd}"))
+        except OSError:
+            return None
+        return path if self._fd >= 0 and names(path, self._fd) else None
+
+    def copy_to(self, path: Path) -> None:
+        """Write what was recorded to a new file, also where the open file was deleted.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        with open(path, "xb") as copy:
+            while chunk := os.pread(self._fd, min(_CHUNK_BYTES, self._good_bytes - copy.tell()), copy.tell()):
+                copy.write(chunk)
+            copy.flush()
+            os.fsync(copy.fileno())
 
     def _sync(self) -> None:
         if not self._is_dirty:
@@ -279,9 +344,9 @@ class JournalWriter:
             error = self._sync_error
             os.close(self._fd)
             self._fd = -1
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        if self._own_lock is not None:
+            self._own_lock.release()
+            self._own_lock = None
         if error is not None:
             raise self._unwritable(error) from error
 

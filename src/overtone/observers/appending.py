@@ -1,4 +1,4 @@
-"""Files that are written whole or at their end; their folders are made where they are missing."""
+"""Files that are written whole or at their end; the trials' folders are made where they are missing."""
 
 from __future__ import annotations
 
@@ -72,10 +72,6 @@ def _descriptor(path: str, flags: int) -> int:
     try:
         return os.open(path, flags, 0o666)
     except FileNotFoundError:
-        try:
-            os.mkdir(os.path.dirname(path))
-        except FileNotFoundError:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-        except FileExistsError:
-            pass
+        with suppress(FileExistsError):
+            os.mkdir(os.path.dirname(path))  # not the experiment's folder, if that was moved or deleted
         return os.open(path, flags, 0o666)

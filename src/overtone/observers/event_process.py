@@ -17,6 +17,7 @@ from typing import Any
 from overtone.journal.text import encodable, loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
+from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
 
@@ -115,6 +116,7 @@ class EventFiles:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
+        self._mark = FolderMark.of(folder)
         self._files: dict[str, _File] = {}
         self._dirty: set[str] = set()
         self._tags: dict[str, str] = {}
@@ -231,6 +233,7 @@ class EventFiles:
 
     def flush(self) -> None:
         """Write all that waits."""
+        self._mark.check()
         for trial in self._dirty:
             self._files[trial].flush()
         self._dirty.clear()

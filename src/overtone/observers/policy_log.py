@@ -14,6 +14,7 @@ from overtone.core.lineage import Lineage, Step
 from overtone.core.messages import Record
 from overtone.core.protocols import Observer
 from overtone.journal.text import dumps
+from overtone.store.folder_mark import FolderMark
 
 
 class PolicyLog(Observer):
@@ -23,6 +24,7 @@ class PolicyLog(Observer):
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._mark = FolderMark.of(folder)
         self._lineage = Lineage()
         self._past: list[Step] = []
 
@@ -31,6 +33,7 @@ class PolicyLog(Observer):
 
     def on_record(self, record: Record) -> None:
         for trial_id, step in self._lineage.apply(record):
+            self._mark.check()
             steps = self._lineage.steps(trial_id)
             (self._folder / f"pbt_policy_{trial_id}.txt").write_text(_lines(steps), encoding="utf-8")
             whole = self._folder / "pbt_global.txt"

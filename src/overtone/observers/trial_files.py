@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from overtone.errors import StorageError
 from overtone.observers.appending import swap_file, unwritable, write_file
 from overtone.observers.aside import Aside
+from overtone.store.folder_mark import FolderMark
 
 EVERY_S = 0.5
 """How long text may wait."""
@@ -48,7 +49,8 @@ class TrialFiles:
         self._pieces: list[Piece] = []
         self._n_characters = 0
         self._has_failed = False
-        self._aside = Aside(write_all, "overtone-files", MOST_WAITING, EVERY_S, EVERY_S)
+        self._mark = FolderMark.of(folder)
+        self._aside = Aside(self._write_all, "overtone-files", MOST_WAITING, EVERY_S, EVERY_S)
 
     def add(self, trial_id: str, name: str, text: str) -> None:
         """Append `text`, soon."""
@@ -89,6 +91,10 @@ class TrialFiles:
         self.flush()
         if not self._has_failed:
             self._tell_once(self._aside.wait)
+
+    def _write_all(self, pieces: list[Piece]) -> None:
+        self._mark.check()
+        write_all(pieces)
 
     def _tell_once(self, call: Callable[[], None]) -> None:
         try:

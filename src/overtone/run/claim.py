@@ -1,39 +1,23 @@
-"""Takes a place at a URL for an experiment: under its lease, with an earlier one of its name moved aside."""
+"""A place at a URL: whether trials can reach it, and an earlier experiment there is moved aside."""
 
 from __future__ import annotations
 
 from itertools import count
 
 from overtone.errors import OvertoneError
-from overtone.run.loop import warn
-from overtone.run.place import AT_START_S, patiently
+from overtone.run.place import patiently
 from overtone.store.files import RemoteFiles, protocol_of
-from overtone.store.lease import Lease, LeaseHeldError
 
 
-def claim(root: RemoteFiles, name: str | None, made_up: str, stamp: str) -> tuple[RemoteFiles, Lease, str]:
-    """Where the experiment goes, its lease, and a line about what was moved aside."""
-    if name is not None:
-        files = root.below(name)
-        lease = Lease.acquire(files, patience_s=AT_START_S, say=warn)
-        try:
-            return files, lease, _moved_aside(root, name, stamp, lease.number)
-        except BaseException:
-            lease.release()
-            raise
-    for n in count(1):
-        files = root.below(made_up if n == 1 else f"{made_up}_{n}")
-        if patiently(files.sizes):
-            continue
-        try:
-            return files, Lease.acquire(files, patience_s=AT_START_S, say=warn), ""
-        except LeaseHeldError:  # by one that began in the same second
-            continue
-    raise AssertionError("count() ends never")
+def moved_aside(root: RemoteFiles, name: str, stamp: str, number: int) -> str:
+    """Move an earlier experiment of that name: copied first, then deleted, its journal before the rest.
 
+    Args:
+        number: Of the lease that the caller holds, which stays.
 
-def _moved_aside(root: RemoteFiles, name: str, stamp: str, number: int) -> str:
-    """Move an earlier experiment of that name: copied first, then deleted, its journal before the rest."""
+    Returns:
+        A line that says where it is now; "" if there was none.
+    """
     here = root.below(name)
     own = f"lease/{number:06d}.json"
     names = [one for one in patiently(here.sizes) if one != own]

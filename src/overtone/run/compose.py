@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,12 +19,12 @@ from overtone.core.template import Template, equal
 from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, scheduler_for, searcher_for, total_of
 from overtone.run.demand import resources_for
 from overtone.run.earlier import warm
 from overtone.run.engine_choice import engine_for
-from overtone.run.folder import bring, prepare, reopen, root_of
-from overtone.run.found import Errored, count_in_process, find, header_of, wish
+from overtone.run.found import Errored, count_in_process, header_of, wish
 from overtone.run.journals import codec_for, reopened
 from overtone.run.place import Place
 from overtone.run.resuming import limits_of
@@ -68,7 +67,7 @@ class Past:
     """An experiment that is gone on with.
 
     Attributes:
-        journal: Reopened, so that no other driver writes; not read yet.
+        journal: Reopened; not read yet.
         header: What its first record says.
         errored: What becomes of trials that had ended in an error.
     """
@@ -79,10 +78,14 @@ class Past:
 
 
 def compose(experiment: Experiment) -> Parts:
-    """The parts of `experiment`; its folder is made, nothing else is touched.
+    """The parts of `experiment`; its folder is taken, and nobody else writes there from now on.
+
+    All that does not follow from the folder is made before: most of what cannot be is refused without
+    a trace.
 
     Raises:
-        OvertoneError, ValueError, TypeError: What was asked for cannot be; the message says why.
+        OvertoneError, ValueError, TypeError: What was asked for cannot be; the message says why. The
+            folder is given back, without anything that was made in it.
     """
     bound = as_bound(experiment.trainable)
     name = trainable_name(bound.trainable)
@@ -94,13 +97,6 @@ def compose(experiment: Experiment) -> Parts:
         )
     scheduler = scheduler_for(experiment.scheduler)
     searcher, space = searcher_for(experiment, scheduler)
-    asked, nth = wish(experiment.resume), count_in_process()
-    if asked.kind != "no":
-        bring(experiment.storage, experiment.name, name)
-    folder, hint = find(root_of(experiment.storage), experiment.name, name, asked, nth)
-    header = header_of(folder) if folder is not None else {}
-    seed = experiment.seed if experiment.seed is not None else Random().getrandbits(32)
-    seed = header.get("seed", seed)  # what was drawn must be drawn again
     goal = Goal.collect(
         [
             ("the call", experiment.metric, experiment.mode),
@@ -111,9 +107,8 @@ def compose(experiment: Experiment) -> Parts:
         is_needed=scheduler.needs_metric,
         constraints=experiment.constraints,
     )
-    from overtone.observers.tensorboard import is_available
     from overtone.space import parse
-    from overtone.stoppers import stop, time_budget_s
+    from overtone.stoppers import stop
 
     stoppers = stop(experiment.stop, goal.metric, goal.mode)
     space = parse(space)  # once, for all who read configs by it
@@ -123,71 +118,64 @@ def compose(experiment: Experiment) -> Parts:
             f"{type(searcher).__name__} cannot keep to the constraint of the space: use random search, "
             'search_alg="sobol" or search_alg="auto", or leave the constraint out'
         )
-    searcher.on_start(space, seed)
-    earlier, earlier_line = warm(
-        experiment.warm_start, searcher, space, goal, header.get("earlier", () if header else None), learns
-    )
+    asked, nth, now = wish(experiment.resume), count_in_process(), datetime.now()
+    kind, patience_s = type(engine).__name__, experiment.storage_patience_s
+    place = acquire(experiment.storage, experiment.name, name, now, asked, nth, kind, patience_s)
+    try:
+        header = header_of(place.folder) if place.goes_on else {}
+        seed = experiment.seed if experiment.seed is not None else Random().getrandbits(32)
+        seed = header.get("seed", seed)  # what was drawn must be drawn again
+        searcher.on_start(space, seed)
+        recorded = header.get("earlier", () if header else None)
+        earlier, earlier_line = warm(experiment.warm_start, searcher, space, goal, recorded, learns)
+        demand, resources = resources_for(
+            experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
+        )
+        limits = _limits(experiment, searcher, scheduler, stoppers, engine)
+        controller = Controller(
+            scheduler,
+            goal,
+            stoppers=stoppers,
+            limits=limits_of(header) or limits,
+            template=Template(resources, _tagger(space), experiment.priority or equal, experiment.trial_name),
+            retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
+            checkpoint_worth=_worth(experiment.checkpoints),
+            seed=seed,
+            observes=learns(searcher),
+            earlier=found_at,
+        )
+        from overtone.observers.tensorboard import is_available
+
+        has_tensorboard = is_available() if experiment.tensorboard is None else experiment.tensorboard
+        past = None
+        if place.goes_on:
+            past = Past(reopened(place, experiment, space), header, asked.errored)
+        else:
+            make_room(place, experiment.storage, now)
+    except BaseException:
+        place.give_back()
+        raise
+    return Parts(
+        name, place.folder, place.moved, seed, space, goal, scheduler, searcher, stoppers, controller, engine,
+        why_engine, demand, has_tensorboard, limits, nth, place, past, earlier, earlier_line,
+    )  # fmt: skip
+
+
+def _limits(
+    experiment: Experiment, searcher: Searcher, scheduler: TrialScheduler, stoppers: list[Any], engine: Engine
+) -> Limits:
+    from overtone.stoppers import time_budget_s
+
     total = total_of(searcher, experiment)
-    demand, resources = resources_for(
-        experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
-    )
-    budget = min(
-        (one for one in (experiment.time_budget_s, time_budget_s(stoppers)) if one is not None), default=None
-    )
-    limits = Limits(
+    budgets = (experiment.time_budget_s, time_budget_s(stoppers))
+    return Limits(
         total=total,
         lookahead=_lookahead(total, searcher, scheduler),
         max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
         max_failures=experiment.max_failures,
         fail_fast=bool(experiment.fail_fast),
-        time_budget_s=budget,
+        time_budget_s=min((one for one in budgets if one is not None), default=None),
         is_elastic=engine.is_elastic,
-    )
-    controller = Controller(
-        scheduler,
-        goal,
-        stoppers=stoppers,
-        limits=limits_of(header) or limits,
-        template=Template(resources, _tagger(space), experiment.priority or equal, experiment.trial_name),
-        retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
-        checkpoint_worth=_worth(experiment.checkpoints),
-        seed=seed,
-        observes=learns(searcher),
-        earlier=found_at,
-    )
-    past, moved = None, hint
-    if folder is not None:
-        with ExitStack() as held:
-            place = held.enter_context(reopen(folder, type(engine).__name__, experiment.storage_patience_s))
-            past = Past(reopened(folder, experiment, space), header, asked.errored)
-            held.pop_all()
-    else:
-        place = prepare(
-            experiment.storage, experiment.name, name, datetime.now(), type(engine).__name__,
-            experiment.storage_patience_s,
-        )  # fmt: skip
-        moved = moved or place.moved
-    return Parts(
-        name,
-        place.folder,
-        moved,
-        seed,
-        space,
-        goal,
-        scheduler,
-        searcher,
-        stoppers,
-        controller,
-        engine,
-        why_engine,
-        demand,
-        is_available() if experiment.tensorboard is None else experiment.tensorboard,
-        limits,
-        nth,
-        place,
-        past,
-        earlier,
-        earlier_line,
     )
 
 

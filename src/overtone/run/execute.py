@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
+from overtone.errors import StorageError
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
-from overtone.run.bounds import is_bounded
-from overtone.run.compose import Parts, Past, compose, has_files, observers_for
+from overtone.run.compose import Parts, Past, compose, observers_for
+from overtone.run.consoles import console_of
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
-from overtone.run.found import JOURNAL
 from overtone.run.host import Answers, Host
 from overtone.run.interruption import ctrl_c
+from overtone.run.jobs import job_for
 from overtone.run.journals import codec_for, open_journal
+from overtone.run.leaving import FolderWatch
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
 from overtone.run.resuming import Resuming, told, told_divergences
@@ -76,6 +78,7 @@ class Run:
         self._parts = compose(experiment)
         self.folder: Path = self._parts.folder
         self.name = self.folder.name
+        self._where: FolderWatch | None = None
         self._loop: Loop | None = None
         self._asked: str | None = None
         self.tally = Tally()
@@ -103,6 +106,9 @@ class Run:
         """What was found so far."""
         from overtone.analysis import ExperimentAnalysis
 
+        if self._where is not None:
+            self._where.check()
+            self.folder = self._where.folder
         goal = self._parts.goal
         return ExperimentAnalysis(self.folder, goal.metric, goal.mode, codec=codec_for(self._parts.space))
 
@@ -155,20 +161,16 @@ class Run:
             if isinstance(error, Exception) and self._parts.controller.trials:
                 with suppress(Exception):  # some exceptions take no attributes
                     error.analysis = self.analysis  # type: ignore[attr-defined]
-            self._leave_no_trace_of_nothing()
             raise
         finally:
             with self._news:
                 self._is_over = True
                 self._news.notify_all()
 
-    def _leave_no_trace_of_nothing(self) -> None:
-        """Remove the folder of an experiment that never came to have a trial: nobody goes on with that."""
-        with suppress(OSError):
-            if self._parts.past is None and not self._parts.controller.trials:
-                for name in (JOURNAL, f"{JOURNAL}.lock"):
-                    (self.folder / name).unlink(missing_ok=True)
-            self.folder.rmdir()
+    def _note_nothing(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        """Let the folder of an experiment that never came to have a trial go: nobody goes on with that."""
+        if error is not None and self._parts.past is None and not self._parts.controller.trials:
+            self._parts.place.is_nothing = True
 
     def outcome(self) -> ExperimentAnalysis:
         """The analysis of a run that is over, or the error that it ended with."""
@@ -180,52 +182,22 @@ class Run:
         return analysis
 
     def _carry_out(self) -> None:
-        from overtone.core.job import Job
-        from overtone.core.trial_limits import TrialLimits
-        from overtone.store.budgeted import within
-        from overtone.worker.bound import as_bound
-
         experiment, parts, engine = self._experiment, self._parts, self._parts.engine
-        bound = as_bound(experiment.trainable)
-        if parts.moved:
-            warn(parts.moved)
-        if parts.earlier_line:
-            warn(parts.earlier_line)
-        policy, past = experiment.checkpoints, parts.past
-        job = Job(
-            trainable=bound.trainable,
-            name=parts.name,
-            folder=parts.folder,
-            parameters=bound.parameters,
-            checkpoint_freq=policy.every,
-            checkpoint_at_end=policy.at_end,
-            reuse=experiment.reuse,
-            log_to_file=_log_files(experiment.log_to_file),
-            grace_s=experiment.grace_s,
-            limits=(limits := TrialLimits.of(experiment.trial_limits)),
-            captures_output=experiment.captures_output,
-            store=within(
-                parts.place.store,
-                policy.most_bytes,
-                parts.folder,
-                # in one process nothing is deleted while a trial waits for room
-                patience_s=10.0 if engine.isolates else 0.0,
-            ),
-            elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
-            seed=parts.seed,
-            is_bounded=is_bounded(parts.scheduler, parts.stoppers, parts.limits.time_budget_s, limits),
-            uses_ray=bound.uses_ray,
-        )
         with ExitStack() as open_parts:
             open_parts.enter_context(parts.place)
+            open_parts.push(self._note_nothing)
+            past = parts.past
             if past is not None:
                 open_parts.callback(past.journal.close)
+            for line in (parts.moved, parts.earlier_line):
+                if line:
+                    warn(line)
             open_parts.callback(engine.close)
-            engine.open(job)
+            engine.open(job_for(experiment, parts))
             first = engine.poll(0)
             if not engine.is_elastic:
                 _check_demand(parts, first)
-            console = self._console()
+            console = console_of(experiment, parts)
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
@@ -246,21 +218,40 @@ class Run:
                 )  # fmt: skip
                 if self._asked:
                     self._tell(self._asked)
-                parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
-                try:
-                    console.open()
-                    self._loop.pump(first)
-                    self._loop.run()
-                    if parts.controller.is_finished:
-                        account = getattr(engine, "account", None)
-                        journal.note("end", {"account": account.as_data()} if account is not None else {})
-                    elif not parts.controller.is_running:
-                        warn(f"to go on with it: overtone resume {self.folder}")
-                finally:
-                    host.close()
-                    engine.close()
-                    unfinished = [one for one in observers if not _quietly(one)]
-                    self._mend([*self._loop.disconnected, *unfinished])
+                self._where = FolderWatch(parts.place, journal, self.interrupt)
+                with self._settled(self._where):
+                    parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
+                    try:
+                        console.open()
+                        self._loop.pump(first)
+                        self._loop.run()
+                        if parts.controller.is_finished:
+                            account = getattr(engine, "account", None)
+                            journal.note("end", {"account": account.as_data()} if account is not None else {})
+                        elif not parts.controller.is_running and journal.is_at_path:
+                            warn(f"to go on with it: overtone resume {self.folder}")
+                    finally:
+                        host.close()
+                        engine.close()
+                        unfinished = [one for one in observers if not _quietly(one)]
+                        if journal.is_at_path:
+                            self._mend([*self._loop.disconnected, *unfinished])
+
+    @contextmanager
+    def _settled(self, where: FolderWatch) -> Iterator[None]:
+        """Know where the folder lies after the block: somebody may have moved or deleted it."""
+        try:
+            yield
+        except BaseException:
+            try:
+                where.settle()
+            except StorageError as lost:
+                warn(str(lost))
+            raise
+        else:
+            where.settle()
+        finally:
+            self.folder = where.folder
 
     def _resume(
         self,
@@ -312,32 +303,6 @@ class Run:
         except Exception as error:
             warn(f"the files of trials are not complete: {error}")
 
-    def _console(self) -> Any:
-        from overtone.observers.console import ConsoleFacts, console_for
-        from overtone.space import variables
-
-        parts, experiment = self._parts, self._experiment
-        goal = parts.goal
-        kind = type(parts.engine).__name__
-        facts = ConsoleFacts(
-            name=self.name,
-            folder=parts.place.url or str(self.folder),
-            engine_line=f"running on the {parts.engine.describe()} ({parts.why_engine})",
-            clock=parts.engine.now,
-            trainable=parts.name,
-            metric=goal.metric,
-            mode=goal.mode,
-            goal=lambda: (goal.metric, goal.mode),
-            limits=goal,
-            total=lambda: parts.searcher.total,
-            describe=parts.scheduler.describe,
-            waits=parts.engine.waits,
-            parameters=variables(parts.space) or None,
-            has_tensorboard=parts.has_tensorboard and has_files(experiment, parts.engine),
-            may_redraw=kind != "Inline",
-        )
-        return console_for(facts, experiment.verbose, experiment.reporter)
-
     def _watch(self) -> Observer:
         return Watch(self)
 
@@ -372,14 +337,6 @@ def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
     for event in events:
         if isinstance(event, CapacityChanged) and parts.demand is not None:
             check_feasible(parts.demand, event.nodes)
-
-
-def _log_files(asked: Any) -> tuple[str, str] | None:
-    if not asked:
-        return None
-    if asked is True:
-        return ("stdout", "stderr")
-    return (asked, asked) if isinstance(asked, str) else (str(asked[0]), str(asked[1]))
 
 
 @contextmanager

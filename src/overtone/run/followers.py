@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.compose import Parts
-from overtone.run.found import JOURNAL
 from overtone.run.loop import warn
+from overtone.run.place import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.analysis.history import History

@@ -6,13 +6,15 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from overtone.errors import OvertoneError, StorageError
 from overtone.run.folder import locate
+from overtone.run.place import JOURNAL
+from overtone.store.folder_mark import LOCK
 
-JOURNAL = "journal.jsonl"
 ENVIRONMENT = "OVERTONE_RESUME"
 """The folder of the experiment that a command, run again, is to resume."""
 
@@ -22,7 +24,7 @@ _SUFFIXES: dict[str, Errored] = {
     "": "", "+ERRORED": "resume", "+ERRORED_ONLY": "resume",
     "+RESTART_ERRORED": "restart", "+RESTART_ERRORED_ONLY": "restart",
 }  # fmt: skip
-_n_in_process = 0
+_counted = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,7 @@ def wish(asked: Any) -> Wish:
 
 def count_in_process() -> int:
     """How many experiments this process had begun before this one."""
-    global _n_in_process
-    _n_in_process += 1
-    return _n_in_process - 1
+    return next(_counted)
 
 
 def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) -> tuple[Path | None, str]:
@@ -128,7 +128,7 @@ def is_running(folder: Path) -> bool:
     """Whether a driver is at work on it now."""
     from overtone.journal.lock import is_locked
 
-    return is_locked(folder / f"{JOURNAL}.lock")
+    return is_locked(folder / LOCK)
 
 
 def header_of(folder: Path) -> Mapping[str, Any]:

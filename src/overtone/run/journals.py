@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
 from overtone.run.earlier import several
 from overtone.run.found import main_script
+from overtone.run.place import JOURNAL
 from overtone.run.recorded_options import recorded_options
 from overtone.run.source_hash import parameter_hashes, source_hash, value_hash
 from overtone.worker.bound import as_bound
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from overtone.journal.codec import Codec
     from overtone.journal.writer import JournalWriter
     from overtone.run.compose import Parts
+    from overtone.run.place import Place
 
 
 def part_data(part: Any) -> Any:
@@ -82,12 +83,13 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
     if parts.engine.repeats:
         header = set_apart(header, parts.folder)
     durability: Any = experiment.durability
-    return JournalWriter(parts.folder / "journal.jsonl", header, durability, codec_for(parts.space))
+    path, codec = parts.folder / JOURNAL, codec_for(parts.space)
+    return JournalWriter(path, header, durability, codec, parts.place.lock)
 
 
-def reopened(folder: Path, experiment: Experiment, space: Any) -> JournalWriter:
-    """The journal of an experiment that is gone on with; nobody else writes it from now on."""
+def reopened(place: Place, experiment: Experiment, space: Any) -> JournalWriter:
+    """The journal of an experiment that is gone on with; its lock is held."""
     from overtone.journal.writer import JournalWriter
 
     durability: Any = experiment.durability
-    return JournalWriter.reopen(folder / "journal.jsonl", durability, codec_for(space))
+    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(space), place.lock)

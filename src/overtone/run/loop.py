@@ -133,6 +133,8 @@ class Loop:
     def pump(self, events: Iterable[Event]) -> None:
         """Take events through the controller, the journal and the observers; carry out what follows."""
         queue = deque(events)
+        while self._asked:  # here, and not between two polls: an inline trial runs inside one
+            queue.append(self._request())
         records: list[Record] = []
         commands: list[Command] = []
         handle, submit = self._controller.handle, self._host.submit
@@ -213,10 +215,9 @@ class Loop:
     def _step(self) -> None:
         events = self._engine.poll(IDLE_S)
         answers = self._host.poll()
-        asked = [self._request() for _ in range(len(self._asked))] if self._asked else ()
-        if answers or asked:
-            events = [*events, *answers, *asked]
-        if events:
+        if answers:
+            events = [*events, *answers]
+        if events or self._asked:
             self.pump(events)
         else:
             self._show([])

@@ -14,6 +14,7 @@ from overtone.errors import StorageError
 if TYPE_CHECKING:
     from overtone.journal.mirror import JournalMirror
     from overtone.store.files import RemoteFiles
+    from overtone.store.folder_mark import FolderMark
 
 JOURNAL_EVERY_S = 2.0
 """At first; five times as long once there are thousands of pieces."""
@@ -129,12 +130,16 @@ class TrialUploads:
         folder: The experiment's.
         remote: Where it is mirrored.
         known: The sizes of the files that are there from an earlier driver, by name.
+        mark: Of the folder: nothing is copied from another one at its path.
     """
 
-    def __init__(self, folder: Path, remote: RemoteFiles, known: dict[str, int]) -> None:
+    def __init__(
+        self, folder: Path, remote: RemoteFiles, known: dict[str, int], mark: FolderMark | None = None
+    ) -> None:
         self._folder = folder
         self._remote = remote
         self._known = known
+        self._mark = mark
         self._seen: dict[str, tuple[int, int]] = {}
 
     def push(self) -> int:
@@ -154,7 +159,9 @@ class TrialUploads:
         return count + self._copy(batch)
 
     def _changed(self) -> list[tuple[str, tuple[int, int]]]:
-        found = []
+        found: list[tuple[str, tuple[int, int]]] = []
+        if self._mark is not None and not self._mark.is_there:
+            return found
         for trial in os.scandir(self._folder):
             if trial.name.startswith(".") or not trial.is_dir(follow_symlinks=False):
                 continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -12,9 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 from overtone.errors import StorageError
 from overtone.run.loop import warn
 from overtone.store import LocalStore
+from overtone.store.folder_mark import LOCK, FolderMark
 
 if TYPE_CHECKING:
     from overtone.core.protocols import Store
+    from overtone.journal.lock import WriterLock
     from overtone.run.mirroring import Mirroring
     from overtone.store.lease import Lease
 
@@ -32,25 +36,44 @@ T = TypeVar("T")
 class Place:
     """Where one experiment's results go, from its beginning to its end; a context manager.
 
+    Made by `acquire`, which takes the lease and the lock.
+
     Attributes:
         folder: On this machine: its journal and the trials' files.
         moved: A line about what was moved aside to make room for it, or "".
         url: Where they are mirrored, and where checkpoints go; None for this machine alone.
         patience_s: How long that place may be away.
+        lease: Held at the URL; None for this machine alone.
+        lock: Held in the folder: only its holder writes, moves or deletes there.
+        goes_on: Whether there is an experiment that is resumed.
+        made: The folders that were missing and were made for it, outermost first.
+        is_nothing: Whether the experiment came to an end before it had a trial: it leaves no trace.
     """
 
     folder: Path
     moved: str = ""
     url: str | None = None
     patience_s: float = PATIENCE_S
-    _lease: Lease | None = None
+    lease: Lease | None = None
+    lock: WriterLock | None = None
+    goes_on: bool = False
+    made: list[Path] = field(default_factory=list)
+    is_nothing: bool = False
     _mirroring: Mirroring | None = None
 
     @property
-    def store(self) -> Store:
-        """Where checkpoints go."""
+    def mark(self) -> FolderMark:
+        """Tells the folder from another one at its path, while the lock is held."""
+        return FolderMark.of(self.folder) if self.lock is not None else FolderMark(str(self.folder))
+
+    def store(self, mark: FolderMark | None = None) -> Store:
+        """Where checkpoints go.
+
+        Args:
+            mark: Of the folder, where nothing may be put into another one at its path.
+        """
         if self.url is None:
-            return LocalStore(self.folder)
+            return LocalStore(self.folder, mark=mark)
         from overtone.store.cache import FETCHED
         from overtone.store.remote import RemoteStore
         from overtone.store.retrying import Retrying
@@ -68,16 +91,16 @@ class Place:
         Raises:
             StorageError: Another experiment is there.
         """
-        if self.url is None or self._lease is None:
+        if self.url is None or self.lease is None:
             return
         from overtone.journal.mirror import JournalMirror
         from overtone.run.mirroring import Mirroring, TrialUploads
         from overtone.store.files import RemoteFiles
 
-        files, lease = RemoteFiles(self.url), self._lease
+        files, lease = RemoteFiles(self.url), self.lease
         journal = patiently(lambda: JournalMirror(self.folder / JOURNAL, written, files, lease))
         known = patiently(files.sizes) if journal.is_resumed else {}
-        uploads = TrialUploads(self.folder, files, known)
+        uploads = TrialUploads(self.folder, files, known, self.mark)
         self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
         self._mirroring.start()
 
@@ -97,18 +120,51 @@ class Place:
             if mirroring is not None:
                 mirroring.close(self.patience_s if error is None else min(self.patience_s, 10.0))
         except StorageError as lost:
-            text = f'{lost}. Everything that was recorded is in {self.folder}; resume="AUTO" goes on with it'
+            text = f"{lost}. {self._where_left(lost)}"
             if error is None:
                 raise StorageError(text) from lost
             warn(text)
         finally:
-            if self._lease is not None:
-                from overtone.store.cache import FETCHED, forget_origin
+            self.give_back()
 
-                self._lease.release()
-                shutil.rmtree(self.folder / FETCHED, ignore_errors=True)
-                if mirroring is None and not (self.folder / JOURNAL).exists():
-                    forget_origin(self.folder)  # nothing was written: leave no trace
+    def give_back(self) -> None:
+        """Let the next driver in. Twice is safe.
+
+        What holds no experiment is removed, as far as this driver made it, and while it holds the lock.
+        """
+        if self.lock is not None:
+            if self.lock.is_at_path:  # else another driver may have made a folder there
+                with suppress(OSError):
+                    self._clear()
+            self.lock.release()
+        if self.lease is not None:
+            lease, self.lease = self.lease, None
+            lease.release()
+
+    def _clear(self) -> None:
+        if self.url is not None:
+            from overtone.store.cache import FETCHED, forget_origin
+
+            shutil.rmtree(self.folder / FETCHED, ignore_errors=True)
+            if not self.goes_on and (self.is_nothing or not (self.folder / JOURNAL).exists()):
+                forget_origin(self.folder)
+        if self.is_nothing:
+            (self.folder / JOURNAL).unlink(missing_ok=True)
+        if self.folder in self.made and set(os.listdir(self.folder)) <= {LOCK}:
+            (self.folder / LOCK).unlink(missing_ok=True)
+            for one in reversed(self.made):
+                one.rmdir()
+
+    def _where_left(self, lost: StorageError) -> str:
+        """Where what could not be mirrored lies, and what becomes of it."""
+        from overtone.store.lease import LeaseLostError
+
+        if isinstance(lost, LeaseLostError):
+            return (
+                f"That folder is {self.folder}: the next command on this machine that opens {self.url} moves "
+                "it aside, and says where"
+            )
+        return f'Everything that was recorded is in {self.folder}; resume="AUTO" goes on with it'
 
 
 def patiently(action: Callable[[], T]) -> T:

@@ -115,6 +115,8 @@ class Snapshots:
 
     def _take(self) -> None:
         began, journal = self._clock(), self._journal
+        if not journal.is_at_path:  # the folder was moved, and another may be in its place
+            return
         n, offset = journal.next_n - 1, journal.written_bytes
         try:
             state = frozen(self._known())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from overtone.core.protocols import Store
 from overtone.errors import NoRoomError
+from overtone.store.folder_mark import FolderGoneError
 
 BOOK = ".checkpoint_sizes.json"
 LOOK_EVERY_S = 0.02
@@ -72,8 +73,10 @@ class Budgeted(Store):
         """The sizes by uri, which nobody else sees or changes during the block."""
         import fcntl
 
-        self._book.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._book, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            file = os.open(self._book, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except FileNotFoundError as error:
+            raise FolderGoneError(f"{self._book.parent} is not there: it was moved or deleted") from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX)
             before = os.pread(file, os.fstat(file).st_size, 0)

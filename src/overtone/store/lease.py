@@ -206,6 +206,11 @@ def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[s
     return None if not number or is_silent or found.get("is_over") or _is_gone(found) else found
 
 
+def writer_of(files: RemoteFiles, number: int) -> str:
+    """Who held the lease of a number, such as "process 12 on host"."""
+    return _who(_parsed(files.read(_name(number))))
+
+
 def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
     """The number of the last lease, 0 where there was none, and what it says."""
     numbers = [int(found[1]) for name in files.sizes("lease") if (found := _NAME.fullmatch(name))]

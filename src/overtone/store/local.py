@@ -16,6 +16,7 @@ from zlib import crc32
 
 from overtone.core.protocols import Store
 from overtone.errors import DamagedError, StorageError
+from overtone.store.folder_mark import FolderMark
 from overtone.store.moved import key_of
 
 if TYPE_CHECKING:
@@ -35,11 +36,15 @@ class LocalStore(Store):
         root: The folder, which need not exist yet.
         durable: Whether `put` waits until the disk has it, so that a power cut right
             after leaves it whole.
+        mark: Of a run's folder, where only that folder may be written to; None makes a missing root.
     """
 
-    def __init__(self, root: str | os.PathLike[str], durable: bool = True) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], durable: bool = True, mark: FolderMark | None = None
+    ) -> None:
         self.root = Path(os.path.abspath(root))
         self.durable = durable
+        self.mark = mark or FolderMark("")
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
         """Keep the directory `source` under `key`, whole or not at all; an earlier one is replaced.
@@ -55,14 +60,16 @@ class LocalStore(Store):
         Raises:
             StorageError: The source is no directory, the key leaves the root, or the
                 folder cannot be written; nothing is left behind then.
+            FolderGoneError: The root is not the folder of `mark` any more.
         """
         source = Path(source)
         target = self._target(key)
         if not source.is_dir():
             raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
         unfinished = target.with_name(f"{_UNFINISHED}{target.name}-{os.getpid()}-{os.urandom(4).hex()}")
+        self.mark.check()
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._make_parents(target)
             self._check_inside(target)
             if move and _moved(source, unfinished):
                 files = {name: _digest(unfinished / name, None, self.durable) for name in _files(unfinished)}
@@ -152,6 +159,13 @@ class LocalStore(Store):
         if key is not None and os.path.isdir(copy := self.root / key):
             return copy
         return path
+
+    def _make_parents(self, target: Path) -> None:
+        """Make the folders above `target`, but not again the folder of a run that was moved or deleted."""
+        if not self.mark.inode:
+            self.root.mkdir(parents=True, exist_ok=True)
+        for folder in reversed([one for one in target.parents if self.root in one.parents]):
+            folder.mkdir(exist_ok=True)
 
     def _check_inside(self, path: Path) -> None:
         """Refuse to follow a link, in an experiment that came from elsewhere, which leads out of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from overtone.core.job import Job
 from overtone.core.messages import Cause, Start
 from overtone.errors import TrainableError
+from overtone.store.folder_mark import FolderGoneError
 from overtone.worker.bound import as_bound, resolve
 from overtone.worker.class_trial import KeptInstance, is_steppable, run_class
 from overtone.worker.current import activated
@@ -22,6 +24,7 @@ from overtone.worker.session import Session
 from overtone.worker.wire import Channel
 
 LONGEST_ERROR = 500
+GONE_S = 3.0
 
 
 def run_trial(
@@ -67,6 +70,9 @@ def run_trial(
     except SystemExit as end:
         if end.code not in (None, 0):
             cause, error, traceback = _raised(end)
+    except FolderGoneError as gone:
+        time.sleep(GONE_S)  # the driver notices within a second, and ends the run: this is not a failure
+        cause, error = "lost", str(gone)
     except BaseException as raised:
         cause, error, traceback = _raised(raised)
     is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)

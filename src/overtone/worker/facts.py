@@ -7,6 +7,7 @@ from time import sleep
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.resources import Resources
+from overtone.store.folder_mark import FolderMark
 from overtone.worker.wire import Channel
 
 
@@ -28,9 +29,8 @@ class Facts:
 
     def get_trial_dir(self) -> str:
         """The trial's folder, below the experiment's; it is there."""
-        folder = self._job.folder / self._start.trial_id
-        folder.mkdir(parents=True, exist_ok=True)
-        return str(folder)
+        mark = self._job.mark or FolderMark(str(self._job.folder))
+        return str(mark.make(self._start.trial_id))
 
     def get_trial_resources(self) -> Resources:
         """What the trial was given."""

@@ -13,6 +13,7 @@ from overtone.core.messages import Start
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError
+from overtone.store.folder_mark import FolderMark
 from overtone.worker import saving
 from overtone.worker.counts import Counts
 
@@ -42,6 +43,7 @@ class Keeper:
         self._job = job
         self._trial_id, self._attempt = start.trial_id, start.attempt
         self._again = 0
+        self._mark = job.mark or FolderMark(str(job.folder))
         self._home = job.folder / start.trial_id
         self._pending: Path | None = None
         self._kind: Mapping[str, Any] = {"kind": "directory"}  # of what waits
@@ -57,7 +59,7 @@ class Keeper:
 
     def keep(self, path: Path, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
         """The reference of a copy of the file or directory `path`, the state after result `t`."""
-        with saving.staging(self._home) as folder:
+        with saving.staging(self._made_home()) as folder:
             kind = {"kind": "directory"}
             if path.is_file():
                 kind = {"kind": "file", "name": saving.place(path, folder)}
@@ -67,14 +69,14 @@ class Keeper:
 
     def keep_from(self, saver: Saver, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
         """The reference of what `saver` saves, the state after result `t`."""
-        with saving.staging(self._home) as folder:
+        with saving.staging(self._made_home()) as folder:
             kind = saver(folder)
             return self._put(folder, counts.state(t), kind, is_automatic)
 
     @contextmanager
     def collected(self) -> Iterator[Path]:
         """A new directory; what is in it after the block waits for the next report."""
-        folder = saving.new_folder(self._home)
+        folder = saving.new_folder(self._made_home())
         try:
             yield folder
         except BaseException:
@@ -88,7 +90,7 @@ class Keeper:
     def collect(self) -> str:
         """A new directory, which waits for the next report from now on."""
         self.drop_pending()
-        self._pending = saving.new_folder(self._home)
+        self._pending = saving.new_folder(self._made_home())
         return str(self._pending)
 
     def name_pending(self, path: Path) -> None:
@@ -119,6 +121,10 @@ class Keeper:
 
             shutil.rmtree(self._pending, ignore_errors=True)
             self._pending, self._kind = None, {"kind": "directory"}
+
+    def _made_home(self) -> Path:
+        """The trial's folder, made if it is missing; the experiment's is not made again."""
+        return self._mark.make(self._trial_id)
 
     def _restore(self, checkpoints: tuple[Checkpoint, ...]) -> None:
         def on_damage(error: DamagedError) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 MAX_LINE_BYTES = 1 << 16
 """A longer line is shown in pieces, so that one without an end does not fill the memory."""
@@ -22,7 +23,8 @@ def redirect(stdout: int, stderr: int) -> None:
 
 def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
     """Append stdout and stderr to the files of these names below `folder`, which is made."""
-    os.makedirs(folder, exist_ok=True)
+    with suppress(FileExistsError):
+        os.mkdir(folder)  # not the experiment's folder, if that was moved or deleted
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

@@ -151,9 +151,9 @@ def staging(beside: Path) -> Iterator[Path]:
 
 
 def new_folder(beside: Path) -> Path:
-    """A new hidden directory below `beside`, with the permissions that directories have here."""
+    """A new hidden directory in `beside`, which exists, with the permissions that directories have here."""
     folder = beside / f"{UNFINISHED}{os.getpid()}_{os.urandom(6).hex()}"
-    folder.mkdir(parents=True)
+    folder.mkdir()
     return folder
 
 

@@ -196,10 +196,28 @@ def test_a_folder_that_went_another_way_is_moved_aside(there, records, url):
     writer.close()
     there.append(records[5:])
     there.mirror.push()
-    fetch(url)
+    said = []
+    fetch(url, say=said.append)
     assert list(read(folder / "journal.jsonl")) == records
     (aside,) = folder.parent.glob(f"{folder.name}.*")
     assert len(list(read(aside / "journal.jsonl"))) == 5
+    (line,) = said
+    assert f"process {os.getpid()} on " in line
+    assert f"took over {url} and went on without the last records of the driver that wrote {folder}" in line
+    assert f"that folder is now {aside}" in line
+    assert origin(aside) is None  # it stands for itself: a resume of it does not touch the URL
+    assert origin(folder) == url
+
+
+def test_what_is_mirrored_is_read_from_the_open_file(there, records, url):
+    there.append(records[:5])
+    folder = there.path.parent
+    folder.rename(folder.with_name("moved"))
+    folder.mkdir()
+    there.path.write_bytes(b"another journal")
+    there.append(records[5:])
+    there.mirror.push()
+    assert list(read(fetch(url) / "journal.jsonl")) == records
 
 
 def test_another_experiment_is_not_continued(there, records, url, tmp_path):

@@ -80,6 +80,7 @@ def test_columns_may_come_later_and_nothing_is_dropped(tmp_path) -> None:
     story.report(trial, a=3, c=4)
     for flushes in (False, True):
         folder = tmp_path / str(flushes)
+        folder.mkdir()
         observe(folder, story.records, flushes)
         assert [(row["a"], row["b"], row["c"]) for row in rows_of(folder, trial)] == [
             ("1", "", ""),

@@ -69,6 +69,7 @@ def test_a_batch_opens_each_file_once(tmp_path, monkeypatch) -> None:
 
 def test_where_it_is_prompt_all_is_written_when_it_settles(tmp_path) -> None:
     for is_prompt in (True, False):
+        (tmp_path / str(is_prompt)).mkdir()
         files = TrialFiles(tmp_path / str(is_prompt), is_prompt=is_prompt)
         files.add("t", "x", "a")
         files.settle()

@@ -5,7 +5,9 @@ from datetime import datetime
 import pytest
 
 from overtone.errors import StorageError
-from overtone.run.folder import bring, holds_experiment, locate, prepare, reopen, root_of
+from overtone.run.acquire import acquire, make_room
+from overtone.run.folder import bring, holds_experiment, locate, root_of
+from overtone.run.found import Wish
 from overtone.run.place import Place
 from overtone.store import LocalStore
 from overtone.store.cache import FETCHED, note_origin, origin
@@ -13,6 +15,18 @@ from overtone.store.files import RemoteFiles
 from overtone.store.lease import Lease, LeaseHeldError
 
 NOW = datetime(2024, 5, 6, 7, 8, 9)
+
+
+def prepare(storage, name, trainable, now, **options):
+    """The place of an experiment that begins."""
+    place = acquire(storage, name, trainable, now, **options)
+    make_room(place, storage, now)
+    return place
+
+
+def reopen(storage, name="exp", engine="Inline"):
+    """The place of an experiment that is resumed."""
+    return acquire(storage, name, "train", NOW, Wish("auto"), engine=engine)
 
 
 @pytest.fixture
@@ -30,8 +44,8 @@ def written(place, text=b'{"n":1}\n'):
 def test_a_folder_of_this_machine_is_all_there_is(tmp_path):
     with Place(tmp_path) as place:
         place.open_mirror(lambda: 0, lambda: None)
-        assert isinstance(place.store, LocalStore)
-        assert place.store.root == tmp_path
+        assert isinstance(place.store(), LocalStore)
+        assert place.store().root == tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
@@ -51,16 +65,16 @@ def test_the_end_brings_everything_to_the_url(url):
 def test_a_run_that_wrote_nothing_leaves_no_trace_here(url):
     with prepare(url, "exp", "train", NOW) as place:
         assert origin(place.folder) == place.url
-    assert list(place.folder.iterdir()) == []
+    assert not place.folder.exists()
 
 
 def test_checkpoints_go_to_the_url(url, tmp_path):
     (tmp_path / "source").mkdir()
     (tmp_path / "source/x").write_bytes(b"1")
     with prepare(url, "exp", "train", NOW) as place:
-        uri = place.store.put(tmp_path / "source", "a_00000/checkpoint_000001")
+        uri = place.store().put(tmp_path / "source", "a_00000/checkpoint_000001")
         assert uri == f"{url}/exp/a_00000/checkpoint_000001"
-        assert place.store.get(uri).is_relative_to(place.folder)
+        assert place.store().get(uri).is_relative_to(place.folder)
 
 
 def test_an_error_on_the_way_lets_the_next_one_in(url):
@@ -75,6 +89,7 @@ def test_what_could_not_be_mirrored_is_here_and_said(url, monkeypatch, capsys):
         raise StorageError("access denied")
 
     place = prepare(url, "exp", "train", NOW)
+    lease = place.lease
     monkeypatch.setattr(RemoteFiles, "write", denied)
     with (
         pytest.raises(
@@ -83,7 +98,7 @@ def test_what_could_not_be_mirrored_is_here_and_said(url, monkeypatch, capsys):
         place,
     ):
         place.open_mirror(written(place), lambda: None)
-    again = Place(place.folder, "", place.url, 300.0, place._lease)
+    again = Place(place.folder, "", place.url, 300.0, lease)
     again.open_mirror(written(again), lambda: None)
     again.__exit__(KeyError, KeyError(), None)  # which goes on, with this said besides
     assert "access denied. Everything" in capsys.readouterr().err
@@ -92,21 +107,24 @@ def test_what_could_not_be_mirrored_is_here_and_said(url, monkeypatch, capsys):
 def test_an_experiment_that_goes_on_is_mirrored_again(url):
     with prepare(url, "exp", "train", NOW) as first:
         first.open_mirror(written(first), lambda: None)
-    with reopen(first.folder) as second:
+    with reopen(first.folder.parent) as second:
         assert second.url == first.url
         with pytest.raises(LeaseHeldError):
-            reopen(first.folder)
+            reopen(first.folder.parent)
         second.open_mirror(written(second, b'{"n":1}\n{"n":2}\n'), lambda: None)
     assert RemoteFiles(f"{url}/exp").read("journal/000002-f2.jsonl") == b'{"n":2}\n'
 
 
 def test_a_folder_without_a_url_is_reopened_as_it_is(tmp_path):
-    assert reopen(tmp_path) == Place(tmp_path)
+    (tmp_path / "exp").mkdir()
+    (tmp_path / "exp/journal.jsonl").write_text('{"n":1}\n')
+    with reopen(tmp_path) as place:
+        assert (place.folder, place.url, place.lease, place.goes_on) == (tmp_path / "exp", None, None, True)
 
 
 def test_what_a_resume_may_mean_is_brought_here(url, monkeypatch):
     fetched = []
-    monkeypatch.setattr("overtone.journal.fetching.fetch", fetched.append)
+    monkeypatch.setattr("overtone.journal.fetching.fetch", lambda url, say: fetched.append(url))
     files = RemoteFiles(url)
     for name in ("exp", "train_2024", "train_2025", "train_2026", "train_2027", "trainer_2027"):
         files.write(f"{name}/journal/000001-f1.jsonl", b"")
@@ -123,7 +141,7 @@ def test_what_a_resume_may_mean_is_brought_here(url, monkeypatch):
 
 
 def test_where_a_path_or_url_is(url, tmp_path, monkeypatch):
-    monkeypatch.setattr("overtone.journal.fetching.fetch", lambda url: root_of(url))
+    monkeypatch.setattr("overtone.journal.fetching.fetch", lambda url, say: root_of(url))
     assert locate(url) == root_of(url)
     assert locate(tmp_path) == tmp_path
     assert locate(f"file://{tmp_path}") == tmp_path
@@ -139,9 +157,10 @@ def test_whether_there_is_an_experiment(url, tmp_path):
 
 
 def test_memory_is_not_reopened_for_other_processes(tmp_path):
-    note_origin(tmp_path, "memory://x/exp")
+    (tmp_path / "exp").mkdir()
+    note_origin(tmp_path / "exp", "memory://x/exp")
     with pytest.raises(Exception, match='choose engine="inline"'):
-        reopen(tmp_path, "Local")
+        reopen(tmp_path, engine="Local")
 
 
 def test_a_lease_is_kept_meanwhile(url):

@@ -31,6 +31,7 @@ def put(tmp_path: Path) -> Callable[..., str]:
 
 
 def budgeted(tmp_path: Path, most: int, patience_s: float = 0.0) -> Budgeted:
+    (tmp_path / "exp").mkdir(exist_ok=True)
     return Budgeted(LocalStore(tmp_path / "exp", durable=False), most, tmp_path / "exp", patience_s)
 
 

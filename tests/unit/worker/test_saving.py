@@ -62,6 +62,7 @@ def test_a_trials_folder_can_be_its_checkpoint(tmp_path: Path) -> None:
 
 
 def test_staging_ends_with_its_block(tmp_path: Path) -> None:
+    (tmp_path / "trial").mkdir()
     with saving.staging(tmp_path / "trial") as folder:
         assert folder.parent == tmp_path / "trial"
     assert not folder.exists()
@@ -93,6 +94,7 @@ def test_place_puts_a_file_or_a_directory(tmp_path: Path, is_directory: bool) ->
 
 def test_the_local_store_gives_back_what_it_was_given(tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "store", durable=False)
+    (tmp_path / "store" / "t").mkdir(parents=True)
     with saving.staging(tmp_path / "store" / "t") as folder:
         (folder / "model").write_text("7")
         kept = saving.keep(store, folder, "t", {"t": 2, "kind": "file", "name": "model"})

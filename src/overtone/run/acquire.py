@@ -1,0 +1,246 @@
+"""Takes an experiment's folder: one step for new and resumed runs, on this machine and at a URL.
+
+The order is the same for every driver:
+
+1. the lease, if the experiment lies at a URL (`store/lease.py`);
+2. the lock file in the folder on this machine, which is then the file at that path (`journal/lock.py`);
+3. the journal at the URL is brought into the folder;
+4. whether there is an experiment to go on with is decided by what lies there now.
+
+From then on this driver alone makes, moves and deletes what lies in the folder, and writes the journal,
+until `Place.give_back`. `make_room` moves an earlier experiment aside, once nothing else can fail. A folder
+that holds a lock file alone, or a journal without a whole first line, is not an experiment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+
+from overtone.errors import StorageError
+from overtone.journal.lock import LockHeldError, WriterLock
+from overtone.run.claim import check_reach, moved_aside
+from overtone.run.folder import bring, root_of
+from overtone.run.found import Wish, find, is_begun, is_finished
+from overtone.run.loop import warn
+from overtone.run.place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
+from overtone.store.cache import forget_origin, local_folder, note_origin, origin
+from overtone.store.files import RemoteFiles, is_url, joined
+from overtone.store.folder_mark import LOCK
+from overtone.store.lease import Lease, LeaseHeldError
+
+_READERS_S = 10.0
+"""How long a lock is waited for under a lease: a reader may be bringing the journal to this machine."""
+
+_MOST_TRIES = 100
+_NEW = Wish()
+
+
+def acquire(
+    storage: str | Path | None,
+    name: str | None,
+    trainable: str,
+    now: datetime,
+    asked: Wish = _NEW,
+    nth: int = 0,
+    engine: str = "Inline",
+    patience_s: float = PATIENCE_S,
+) -> Place:
+    """Take the folder of an experiment that begins or is resumed; `goes_on` says which.
+
+    Args:
+        storage: The parent folder, or the URL of one; `~/overtone_results` when None.
+        name: The folder's name; `<trainable>_<date>_<time>` when None.
+        trainable: The trainable's name.
+        now: Dates the folder of an experiment without a name.
+        asked: What the user says of resuming.
+        nth: How many experiments this process began before.
+        engine: The class of the engine that runs the trials.
+        patience_s: How long a place at a URL may be away.
+
+    Raises:
+        StorageError: The folder cannot be made, or another driver holds it; the message names it.
+        OvertoneError: The experiment to resume is not there.
+    """
+    if name is not None and (name in ("", ".", "..") or re.search(r"[/\\\0]", name)):
+        raise StorageError(f"name={name!r} must be the name of one folder, without slashes")
+    text = os.fspath(storage) if storage is not None else ""
+    url, root = text if is_url(text) else None, root_of(storage)
+    if url is not None:
+        check_reach(url, engine)
+    if asked.kind == "must" or (asked.kind == "auto" and name is None):
+        bring(storage, name, trainable)
+    while True:
+        found, hint = find(root, name, trainable, asked, nth)
+        if found is None and name is None:
+            place = _unnamed(root, url, f"{trainable}_{now:%Y-%m-%d_%H-%M-%S}", patience_s)
+            place.moved = hint
+            return place
+        folder = found or root / str(name)
+        may_go_on = found is not None or asked.kind != "no"
+        is_named = name is not None and folder == root / name
+        try:
+            place = _taken(folder, joined(url, str(name)) if url and is_named else None, patience_s, engine)
+            if may_go_on:
+                _bring_journal(place)
+        except LockHeldError:
+            if name is None and asked.kind == "auto":
+                continue  # another driver was faster: it runs now, and so this one begins anew
+            raise
+        place.goes_on = may_go_on and is_begun(folder)
+        is_over = name is None and asked.kind == "auto" and is_finished(folder)
+        if not is_over and (place.goes_on or found is None):
+            return place
+        place.give_back()  # what was found is gone, or at its end: look again
+
+
+def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
+    """Move aside what lies in the folder of an experiment that begins; `place.moved` says where.
+
+    Raises:
+        StorageError: It cannot be moved, or another driver took the folder meanwhile.
+    """
+    stamp = f"{now:%Y-%m-%d_%H-%M-%S}"
+    if place.url is not None and place.lease is not None:
+        root = RemoteFiles(os.fspath(storage or ""))
+        name = RemoteFiles(place.url).url.removeprefix(root.url).strip("/")
+        place.moved = place.moved or moved_aside(root, name, stamp, place.lease.number)
+    try:
+        if place.lock is not None and _holds_more(place.folder):
+            aside = _fresh(place.folder.with_name(f"{place.folder.name}.{stamp}"))
+            is_made = place.lock.move_folder(aside)
+            place.made = [place.folder] if is_made else []
+            forget_origin(aside)  # what lies at the URL is another experiment now
+            moved = f"{place.folder} was in use; its earlier results are now in {aside}{_unfinished(aside)}"
+            place.moved = place.moved or moved
+        if place.url is not None:
+            note_origin(place.folder, place.url)  # before the journal: whoever resumes must know
+    except StorageError:  # which is an OSError too, and says more
+        raise
+    except OSError as error:
+        raise _unwritable(place.folder, error) from None
+
+
+# --- one folder -----------------------------------------------------------------------------
+
+
+def _taken(
+    folder: Path, url: str | None, patience_s: float, engine: str = "Inline", is_new: bool = False
+) -> Place:
+    """The place of a folder, whose lease and lock this driver holds.
+
+    Args:
+        url: Where it is mirrored; None for where the folder says.
+        is_new: Whether this call must make the folder.
+
+    Raises:
+        FileExistsError: The folder is there, and must be new.
+    """
+    while True:
+        at = url or origin(folder)
+        place = Place(folder, "", at, patience_s)
+        try:
+            if at is not None:
+                check_reach(at, engine)
+                place.lease = Lease.acquire(RemoteFiles(at), patience_s=AT_START_S, say=warn)
+                place.lease.keep()
+            place.lock = _locked(folder, place.made, 0.0 if at is None else _READERS_S, is_new)
+            if at == (url or origin(folder)):
+                return place
+        except BaseException:
+            place.give_back()
+            raise
+        place.give_back()  # another driver has mirrored it meanwhile: its lease comes first
+
+
+def _locked(folder: Path, made: list[Path], patience_s: float, is_new: bool) -> WriterLock:
+    """The lock of a folder; folders that were missing are made, and noted in `made`."""
+    for n in count(1):
+        try:
+            before = len(made)
+            _make(folder, made)
+            if is_new and folder not in made[before:]:
+                raise FileExistsError(folder)
+            return WriterLock(folder / LOCK, patience_s)
+        except (StorageError, FileExistsError):
+            raise
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError) or n == _MOST_TRIES:
+                raise _unwritable(folder, error) from None
+            # else the folder was moved or deleted since it was made
+    raise AssertionError("count() ends never")
+
+
+def _make(folder: Path, made: list[Path]) -> None:
+    for one in reversed((folder, *folder.parents)):
+        if not one.exists():
+            try:
+                one.mkdir()
+                made.append(one)
+            except FileExistsError:
+                continue
+
+
+def _bring_journal(place: Place) -> None:
+    """Let the folder's journal hold at least what lies at the URL."""
+    if place.url is None or place.lock is None or local_folder(place.url) != place.folder:
+        return
+    url, lock = place.url, place.lock
+    from overtone.journal.fetching import fetch
+
+    try:
+        if patiently(lambda: RemoteFiles(url).sizes("journal")):
+            patiently(lambda: fetch(url, lock, warn))
+    except BaseException:
+        place.give_back()
+        raise
+
+
+def _unnamed(root: Path, url: str | None, stem: str, patience_s: float) -> Place:
+    """A place that no other experiment has, nor had: `stem`, or with _2, _3, ..."""
+    for n in count(1):
+        name = stem if n == 1 else f"{stem}_{n}"
+        try:
+            if url is None:
+                return _taken(root / name, None, patience_s, is_new=True)
+            files = RemoteFiles(joined(url, name))
+            if patiently(files.sizes):
+                continue
+            place = _taken(root / name, files.url, patience_s)
+        except (FileExistsError, LeaseHeldError, LockHeldError):  # begun in the same second
+            continue
+        if not patiently(lambda files=files: files.sizes("journal")):  # type: ignore[misc]
+            return place
+        place.give_back()
+    raise AssertionError("count() ends never")
+
+
+def _holds_more(folder: Path) -> bool:
+    """Whether anything lies there but what every folder has that a driver took."""
+    names = set(os.listdir(folder)) - {LOCK, ".url"}
+    return bool(names - {JOURNAL}) or (JOURNAL in names and is_begun(folder))
+
+
+def _unfinished(aside: Path) -> str:
+    """What to do about an experiment that was moved aside before it had come to its end, or ""."""
+    if not is_begun(aside) or is_finished(aside):
+        return ""
+    return (
+        f'. It is unfinished: `overtone resume {aside}` goes on with it; resume="AUTO" does without moving it'
+    )
+
+
+def _fresh(folder: Path) -> Path:
+    """`folder`, or with _2, _3, ... where that is taken."""
+    names = (folder if n == 1 else folder.with_name(f"{folder.name}_{n}") for n in count(1))
+    return next(one for one in names if not one.exists())
+
+
+def _unwritable(folder: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"results cannot be written to {folder}: {error.strerror or error}. Give a folder that you may "
+        'write to: tune.run(..., storage_path="/some/folder")'
+    )

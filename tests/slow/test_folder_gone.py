@@ -1,0 +1,138 @@
+"""Experiments whose folder is moved, deleted or replaced while they run."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from overtone import tune
+from overtone.core.messages import Reported
+from overtone.errors import StorageError
+from overtone.journal.reader import read
+
+UNTIL_S = 20.0
+
+
+def trainable(act, saves=False):
+    """A function that does `act` to its experiment's folder after its first result, and goes on for long."""
+
+    def train(config):
+        tune.report(score=0)
+        folder = Path(tune.get_context().get_trial_dir()).parent
+        try:
+            (folder.parent / "acted").touch(exist_ok=False)
+            act(folder)
+        except FileExistsError:
+            pass
+        give_up_at = time.monotonic() + UNTIL_S
+        while time.monotonic() < give_up_at:
+            time.sleep(0.02)
+            if saves:
+                tune.report({"score": 1}, checkpoint=tune.Checkpoint.from_dict({"a": 1}))
+            else:
+                tune.report(score=1)
+
+    return train
+
+
+def brief(config):
+    """A function that ends at once."""
+    tune.report(score=2)
+
+
+def run(train, storage, **options):
+    given = {"engine": "inline", "name": "exp", "tensorboard": False, **options}
+    began = time.monotonic()
+    try:
+        return tune.run(train, num_samples=2, storage_path=str(storage), verbose=0, **given)
+    finally:
+        assert time.monotonic() - began < UNTIL_S / 2
+
+
+def n_results(journal):
+    return sum(isinstance(record.event, Reported) for record in read(journal))
+
+
+def names(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+@pytest.mark.parametrize("engine", ["inline", "local"])
+def test_a_run_whose_folder_is_moved_says_so_and_ends_as_at_ctrl_c(tmp_path, engine, capfd):
+    moved = tmp_path / "elsewhere"
+    found = run(trainable(lambda folder: folder.rename(moved)), tmp_path, engine=engine)
+    assert names(tmp_path / "exp") == []
+    said = capfd.readouterr().err
+    assert f"{tmp_path}/exp was moved to {moved} during the run: letting trials end, as at Ctrl-C" in said
+    assert f"to go on with it: overtone resume {moved}" in said
+    assert found.experiment_path == str(moved)
+    assert sum(len(list(trial.results())) for trial in found.trials) == n_results(moved / "journal.jsonl") > 2
+    again = tune.run(
+        brief, name="elsewhere", storage_path=str(tmp_path), num_samples=2,
+        resume=True, engine="inline", verbose=0, tensorboard=False,
+    )  # fmt: skip
+    assert [trial.status for trial in again.trials] == ["TERMINATED"] * 2
+
+
+def test_a_run_whose_folder_is_deleted_saves_its_journal(tmp_path):
+    with pytest.raises(StorageError, match=r"was deleted during the run.*journal was saved to ") as caught:
+        run(trainable(shutil.rmtree), tmp_path)
+    assert not (tmp_path / "exp").exists()
+    (rescued,) = tmp_path.glob("exp.rescued.*")
+    assert str(rescued / "journal.jsonl") in str(caught.value)
+    assert n_results(rescued / "journal.jsonl") > 2
+    again = tune.run(
+        brief, name=rescued.name, storage_path=str(tmp_path), num_samples=2,
+        resume=True, engine="inline", verbose=0, tensorboard=False,
+    )  # fmt: skip
+    assert [trial.status for trial in again.trials] == ["TERMINATED"] * 2
+
+
+@pytest.mark.parametrize("engine", ["inline", "local"])
+def test_what_lies_in_its_place_then_is_left_alone(tmp_path, engine):
+    moved, other = tmp_path / "elsewhere", tmp_path / "other"
+    tune.run(brief, name="other", storage_path=str(tmp_path), engine="inline", verbose=0)
+    before = names(other), (other / "journal.jsonl").read_bytes()
+
+    def replace(folder):
+        folder.rename(moved)
+        other.rename(folder)
+
+    found = run(trainable(replace, saves=True), tmp_path, engine=engine)
+    assert (names(tmp_path / "exp"), (tmp_path / "exp/journal.jsonl").read_bytes()) == before
+    assert found.experiment_path == str(moved)
+    assert len(found.trials) == 2
+
+
+def test_a_checkpoint_does_not_make_a_deleted_folder_again(tmp_path):
+    with pytest.raises(StorageError, match="was deleted during the run"):
+        run(trainable(shutil.rmtree, saves=True), tmp_path, engine="local")
+    assert not (tmp_path / "exp").exists()
+
+
+def test_a_run_that_ended_does_not_return_the_results_of_another(tmp_path):
+    handle = tune.start(
+        brief, name="exp", storage_path=str(tmp_path), engine="inline", verbose=0,
+        tensorboard=False,
+    )  # fmt: skip
+    handle.wait()
+    (tmp_path / "exp").rename(tmp_path / "mine")
+    tune.run(brief, name="exp", storage_path=str(tmp_path), engine="inline", verbose=0)
+    with pytest.raises(StorageError, match=r"does not hold the results of this run any more.*: exp, mine"):
+        handle.outcome()
+
+
+def test_what_was_mirrored_is_whole_although_the_local_part_is_deleted(tmp_path, monkeypatch):
+    pytest.importorskip("fsspec")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    url = f"memory:/{tmp_path}/results"
+    with pytest.raises(StorageError, match=f"was deleted during the run.*{url}/exp has it as well"):
+        run(trainable(shutil.rmtree, saves=True), url)
+    again = tune.run(
+        brief, name="exp", storage_path=url, num_samples=2, resume="AUTO",
+        engine="inline", verbose=0, tensorboard=False,
+    )  # fmt: skip
+    assert [trial.status for trial in again.trials] == ["TERMINATED"] * 2
+    assert os.listdir(tmp_path / "cache").count("overtone") == 1
