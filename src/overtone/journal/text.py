@@ -37,6 +37,26 @@ def loads(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def find_field(text: str, field: str) -> int:
+    """Return the index of the comma before `field` in the text of an object, which may be incomplete.
+
+    Each value before the field is parsed once. The first field is not searched for.
+
+    Raises:
+        ValueError: The object has no such field, or is not JSON before it.
+    """
+    try:
+        comma = 0
+        while text[comma + 1 : comma + 2] == '"':
+            name, at = _untagged(text, comma + 1)
+            if name == field and comma:
+                return comma
+            comma = _untagged(text, at + 1)[1]
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    raise ValueError(f"it has no {field!r}")
+
+
 def _untag(found: dict[str, Any]) -> Any:
     if len(found) == 1 and found.get("__float__") in _TAGS:
         return _TAGS[found["__float__"]]
