@@ -16,6 +16,7 @@ from typing import Any
 from overtone.analysis.recorded_config import with_tuples
 from overtone.core.lineage import Lineage
 from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
+from overtone.core.sizes import LONGEST_LINE
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
 from overtone.errors import StorageError
@@ -24,6 +25,7 @@ from overtone.journal.garbage import not_collecting
 from overtone.journal.header import header
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics
+from overtone.regular_files import open_regular
 
 _SEAL_BYTES = 19  # what Lines takes off a line: its checksum and its newline
 
@@ -165,10 +167,10 @@ class History:
         """A trial's results from the file, complete, one at a time."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         numbers = range(len(past.offsets))
-        with self.journal.open("rb", buffering=4096) as file:
+        with open_regular(self.journal, buffer_bytes=4096) as file:
             for number in reversed(numbers) if newest_first else numbers:
                 file.seek(past.offsets[number])
-                body = unsealed(file.readline()[:-1])
+                body = unsealed(file.readline(LONGEST_LINE)[:-1])
                 record = None if body is None else self._codec.decode(body)
                 if record is None or type(record.event) is not Reported or record.event.trial_id != trial_id:
                     raise StorageError(f"{self.journal} was changed after it was read: call refresh()")

@@ -18,7 +18,7 @@ from overtone.journal.codec import unsealed
 from overtone.journal.header import checked_header
 from overtone.regular_files import open_regular
 
-_CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 18
 _BEGINNING = b'{"n":'
 _HOLE = bytes(16)
 """Unwritten pages read as zero bytes after a power cut. JSON text has no zero bytes."""
