@@ -113,6 +113,15 @@ def measure(shape: str, size: int) -> dict[str, float]:
     return {"s": min(times), "mb": (peak - before) / 1024}
 
 
+def child(shape: str, size: int) -> dict[str, float]:
+    """Measure in a process of its own."""
+    command = [sys.executable, __file__, "--one", shape, str(size)]
+    found: dict[str, float] = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    )
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--most", type=int, default=LONGEST_LINE // MB, help="the largest size, in MB (64)")
@@ -131,8 +140,10 @@ def main() -> int:
     for shape in [arguments.shape] if arguments.shape else SHAPES:
         size, before = 1, 0.0
         while size <= arguments.most:
-            command = [sys.executable, __file__, "--one", shape, str(size * MB)]
-            found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            found = child(shape, size * MB)
+            for _ in range(2):
+                if before and found["s"] > MOST_RATIO * before:  # other processes disturb: keep the least
+                    found = min(found, child(shape, size * MB), key=lambda one: one["s"])
             ratio = found["s"] / before if before else 0.0
             worst = max(worst, ratio)
             shown = f"{ratio:5.2f} x" if ratio else "       "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -18,6 +19,10 @@ OWN_FIELDS = frozenset({
     "config", "should_checkpoint",
 })  # fmt: skip
 """The fields that a session adds: never a goal that is inferred."""
+
+_MOST_LISTED = 50
+_MOST_SHOWN = 100
+"""Names that an error lists, and characters of each: a result may have a million names."""
 
 _UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE)
 _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
@@ -250,11 +255,13 @@ def lookup(metrics: Metrics, name: str) -> Any:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names)) or "nothing"
+    more = len(names) - _MOST_LISTED
+    shown = ", ".join(f"{name!r:.{_MOST_SHOWN}}" for name in names[:_MOST_LISTED]) or "nothing"
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, list(names), 1)
+    near = get_close_matches(name, [one for one in islice(names, 1000) if len(one) <= _MOST_SHOWN], 1)
     return f"; did you mean {near[0]!r}?" if near and near[0] != name else ""
 
 

@@ -15,11 +15,17 @@ LONGEST_RESULT = 32 << 20
 LONGEST_CONFIG = 12 << 20
 """Bytes of one config as JSON. A record may have two: the suggested config, and the config of its trial."""
 
+LONGEST_NAME = 1000
+"""Characters of a name, or of a line for people."""
+
 LONGEST_TEXT = 1 << 20
 """Characters of a text for people, such as a traceback."""
 
 _NUMBER = 24
 """Characters of a float in full."""
+
+_DEEPEST = 300
+_LISTS = frozenset({list, tuple, set, frozenset})
 
 
 def shorten(text: str, most: int = LONGEST_TEXT) -> str:
@@ -30,25 +36,24 @@ def shorten(text: str, most: int = LONGEST_TEXT) -> str:
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters are left out ...]\n{text[-half:]}"
 
 
-def estimate_json_bytes(value: Any) -> int:
+def estimate_json_bytes(value: Any, depth: int = 0) -> int:
     """Return about how many bytes `value` takes as JSON. What is not plain data counts as a number."""
-    total, left = 0, [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, str):
-            # a character may take up to 12 bytes
-            total += 2 + (len(encode_basestring_ascii(one)) if len(one) > 1000 else len(one))
-        elif isinstance(one, Mapping):
-            total += 2 + 4 * len(one)
-            left.extend(one.keys())
-            left.extend(one.values())
-        elif isinstance(one, (list, tuple, set, frozenset)):
-            total += 2 + len(one)
-            left.extend(one)
-        elif isinstance(one, int) and not isinstance(one, bool):
-            total += 1 + one.bit_length() // 3
-        else:
-            total += _NUMBER
-        if total > LONGEST_LINE:  # also ends a list that contains itself
+    kind = type(value)
+    if kind is str:
+        # a character may take up to 12 bytes
+        return 2 + (len(encode_basestring_ascii(value)) if len(value) > 1000 else len(value))
+    if kind is int:
+        return 1 + value.bit_length() // 3
+    if kind is not dict and kind not in _LISTS:
+        return estimate_json_bytes(dict(value), depth) if isinstance(value, Mapping) else _NUMBER
+    if depth > _DEEPEST:  # also a list that contains itself
+        return LONGEST_LINE
+    total = 2 + len(value)
+    if kind is dict:
+        total += sum([3 + len(str(name)) for name in value])
+        value = value.values()
+    for one in value:
+        total += _NUMBER if type(one) is float else estimate_json_bytes(one, depth + 1)
+        if total > LONGEST_LINE:
             break
     return total
