@@ -43,7 +43,8 @@ def estimate_json_bytes(value: Any, depth: int = 0) -> int:
         # a character may take up to 12 bytes
         return 2 + (len(encode_basestring_ascii(value)) if len(value) > 1000 else len(value))
     if kind is int:
-        return 1 + value.bit_length() // 3
+        bits: int = value.bit_length()
+        return 1 + bits // 3
     if kind is not dict and kind not in _LISTS:
         return estimate_json_bytes(dict(value), depth) if isinstance(value, Mapping) else _NUMBER
     if depth > _DEEPEST:  # also a list that contains itself

@@ -51,7 +51,8 @@ _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 
 PLAIN_REPORT = re.compile(
-    rb'\{"n":(\d+),"e":"reported","time":([-+.e\d]+),"trial_id":"([^"\\]*)","attempt":(\d+),"t":(\d+),"metrics":'
+    rb'\{"n":(\d{1,18}),"e":"reported","time":(-?\d+(?:\.\d+)?(?:e[-+]\d+)?),"trial_id":"([^"\\]*)",'
+    rb'"attempt":(\d{1,18}),"t":(\d{1,18}),"metrics":'
 )
 """A report without choices and checkpoint, up to its metrics: n, time, trial_id, attempt, t."""
 

@@ -118,7 +118,7 @@ def _mark(key: str) -> bytes:
 
 
 _SCALAR = re.compile(
-    rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d+)|(?:true|false|null))(?=[,}])"
+    rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d{1,4000})|(?:true|false|null))(?=[,}])"
 )
 _FLOAT, _INT = 1, 2
 _CONSTANTS = {b"true": True, b"false": False, b"null": None}

@@ -49,3 +49,9 @@ def test_lazy_metrics_are_decoded_when_looked_at() -> None:
     metrics = LazyMetrics(b'{"a":1,"b":{"__float__":"inf"}}')
     assert metrics == {"a": 1, "b": math.inf}
     assert (len(metrics), list(metrics)) == (2, ["a", "b"])
+
+
+def test_an_integer_that_python_does_not_read_is_a_storage_error() -> None:
+    metrics = LazyMetrics(b'{"loss":' + b"9" * 5000 + b"}")
+    with pytest.raises(StorageError, match="is no data"):
+        metrics.get("loss")
