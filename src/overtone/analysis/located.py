@@ -32,7 +32,7 @@ def located(path: str | os.PathLike[str]) -> Path:
         return given
     journal = given / JOURNAL
     if os.path.lexists(journal):
-        _check_kind(journal)
+        _start(journal)
         return journal
     if not given.exists():
         parent = next(one for one in given.parents if one.is_dir())
@@ -53,15 +53,24 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 def _check_kind(file: Path) -> None:
     """Refuse a file that is no journal; one that holds nothing yet may become one."""
-    try:
-        with open_regular(file) as opened:
-            start = opened.read(len(_START))
-    except OSError as error:
-        raise StorageError(f"{file} cannot be read: {error.strerror}") from error
+    start = _start(file)
     if not _START.startswith(start):
         raise StorageError(
             f"{file} is no journal of an experiment: it begins with {start!r}; name the folder instead"
         )
+
+
+def _start(file: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises:
+        StorageError: It is not a regular file, or cannot be read.
+    """
+    try:
+        with open_regular(file) as opened:
+            return opened.read(len(_START))
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}") from error
 
 
 def _listed(folder: Path) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import BinaryIO, Literal
@@ -135,15 +136,17 @@ class Lines:
         )
 
     def _remedy(self, where: str) -> str:
+        follow = ""
         if self.offset == 0:
             return (
                 "Restore the file from a copy: without its first line, nothing else in it can be used. "
                 "To begin anew, choose another name"
             )
-        follow = max(0, self.path.stat().st_size - self.offset)
+        with suppress(OSError):  # the file may be gone by now
+            follow = f", {self.path.stat().st_size - self.offset} bytes"
         return (
             f"Restore the file from a copy; or cut it {where} (truncate -s {self.offset} "
-            f"{quote(os.fspath(self.path))}), which gives up this record and all that follow, {follow} bytes."
+            f"{quote(os.fspath(self.path))}), which gives up this record and all that follow{follow}"
         )
 
 
