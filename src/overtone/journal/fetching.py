@@ -11,6 +11,7 @@ from overtone.errors import StorageError
 from overtone.journal.lock import WriterLock
 from overtone.journal.reader import Lines
 from overtone.journal.segments import Segment, segments
+from overtone.regular_files import open_regular
 from overtone.store.cache import local_folder, note_origin
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _kept(journal: Path, size: int, chain: list[Segment], files: RemoteFiles) ->
     if not count:
         return 0
     last = chain[count - 1]
-    with open(journal, "rb") as file:
+    with open_regular(journal) as file:
         file.seek(last.begin)
         return count if file.read(last.end - last.begin) == files.read(last.name) else 0
 
@@ -76,7 +77,7 @@ def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: Rem
     with open(new, "wb") as out:
         if kept:
             left = chain[kept - 1].end
-            with open(journal, "rb") as file:
+            with open_regular(journal) as file:
                 while left and (chunk := file.read(min(left, _CHUNK_BYTES))):
                     left -= out.write(chunk)
         for begin in range(kept, len(chain), _AT_ONCE):
@@ -91,7 +92,7 @@ def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: Rem
 
 def _goes_on(journal: Path, new: Path, offset: int) -> bool:
     """Whether `new` has all the whole lines that `journal` has behind `offset`."""
-    with open(journal, "rb") as file, open(new, "rb") as other:
+    with open_regular(journal) as file, open_regular(new) as other:
         file.seek(offset)
         other.seek(offset)
         data = file.read()  # what a driver could not mirror any more: not much

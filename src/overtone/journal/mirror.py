@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
 from overtone.journal.segments import segment_name, segments
+from overtone.regular_files import open_regular
 
 if TYPE_CHECKING:
     from overtone.store.files import RemoteFiles
@@ -78,6 +79,6 @@ class JournalMirror:
         return b""
 
     def _read(self, begin: int, end: int) -> bytes:
-        with open(self._path, "rb") as file:
+        with open_regular(self._path) as file:
             file.seek(begin)
             return file.read(end - begin)
