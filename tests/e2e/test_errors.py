@@ -150,3 +150,24 @@ def test_a_used_name_moves_the_earlier_results_aside(run, tmp_path, capfd):
     run(accuracy, name="exp")
     assert len(list(tmp_path.iterdir())) == 2
     assert "was in use; its earlier results are now in" in capfd.readouterr().err
+
+
+def too_large(config):
+    if config["x"] == 1:
+        tune.report({"loss": 1.0, "image": "x" * 40_000_000})
+    if config["x"] == 2:
+        raise ValueError("y" * 40_000_000)
+    try:
+        tune.report({"loss": 1.0, "image": "x" * 40_000_000})
+    except TrainableError:
+        tune.report({"loss": 0.5})
+
+
+def test_a_result_and_an_error_that_fit_in_no_record_fail_their_trials_alone(run):
+    with pytest.raises(TuneError, match="2 of 3 trials failed") as caught:
+        run(too_large, config={"x": tune.grid_search([0, 1, 2])}, metric="loss", mode="min")
+    trials = caught.value.analysis.trials
+    assert [trial.status for trial in trials] == ["TERMINATED", "ERROR", "ERROR"]
+    assert trials[0].last_result["loss"] == 0.5
+    assert "a result may take up to" in trials[1].traceback
+    assert len(trials[2].traceback) < 1_100_000

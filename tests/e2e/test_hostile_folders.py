@@ -282,7 +282,9 @@ def test_metrics_that_no_worker_sent(folder, metrics) -> None:
     b'{"n":8,"e":"tick","time":1.0,"choices":' + b"[" * 100_000 + b"]" * 100_000,
     b'{"n":8,"e":"suggested","time":1.0,"index":0,"config":"x","choices":[{"c":"added","trial_id":[1]}]',
     b'{"n":8',
-], ids=range(12))  # fmt: skip
+    b'{"n":8,"e":"reported","time":--,"trial_id":"358bb_00000","attempt":0,"t":3,"metrics":{}',
+    b'{"n":8,"e":"reported","time":1.0,"trial_id":"358bb_00000","attempt":0,"t":' + b"9" * 5000 + b',"metrics":{}',
+], ids=range(14))  # fmt: skip
 def test_records_that_overtone_does_not_write(folder, body) -> None:
     write(folder, [*map(Codec().encode, records()), sealed(body)])
     no_harm(folder, may_fail=True)

@@ -1,4 +1,4 @@
-"""A journal opens however it was cut, and whatever happened to its last record."""
+"""A journal opens wherever it was cut, and names the line where it was damaged otherwise."""
 
 from __future__ import annotations
 
@@ -50,6 +50,11 @@ def test_cut_at_any_byte_and_followed_by_anything(tmp_path, cut, garbage) -> Non
         if not (DATA[:cut] + garbage).startswith(line, end):
             break
         whole, end = whole + 1, end + len(line)
+    rest = (DATA[:cut] + garbage)[end:]
+    if b"\n" in rest or unsealed(rest[:-1]) is not None:  # no crash writes the end of a line, or what follows it
+        with pytest.raises(StorageError, match=f"line {whole + 1} "):
+            list(read(path))
+        return
     reader = read(path)
     assert list(reader) == RECORDS[: max(0, whole - 1)]
     assert reader.lines.offset == end
@@ -64,23 +69,11 @@ def test_cut_at_any_byte_and_followed_by_anything(tmp_path, cut, garbage) -> Non
 
 @fresh
 @given(data=st.data())
-def test_any_flipped_bit_in_the_last_record(tmp_path, data) -> None:
+def test_any_flipped_bit_is_told_with_its_line(tmp_path, data) -> None:
     whole = data.draw(st.integers(1, len(LINES)))
-    text = bytearray(b"".join(LINES[:whole]))
-    begin = len(text) - len(LINES[whole - 1])
-    at = data.draw(st.integers(begin, len(text) - 1))
-    text[at] ^= 1 << data.draw(st.integers(0, 7))
-    path = tmp_path / "journal.jsonl"
-    path.write_bytes(text)
-    assert list(read(path)) == RECORDS[: max(0, whole - 2)]
-
-
-@fresh
-@given(data=st.data())
-def test_any_flipped_bit_further_up_is_told_with_its_line(tmp_path, data) -> None:
-    line = data.draw(st.integers(0, len(LINES) - 2))
+    line = data.draw(st.integers(0, whole - 1))
     at = data.draw(st.integers(0, len(LINES[line]) - 1))
-    text = bytearray(DATA)
+    text = bytearray(b"".join(LINES[:whole]))
     text[sum(map(len, LINES[:line])) + at] ^= 1 << data.draw(st.integers(0, 7))
     path = tmp_path / "journal.jsonl"
     path.write_bytes(text)

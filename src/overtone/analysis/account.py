@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from overtone.regular_files import open_regular
+
 _TAIL_BYTES = 1 << 16
 
 
 def recorded_account(journal: Path) -> dict[str, float] | None:
     """What its engine's `account` was at the end; None where it has none, or did not come to its end."""
-    with journal.open("rb") as file:
+    with open_regular(journal) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL_BYTES))
         last = file.read().rstrip(b"\n").rpartition(b"\n")[2]

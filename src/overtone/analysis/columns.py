@@ -9,8 +9,8 @@ from operator import itemgetter
 from typing import Any
 
 from overtone.analysis.frames import flatten
+from overtone.core.encodable import encodable
 from overtone.journal.garbage import not_collecting
-from overtone.journal.text import encodable
 
 _NONE = type(None)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from overtone.core.encodable import encodable
 from overtone.errors import MissingPackageError
-from overtone.journal.text import encodable
 from overtone.space.data import PLACE
 
 _FLAT = frozenset({float, int, bool, type(None)})  # a look-up takes a tenth of asking for a Mapping

@@ -11,13 +11,14 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 from zlib import crc32
 
 from overtone.analysis.columns import Block
 from overtone.analysis.recorded_config import with_tuples
 from overtone.core.lineage import Lineage
 from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
+from overtone.core.sizes import LONGEST_LINE
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
 from overtone.errors import StorageError
@@ -27,6 +28,7 @@ from overtone.journal.header import header
 from overtone.journal.newest_parts import newest_parts
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
+from overtone.regular_files import open_regular
 
 _MOST_ROWS, _MOST_BYTES = 4096, 1 << 22  # that are decoded at once
 _CLOSE_BYTES = 2048  # results that are no further apart are found faster together
@@ -89,13 +91,15 @@ class Past:
         return result
 
 
-def _line_at(file: IO[bytes], offset: int, size: int) -> bytes:
-    """At least one line of the file from `offset` on, and `size` bytes where there are as many."""
-    file.seek(offset)
-    chunk = file.read(size)
-    while b"\n" not in chunk and (more := file.read(len(chunk) + 1)):
-        chunk += more
-    return chunk
+def _read_lines(file: BinaryIO, first: int, last: int, size: int) -> bytes:
+    """Return `size` bytes from `first` on, and more until they hold the whole line at `last`."""
+    file.seek(first)
+    data, begin = file.read(size), last - first
+    while data.find(b"\n", begin) < 0 and len(data) < begin + LONGEST_LINE:
+        if not (more := file.read(len(data) + 1)):
+            break
+        data += more
+    return data
 
 
 class History:
@@ -222,7 +226,7 @@ class History:
 
     def _reports(self, trial_id: str, numbers: range) -> list[dict[str, Any]]:
         """The metrics of a trial's results of these numbers."""
-        texts = self._plain(trial_id, numbers) if self._apart(trial_id) <= _CLOSE_BYTES else None
+        texts = self._plain(trial_id, numbers)
         if texts is not None:
             try:
                 rows: list[dict[str, Any]] = loads(f"[{b','.join(texts).decode()}]")
@@ -233,13 +237,13 @@ class History:
         return [dict(self._reported(trial_id, body)) for _, body in self._bodies(trial_id, numbers)]
 
     def _plain(self, trial_id: str, numbers: range) -> list[bytes] | None:
-        """The texts of results that are close together; None if one led to something, or is damaged."""
+        """The texts of results; None if they are far apart, or if one led to something or is damaged."""
         offsets = self._pasts[trial_id].offsets
         start, last = offsets[numbers[0]], offsets[numbers[-1]]
-        with self.journal.open("rb", buffering=0) as file:
-            data = _line_at(file, start, last - start + _CLOSE_BYTES)
-            while data.find(b"\n", last - start) < 0 and (more := file.read(_MANY_BYTES)):
-                data += more
+        if last - start > len(numbers) * _CLOSE_BYTES:
+            return None
+        with open_regular(self.journal, buffer_bytes=0) as file:
+            data = _read_lines(file, start, last, last - start + _CLOSE_BYTES)
         name = re.escape(trial_id.encode())
         found = re.findall(_PLAIN_LINE % name, data[: data.find(b"\n", last - start) + 1])
         if len(found) != len(numbers) or any(crc32(body) != int(crc, 16) for body, _, crc in found):
@@ -251,12 +255,13 @@ class History:
         offsets = self._pasts[trial_id].offsets
         size = _FEW_BYTES if self._apart(trial_id) > _FEW_BYTES else _MANY_BYTES
         chunk, start = b"", 0
-        with self.journal.open("rb", buffering=0) as file:
+        with open_regular(self.journal, buffer_bytes=0) as file:
             for number in numbers:
                 at = offsets[number] - start
                 end = chunk.find(b"\n", at) if 0 <= at < len(chunk) else -1
                 if end < 0:
-                    chunk, start = _line_at(file, offsets[number], size), offsets[number]
+                    start = offsets[number]
+                    chunk = _read_lines(file, start, start, size)
                     at, end = 0, chunk.find(b"\n")
                 body = unsealed(chunk[at:end]) if end >= 0 else None
                 if body is None:

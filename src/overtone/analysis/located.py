@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from overtone.errors import StorageError
+from overtone.regular_files import open_regular
 from overtone.store.files import is_url
 
 JOURNAL = "journal.jsonl"
@@ -26,11 +27,12 @@ def located(path: str | os.PathLike[str]) -> Path:
 
         return fetch(os.fspath(path)) / JOURNAL
     given = Path(path).expanduser().absolute()
-    if given.is_file():
+    if os.path.lexists(given) and not given.is_dir():
         _check_kind(given)
         return given
     journal = given / JOURNAL
-    if journal.is_file():
+    if os.path.lexists(journal):
+        _start(journal)
         return journal
     if not given.exists():
         parent = next(one for one in given.parents if one.is_dir())
@@ -51,15 +53,24 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 def _check_kind(file: Path) -> None:
     """Refuse a file that is no journal; one that holds nothing yet may become one."""
-    try:
-        with file.open("rb") as opened:
-            start = opened.read(len(_START))
-    except OSError as error:
-        raise StorageError(f"{file} cannot be read: {error.strerror}") from error
+    start = _start(file)
     if not _START.startswith(start):
         raise StorageError(
             f"{file} is no journal of an experiment: it begins with {start!r}; name the folder instead"
         )
+
+
+def _start(file: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises:
+        StorageError: It is not a regular file, or cannot be read.
+    """
+    try:
+        with open_regular(file) as opened:
+            return opened.read(len(_START))
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror}") from error
 
 
 def _listed(folder: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from overtone.cli.fold import Fold
 from overtone.errors import StorageError
+from overtone.regular_files import open_regular
 
 _VERSION = 1  # of what a Fold holds and of the table: another one is thrown away
 _START_BYTES = 512  # of a journal; they tell whether it is still the one that was read
@@ -156,7 +157,7 @@ def _key(journal: Path) -> str:
 
 def _start(journal: Path) -> bytes:
     try:
-        with journal.open("rb") as file:
+        with open_regular(journal) as file:
             return file.read(_START_BYTES)
     except OSError:
         return b""

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -21,7 +22,8 @@ OWN_FIELDS = frozenset({
 """The fields that a session adds: never a goal that is inferred."""
 
 MOST_LISTED = 20
-"""How many of the reported metrics a message names."""
+_MOST_SHOWN = 100
+"""Names that a message lists, and characters of each: a result may have a million names."""
 
 _UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE)
 _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
@@ -251,12 +253,11 @@ def lacking_criteria(names: Sequence[str], metrics: Metrics) -> str:
         metrics: The newest result.
     """
     reported = [name for name in _paths(metrics) if name not in OWN_FIELDS]
-    more = f", and {len(reported) - MOST_LISTED} more" if len(reported) > MOST_LISTED else ""
     hints = "".join(_nearest(name, [*reported, *OWN_FIELDS]) for name in names)
     those, end = ("it", "does") if len(names) == 1 else ("they", "do")
     return (
         f"stop= waits for {_listed(names)}, and no result so far has a number of that name, so that {those} "
-        f"{end} not end any trial; the newest result has {_listed(reported[:MOST_LISTED])}{more}{hints}"
+        f"{end} not end any trial; the newest result has {_listed(reported)}{hints}"
     )
 
 
@@ -281,11 +282,13 @@ def lookup(metrics: Metrics, name: str) -> Any:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names)) or "nothing"
+    more = len(names) - MOST_LISTED
+    shown = ", ".join(f"{name!r:.{_MOST_SHOWN}}" for name in names[:MOST_LISTED]) or "nothing"
+    return f"{shown}, and {more} more" if more > 0 else shown
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, list(names), 1)
+    near = get_close_matches(name, [one for one in islice(names, 1000) if len(one) <= _MOST_SHOWN], 1)
     return f"; did you mean {near[0]!r}?" if near and near[0] != name else ""
 
 

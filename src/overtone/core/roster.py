@@ -13,6 +13,7 @@ from overtone.core.past import Past
 from overtone.core.queue import Queue
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
+from overtone.core.sizes import LONGEST_NAME
 from overtone.core.template import Template
 from overtone.core.trial import TRANSITIONS, Status, Trial
 from overtone.core.types import Checkpoint, Config, Result, Why
@@ -91,7 +92,7 @@ class Roster:
             resources, priority = template.resources(config), template.priority(config)
             tag = template.tag(index, config)
             trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
-            trial.name = str(template.name(trial)) if template.name else ""
+            trial.name = str(template.name(trial))[:LONGEST_NAME] if template.name else ""
         self.trials[trial.id] = trial
         source, why = origin or (None, None)
         self.choices.append(

@@ -25,7 +25,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Config, Metrics, Why
 from overtone.errors import OvertoneError, StorageError
-from overtone.journal.text import LazyMetrics, dumps, loads
+from overtone.journal.text import LazyMetrics, dumps, find_field, loads
 
 FORMAT = 1
 """The newest format that this version reads, and the one that it writes."""
@@ -51,7 +51,8 @@ _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 
 PLAIN_REPORT = re.compile(
-    rb'\{"n":(\d+),"e":"reported","time":([-+.e\d]+),"trial_id":"([^"\\]*)","attempt":(\d+),"t":(\d+),"metrics":'
+    rb'\{"n":(\d{1,18}),"e":"reported","time":(-?\d+(?:\.\d+)?(?:e[-+]\d+)?),"trial_id":"([^"\\]*)",'
+    rb'"attempt":(\d{1,18}),"t":(\d{1,18}),"metrics":'
 )
 """A report without choices and checkpoint, up to its metrics: n, time, trial_id, attempt, t."""
 
@@ -215,7 +216,7 @@ class Codec:
             if found is None:
                 return self._decode(body, lazy)
             n, time, trial_id, attempt, t = found.groups()
-            metrics, raw = _metrics(body[found.end() :], lazy)
+            metrics, raw = _metrics(body, found.end(), lazy)
             return m.Record(
                 int(n), m.Reported(float(time), trial_id.decode(), int(attempt), int(t), metrics, None, raw)
             )
@@ -230,9 +231,9 @@ class Codec:
     def _decode(self, body: bytes, lazy: bool) -> m.Record | None:
         """As `decode`, for all that is no plain report."""
         self._read = (None, None)  # one record may name a config twice
-        tail = b""
+        begin = 0
         if b'"e":"reported"' in body[:40]:
-            document, tail = _split_metrics(body)
+            document, begin = _split_metrics(body)
         else:
             document = loads(body.decode() + "}")
         kind = document.pop("e")
@@ -244,7 +245,7 @@ class Codec:
                 f"pip install -U overtone"
             )
         if kind == "reported":
-            document["metrics"], document["raw"] = _metrics(tail, lazy)
+            document["metrics"], document["raw"] = _metrics(body, begin, lazy)
         n, ruled = document.pop("n"), document.pop("choices", ())
         choices = tuple([self._message(_CHOICES[one.pop("c")], one) for one in ruled])
         return m.Record(n, self._message(_EVENTS[kind], document), choices)
@@ -268,28 +269,31 @@ class Codec:
         return _made(kind, document)
 
 
-def _metrics(text: bytes, lazy: bool) -> tuple[Metrics, str]:
+def _metrics(body: bytes, begin: int, lazy: bool) -> tuple[Metrics, str]:
     if lazy:
-        return LazyMetrics(text), ""
-    raw = text.decode()
+        return LazyMetrics(body[begin:]), ""
+    raw = body[begin:].decode()
     metrics = loads(raw)
     if type(metrics) is not dict:
         raise TypeError("metrics that are no object")
     return metrics, raw
 
 
-def _split_metrics(body: bytes) -> tuple[dict[str, Any], bytes]:
-    """What a report says before its metrics, and they."""
+def _split_metrics(body: bytes) -> tuple[dict[str, Any], int]:
+    """Return the fields of a report before its metrics, and where the metrics begin.
+
+    Usually the first `_METRICS` is the right one. If a config has a key of that name, the fields
+    are passed one by one instead.
+    """
     at = body.find(_METRICS)
-    while at >= 0:
-        # a config may have a key of that name: the right place is the one where all is closed before
-        try:
-            document = loads(body[:at].decode() + "}")
-        except ValueError:
-            at = body.find(_METRICS, at + 1)
-        else:
-            return document, body[at + len(_METRICS) :]
-    raise StorageError(f"a report without metrics: {body[:100]!r}")
+    if at < 0:
+        raise ValueError("it has no metrics")
+    try:
+        return loads(body[:at].decode() + "}"), at + len(_METRICS)
+    except ValueError:
+        text = body.decode()
+        head = text[: find_field(text, "metrics")]
+        return loads(head + "}"), len(head.encode()) + len(_METRICS)
 
 
 def _made(kind: type, document: dict[str, Any]) -> Any:

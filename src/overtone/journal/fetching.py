@@ -14,6 +14,7 @@ from overtone.errors import StorageError
 from overtone.journal.lock import WriterLock
 from overtone.journal.reader import Lines
 from overtone.journal.segments import Segment, segments
+from overtone.regular_files import open_regular
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _kept(journal: Path, chain: list[Segment], files: RemoteFiles) -> int:
     if not count:
         return 0
     last = chain[count - 1]
-    with open(journal, "rb") as file:
+    with open_regular(journal) as file:
         file.seek(last.begin)
         return count if file.read(last.end - last.begin) == files.read(last.name) else 0
 
@@ -114,7 +115,7 @@ def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: Rem
     with open(new, "wb") as out:
         if kept:
             left = chain[kept - 1].end
-            with open(journal, "rb") as file:
+            with open_regular(journal) as file:
                 while left and (chunk := file.read(min(left, _CHUNK_BYTES))):
                     left -= out.write(chunk)
         for begin in range(kept, len(chain), _AT_ONCE):
@@ -129,7 +130,7 @@ def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: Rem
 
 def _goes_on(journal: Path, new: Path, offset: int) -> bool:
     """Whether `new` has all the whole lines that `journal` has behind `offset`."""
-    with open(journal, "rb") as file, open(new, "rb") as other:
+    with open_regular(journal) as file, open_regular(new) as other:
         file.seek(offset)
         other.seek(offset)
         data = file.read()  # what a driver could not mirror any more: not much

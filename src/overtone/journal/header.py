@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -10,15 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from overtone import __version__
+from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
 from overtone.journal.codec import FORMAT, unsealed
 from overtone.journal.text import loads
+from overtone.regular_files import open_regular, read_regular
 
 DRIVER = "driver.json"
 """Beside a journal that is the same on every machine: what is not, of the header's."""
 
 _DEEPEST = 10
 _DATA = (str, bool, int, float, type(None))
+_PARTS = {
+    "name": str, "main": str, "engine": str, "metric": list, "mode": list, "constraints": dict,
+    "checkpoints": dict, "options": dict, "limits": dict,
+}  # fmt: skip
+_TYPES = {
+    "format": int, "wall": (int, float), "command": list, "directory": str, "pid": int, "hostname": str,
+    "overtone": str, "earlier": list, "called": str, "nth": int, "parts": dict,
+}  # fmt: skip
 
 
 def new_header(seed: int, parts: Mapping[str, Any], command: Sequence[str] | None = None) -> dict[str, Any]:
@@ -122,7 +133,7 @@ def _put_together(header: dict[str, Any], folder: Path) -> dict[str, Any]:
     if "wall" in header:
         return header
     try:
-        apart = loads((folder / DRIVER).read_text("utf-8"))
+        apart = loads(read_regular(folder / DRIVER).decode())
         main = apart.pop("main")
         return {**apart, **header, "parts": {"main": main, **header["parts"]}}
     except (OSError, ValueError, AttributeError, KeyError, TypeError):  # a copy of the journal alone
@@ -133,17 +144,31 @@ def checked_header(path: Path, body: bytes) -> dict[str, Any]:
     """The header in the first line of `path`.
 
     Raises:
-        StorageError: It is no header, or one of a newer format.
+        StorageError: It is no header, or one of a newer format, or a field is of the wrong type.
     """
-    header: dict[str, Any] = loads(body.decode() + "}")
-    if header.get("e") != "header":
+    try:
+        header: Any = loads(body.decode() + "}")
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("e") != "header":
         raise StorageError(f"{path} begins with {body[:60]!r}: it is no journal of Overtone")
-    if header["format"] > FORMAT:
+    _check_types(path, header, _TYPES)
+    _check_types(path, header.get("parts", {}), _PARTS)
+    if header.get("format", math.inf) > FORMAT:
         raise StorageError(
-            f"{path} was written by Overtone {header.get('overtone')} in format {header['format']}; this "
+            f"{path} was written by Overtone {header.get('overtone')} in format {header.get('format')}; this "
             f"version, {__version__}, reads up to format {FORMAT}: pip install -U overtone"
         )
     return header
+
+
+def _check_types(path: Path, facts: Mapping[str, Any], types: Mapping[str, Any]) -> None:
+    for name, kind in types.items():
+        if name in facts and (not isinstance(facts[name], kind) or isinstance(facts[name], bool)):
+            raise StorageError(
+                f"{path}, line 1: {name!r} is {facts[name]!r:.100}, which Overtone does not write. "
+                f"Restore the file from a copy, or choose another experiment"
+            )
 
 
 def header(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -154,15 +179,15 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        with path.open("rb") as file:
-            line = file.readline()
+        with open_regular(path) as file:
+            line = file.readline(LONGEST_LINE)
     except OSError as error:
         raise StorageError(f"{path} cannot be read: {error.strerror}") from error
     body = unsealed(line[:-1]) if line.endswith(b"\n") else None
     if body is None:
-        from overtone.journal.reader import Lines
+        from overtone.journal.lines import Lines
 
-        for _ in Lines(path):  # raises where records follow: a crash tears the end alone
+        for _ in Lines(path):  # raises where it is damaged, and not torn by a crash
             pass
         raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
     return _put_together(checked_header(path, body), path.parent)

@@ -229,7 +229,7 @@ def is_locked(path: Path) -> bool:
     try:
         import fcntl
 
-        fd = os.open(path, os.O_RDONLY)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe would block
     except (ImportError, OSError):
         return False
     try:

@@ -9,6 +9,7 @@ from weakref import finalize
 
 from overtone.errors import StorageError
 from overtone.journal.segments import segment_name, segments
+from overtone.regular_files import open_regular
 
 if TYPE_CHECKING:
     from overtone.store.files import RemoteFiles
@@ -40,7 +41,7 @@ class JournalMirror:
         self._lease = lease
         self._pending = b""  # begun, perhaps there: only the same bytes may take its name
         # read from here on, wherever it is moved, and also when it was deleted
-        self._file = open(path, "rb")  # noqa: SIM115
+        self._file = open_regular(path)
         finalize(self, self._file.close)
         chain = segments(files)
         self.number = len(chain)

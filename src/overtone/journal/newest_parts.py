@@ -8,8 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from overtone.core.sizes import LONGEST_LINE
 from overtone.journal.codec import unsealed
 from overtone.journal.text import loads
+from overtone.regular_files import open_regular
 
 _DRIVER = b'"e":"driver"'
 _WITHIN = 40
@@ -27,7 +29,7 @@ def newest_parts(journal: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
         header: The journal's first record.
     """
     parts: Mapping[str, Any] = header["parts"]
-    with suppress(OSError, ValueError), journal.open("rb") as file:
+    with suppress(OSError, ValueError), open_regular(journal) as file:
         for place in _places(file):
             noted = _note_at(file, place).get("parts")
             if isinstance(noted, dict):
@@ -56,6 +58,6 @@ def _note_at(file: BinaryIO, place: int) -> dict[str, Any]:
     if newline < 0:
         return {}
     file.seek(begin + newline + 1)
-    body = unsealed(file.readline().rstrip(b"\n"))
+    body = unsealed(file.readline(LONGEST_LINE).rstrip(b"\n"))
     found = loads(body.decode() + "}") if body is not None else {}
     return found if isinstance(found, dict) else {}

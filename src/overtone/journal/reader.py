@@ -5,102 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, Literal
 
 from overtone.core.messages import Record, Reported
-from overtone.errors import StorageError
-from overtone.journal.codec import PLAIN_REPORT, Codec, unsealed
-from overtone.journal.header import checked_header
+from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.lines import Lines as Lines
+from overtone.journal.lines import Unfinished
 from overtone.journal.text import LazyMetrics, loads
-
-_CHUNK_BYTES = 1 << 20
-_BEGINNING = b'{"n":'
-
-
-class Lines:
-    """Iterates over the verified lines of a journal, without checksums and closing braces.
-
-    What does not verify at the end was torn off by a crash and is dropped; what does not
-    verify further up is an error.
-
-    Args:
-        path: The journal.
-        offset: Where to begin, in bytes: 0, or the `offset` of an earlier reader.
-        n: The number of the last line before `offset`; 0 to take it from the line there.
-        tail: "drop" a torn end, or "error".
-
-    Attributes:
-        offset: The end of the last line that was read, in bytes.
-        n: Its number, counted from 1; the header is line 1.
-        dropped_bytes: How much was torn at the end, once all was read.
-    """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        offset: int = 0,
-        n: int = 0,
-        tail: Literal["drop", "error"] = "drop",
-    ) -> None:
-        self.path = Path(path)
-        self.offset = offset
-        self.n = n
-        self.dropped_bytes = 0
-        self._tail = tail
-
-    def __iter__(self) -> Iterator[bytes]:
-        try:
-            file = self.path.open("rb")
-        except OSError as error:
-            raise StorageError(f"{self.path} cannot be read: {error.strerror}") from error
-        with file:
-            file.seek(self.offset)
-            rest = b""
-            while chunk := file.read(_CHUNK_BYTES):
-                lines = (rest + chunk).split(b"\n")
-                rest = lines.pop()
-                for index, line in enumerate(lines):
-                    body = unsealed(line)
-                    if body is None:
-                        self._drop(b"\n".join([*lines[index:], rest]) + file.read())
-                        return
-                    if self.offset and not self.n:
-                        self.n = int(body[len(_BEGINNING) : body.index(b",")]) - 1
-                    self.n += 1
-                    if not body.startswith(b"%b%d," % (_BEGINNING, self.n)):
-                        raise StorageError(
-                            f"{self.path}, line {self.n}: record {self.n} is missing; the line begins with "
-                            f"{body[:40]!r}. Restore the file from a copy, or cut it before this line."
-                        )
-                    if self.n == 1:
-                        checked_header(self.path, body)
-                    self.offset += len(line) + 1
-                    yield body
-            if rest:
-                self._drop(rest)
-
-    def _drop(self, rest: bytes) -> None:
-        """Give up on `rest`, whose first line is damaged, if nothing whole follows."""
-        if self._tail == "error" or _holds_a_record(rest[1:]):
-            raise StorageError(
-                f"{self.path}, line {self.n + 1} (byte {self.offset}): damaged, its checksum does not match. "
-                f"Restore the file from a copy; or cut it at that byte (truncate -s {self.offset}), which "
-                f"gives up this record and all that follow."
-            )
-        self.dropped_bytes = len(rest)
-
-
-def _holds_a_record(text: bytes) -> bool:
-    """Whether a whole record begins somewhere, also where the end of the line before it was damaged."""
-    for line in text.split(b"\n"):
-        begin = line.find(_BEGINNING)
-        while begin >= 0:
-            if unsealed(line[begin:]) is not None:
-                return True
-            begin = line.find(_BEGINNING, begin + 1)
-    return False
-
 
 Plain = tuple[int, float, str, int, int, LazyMetrics]
 """A report that led to nothing, the bulk of every journal: n, time, trial_id, attempt, t, metrics."""
@@ -206,6 +117,7 @@ def follow(
     What was written before `stop()` became true is still yielded.
     """
     offset = n = seen = 0
+    unfinished = Unfinished(path)
     while True:
         is_last = stop()
         try:
@@ -214,7 +126,8 @@ def follow(
             size = 0
         if size < offset:  # a failed append was taken back: what comes in its place has other ends
             offset = n = 0
-        if size > offset:
+        # an unfinished line is read once it ends: reading it at each poll takes quadratic time
+        if size > offset and (is_last or unfinished.has_end(offset, size)):
             reader = Reader(path, offset, "drop", lazy, codec, n)
             for record in reader:
                 if record.n > seen:

@@ -37,15 +37,24 @@ def loads(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def encodable(text: str) -> str:
-    """`text` as UTF-8 can hold it: half of a surrogate pair is spelled out, as in "\\ud800"."""
-    if text.isascii():
-        return text
+def find_field(text: str, field: str) -> int:
+    """Return the index of the comma before `field` in the text of an object, which may be incomplete.
+
+    Each value before the field is parsed once. The first field is not searched for.
+
+    Raises:
+        ValueError: The object has no such field, or is not JSON before it.
+    """
     try:
-        text.encode()
-        return text
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "backslashreplace").decode()
+        comma = 0
+        while text[comma + 1 : comma + 2] == '"':
+            name, at = _untagged(text, comma + 1)
+            if name == field and comma:
+                return comma
+            comma = _untagged(text, at + 1)[1]
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    raise ValueError(f"it has no {field!r}")
 
 
 def _untag(found: dict[str, Any]) -> Any:
@@ -115,10 +124,11 @@ def _mark(key: str) -> bytes:
 
 
 _SCALAR = re.compile(
-    rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d+)|(?:true|false|null))(?=[,}])"
+    rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d{1,640})|(?:true|false|null))(?=[,}])"
 )
+"""A value that is read without a parser: Python reads integers of 640 digits, however it was limited."""
+
 _FLOAT, _INT = 1, 2
-_MOST_CHARACTERS = 640  # of a number: Python may refuse to read longer integers
 _CONSTANTS = {b"true": True, b"false": False, b"null": None}
 
 
@@ -157,7 +167,7 @@ class LazyMetrics(Mapping[str, Any]):
             if at < 0:
                 return default
             found = _SCALAR.match(text, at + len(mark))
-            if found is not None and found.end() - found.start() <= _MOST_CHARACTERS:
+            if found is not None:
                 kind, value = found.lastindex, found[0]
                 self._value = (
                     float(value) if kind == _FLOAT else int(value) if kind == _INT else _CONSTANTS[value]

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from overtone.core.messages import Record
-from overtone.errors import StorageError
+from overtone.core.sizes import LONGEST_LINE
+from overtone.errors import OvertoneError, StorageError
 from overtone.journal.codec import Codec, unsealed
+from overtone.journal.lines import Lines, has_records, open_for_reading
 from overtone.journal.lock import WriterLock, names
 from overtone.journal.reader import Plain, Reader, as_record
 
@@ -20,6 +22,7 @@ Durability = Literal["interval", "sync"]
 
 _SYNC_EVERY_S = 1.0
 _CHUNK_BYTES = 1 << 20
+_END_BYTES = 1 << 18
 _TIME = re.compile(rb'\{"n":\d+,"e":"[a-z_]+","time":([-+.e\d]+),')
 
 
@@ -56,7 +59,7 @@ class JournalWriter:
     ) -> None:
         self._prepare(path, durability, codec, lock)
         try:
-            if _holds_anything(self._path):
+            if has_records(self._path):
                 raise StorageError(
                     f"{self._path} exists already: resume that experiment, or choose another name"
                 )
@@ -118,19 +121,25 @@ class JournalWriter:
         return self._good_bytes
 
     def newest_time(self) -> float:
-        """The time of the last whole record; 0.0 where there is none. Reads the end of the file alone."""
-        size = os.stat(self._path).st_size
-        for length in (1 << 16, 1 << 22, size):
-            with open(self._path, "rb") as file:
-                file.seek(max(0, size - length))
-                lines = file.read().split(b"\n")[:-1]
-            for line in reversed(lines):
-                found = _TIME.match(line)
-                if found is not None and unsealed(line) is not None:
-                    return float(found[1])
-            if length >= size:
-                break
-        return 0.0
+        """The time of the last whole record; 0.0 if there is none.
+
+        Only the end of the file is read, except where the last record is very long or was torn.
+
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        with open_for_reading(self._path) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _END_BYTES))
+            lines = file.read().split(b"\n")[:-1]
+        for line in reversed(lines):
+            found = _TIME.match(line)
+            if found is not None and unsealed(line) is not None:
+                return float(found[1])
+        time = 0.0
+        for body in Lines(self._path):
+            found = _TIME.match(body)
+            time = float(found[1]) if found is not None else time
+        return time
 
     def past(self) -> Iterator[Record]:
         """Every record so far, metrics undecoded; then what a crash left torn is cut off.
@@ -229,6 +238,8 @@ class JournalWriter:
     def _write(self, data: bytes, count: int) -> None:
         if self._fd < 0:
             raise StorageError(f"{self._path} is closed")
+        if len(data) > LONGEST_LINE:
+            self._check_lengths(data)
         error, self._sync_error = self._sync_error, None
         try:
             if error is not None:
@@ -253,6 +264,23 @@ class JournalWriter:
             run = self._sync_now_and_then
             self._syncer = threading.Thread(target=run, name="overtone-journal", daemon=True)
             self._syncer.start()
+
+    def _check_lengths(self, data: bytes) -> None:
+        """Refuse lines that no reader accepts. Results and configs are checked earlier, at their source.
+
+        Raises:
+            OvertoneError: A line is too long. It is not a StorageError: another try cannot succeed.
+        """
+        begin = 0
+        while begin < len(data):
+            end = data.index(b"\n", begin) + 1
+            if end - begin > LONGEST_LINE:
+                raise OvertoneError(
+                    f"{self._path}: a record may have up to {LONGEST_LINE:,} bytes, and the record that "
+                    f"begins with {data[begin : begin + 60]!r} has {end - begin:,}. Keep large data out of "
+                    f"configs: pass it with tune.with_parameters"
+                )
+            begin = end
 
     def _take_back(self) -> None:
         try:
@@ -349,14 +377,3 @@ class JournalWriter:
             self._own_lock = None
         if error is not None:
             raise self._unwritable(error) from error
-
-
-def _holds_anything(path: Path) -> bool:
-    """Whether anything was recorded; a crash may have left a file with half a header."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
-    return any(unsealed(line) is not None for line in data.split(b"\n")[:-1])  # whole lines end

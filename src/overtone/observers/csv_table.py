@@ -18,7 +18,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
-from overtone.journal.text import encodable
+from overtone.core.encodable import encodable
 from overtone.space import describe
 
 _limiting = Lock()  # the longest cell is a setting of the whole process

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from overtone.journal.text import encodable, loads
+from overtone.core.encodable import encodable
+from overtone.journal.text import loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
 from overtone.store.folder_mark import FolderMark

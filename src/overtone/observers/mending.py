@@ -17,6 +17,7 @@ from overtone.observers.params import PARAMS_JSON, params_text
 from overtone.observers.tensorboard import TensorBoard
 from overtone.observers.trial_files import TrialFiles
 from overtone.observers.written import EVENTS, Due, remove
+from overtone.regular_files import read_regular
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -99,9 +100,8 @@ class Mending:
             remove(self._folder, trial, (name,))
             return
         try:
-            with open(path, "rb") as file:
-                if not os.path.islink(path) and file.read() == text.encode("utf-8", "backslashreplace"):
-                    return
+            if read_regular(path, follow_links=False) == text.encode("utf-8", "backslashreplace"):
+                return
         except OSError:  # it is missing, or cannot be read: it is written anew
             pass
         swap_file(path, text)

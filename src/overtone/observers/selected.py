@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from overtone.core.messages import Noted, Record, Tick
+from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec, unsealed
 from overtone.journal.reader import Lines
 from overtone.journal.text import loads
+from overtone.regular_files import open_regular
 
 _CHUNK_BYTES = 1 << 22
 _NAMED = re.compile(rb'"trial_id":"([^"\\]*)"|"e":"(?:driver|header)"')
@@ -87,10 +89,10 @@ def _about(journal: str | os.PathLike[str], trials: Collection[str]) -> Iterator
 def _chunks(journal: str | os.PathLike[str]) -> Iterator[bytes]:
     """The file in pieces of whole lines."""
     try:
-        with open(journal, "rb") as file:
+        with open_regular(journal) as file:
             while chunk := file.read(_CHUNK_BYTES):
                 if not chunk.endswith(b"\n"):
-                    chunk += file.readline()
+                    chunk += file.readline(LONGEST_LINE)
                 if not chunk.endswith(b"\n"):
                     chunk = chunk[: chunk.rfind(b"\n") + 1]
                 yield chunk

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from overtone.errors import StorageError
 from overtone.observers.appending import swap_file, unwritable, write_file
 from overtone.observers.aside import Aside
+from overtone.regular_files import read_regular
 from overtone.store.folder_mark import FolderMark
 
 EVERY_S = 0.5
@@ -144,13 +145,8 @@ def _write(path: str, whats: list[str | Change]) -> None:
 
 def _held(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="backslashreplace", newline="", opener=_opened) as file:
-            return file.read()
-    except FileNotFoundError:
+        return read_regular(path).decode("utf-8", "backslashreplace")
+    except (FileNotFoundError, StorageError):  # what is not a regular file is replaced
         return ""
     except OSError as error:
         raise unwritable(path, error) from error
-
-
-def _opened(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # who writes to a pipe is not waited for

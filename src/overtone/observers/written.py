@@ -16,6 +16,7 @@ from overtone.observers.error_file import ERROR_TXT
 from overtone.observers.json_lines import RESULT_JSON
 from overtone.observers.params import PARAMS_JSON, params_text
 from overtone.observers.wholeness import csv_rows, event_steps, json_lines
+from overtone.regular_files import read_regular
 
 EVENTS = "events.out.tfevents."
 FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
@@ -163,11 +164,6 @@ def _read(path: str, name: str, names: list[str]) -> bytes:
     if name not in names:
         return b""
     try:
-        fd = os.open(path + name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError:  # a link, or not to be read: what is not understood is written anew
-        return b"\0"
-    try:
-        with open(fd, "rb") as file:
-            return file.read()
-    except OSError:  # a folder of this name
+        return read_regular(path + name, follow_links=False)
+    except OSError:  # what is not a file of ours is written again
         return b"\0"

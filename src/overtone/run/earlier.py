@@ -16,6 +16,7 @@ from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import MissingPackageError, OvertoneError, SpaceError, StorageError
+from overtone.regular_files import read_regular
 from overtone.space import Variants, decode_config, encode_config, nested, pin
 from overtone.space.constraint import allows
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
@@ -210,7 +211,7 @@ def _of_ray(folder: Path) -> Iterator[Found]:
     """The last result of each trial of a Ray Tune experiment: the last whole line of its result.json."""
     for path in sorted(folder.glob("*/result.json")):
         last: dict[str, Any] = {}
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in read_regular(path).decode().splitlines():
             try:
                 last = json.loads(line)
             except ValueError:
@@ -218,7 +219,7 @@ def _of_ray(folder: Path) -> Iterator[Found]:
         params = path.with_name("params.json")
         try:
             config = (
-                json.loads(params.read_text(encoding="utf-8")) if params.exists() else last.get("config", {})
+                json.loads(read_regular(params)) if params.exists() else last.get("config", {})
             )
         except ValueError as error:
             raise StorageError(f"{params} cannot be read: {error}") from error

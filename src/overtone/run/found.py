@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from overtone.errors import OvertoneError, StorageError
+from overtone.regular_files import open_regular
 from overtone.run.folder import locate
 from overtone.run.place import JOURNAL
 from overtone.store.folder_mark import LOCK
@@ -115,7 +116,7 @@ def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) ->
 def is_finished(folder: Path) -> bool:
     """Whether the experiment ended with nothing left to do."""
     try:
-        with open(folder / JOURNAL, "rb") as file:
+        with open_regular(folder / JOURNAL) as file:
             file.seek(0, os.SEEK_END)
             file.seek(max(0, file.tell() - 4096))
             last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
@@ -144,13 +145,9 @@ def header_of(folder: Path) -> Mapping[str, Any]:
 
 def _has_journal(folder: Path) -> bool:
     """Whether anything was recorded there: a driver may have died before it wrote its first line."""
-    try:
-        with open(folder / JOURNAL, "rb") as file:
-            return file.readline().endswith(b"\n")
-    except FileNotFoundError:
-        return False
-    except OSError as error:
-        raise StorageError(f"{folder} cannot be read: {error.strerror or error}") from error
+    from overtone.journal.lines import has_records
+
+    return has_records(folder / JOURNAL)
 
 
 def is_begun(folder: Path) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overtone.journal.header import described
 from overtone.journal.newest_parts import newest_parts
-from overtone.run.place import JOURNAL
 from overtone.run.journals import header_parts
+from overtone.run.place import JOURNAL
 from overtone.run.recorded_options import AS_USERS_SAY
 from overtone.run.resuming import space_changes
 from overtone.run.source_hash import is_same_source

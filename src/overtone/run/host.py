@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from threading import Thread
-from typing import Protocol
+from typing import Any, Protocol
 
 from overtone.core.messages import Observe, Suggest, Suggested
 from overtone.core.protocols import Searcher
+from overtone.core.sizes import LONGEST_CONFIG, estimate_json_bytes
 from overtone.core.types import Config
+from overtone.errors import SpaceError
 
 Question = Suggest | Observe
 Answers = dict[int, Config | None]
@@ -128,6 +130,7 @@ def answer(
                 '{"lr": 0.01}, or None where there is none now'
             )
         if config is not None:
+            _check_size(config, type(searcher).__name__)
             searcher.on_suggested(index, config)
         return Suggested(now(), index, config)
     if question.result is not None:
@@ -135,3 +138,20 @@ def answer(
     else:
         searcher.on_trial_end(question.trial)
     return None
+
+
+def _check_size(config: Mapping[str, Any], searcher: str) -> None:
+    """Refuse a config that does not fit in a record.
+
+    Raises:
+        SpaceError: It is too large.
+    """
+    size = estimate_json_bytes(config)
+    if size > LONGEST_CONFIG:
+        sizes = {name: estimate_json_bytes(value) for name, value in config.items()}
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise SpaceError(
+            f"{searcher}.suggest returned a config of about {size:,} bytes, and a config may take up to "
+            f"{LONGEST_CONFIG:,}. The largest value is {largest!r} with about {sizes[largest]:,} bytes: pass "
+            f"large data with tune.with_parameters, or put its file name in the config"
+        )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
+from overtone.regular_files import read_regular
 
 if TYPE_CHECKING:
     from overtone.journal.mirror import JournalMirror
@@ -187,7 +188,7 @@ class TrialUploads:
                 if size > _BATCH_BYTES:
                     self._remote.upload({name: path})
                 else:
-                    data[name] = path.read_bytes()  # first read, then sent: it may grow
+                    data[name] = read_regular(path)  # first read, then sent: it may grow
             except FileNotFoundError:
                 continue
         self._remote.write_all(data)

@@ -11,7 +11,8 @@ from overtone.core.resources import Resources
 from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.journal.newest_parts import newest_parts
-from overtone.run.found import JOURNAL, header_of
+from overtone.run.found import header_of
+from overtone.run.place import JOURNAL
 from overtone.run.recorded_options import AS_USERS_SAY, OPTIONS
 
 

@@ -19,6 +19,7 @@ from zlib import crc32
 from overtone.core.protocols import Observer, Searcher
 from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
+from overtone.regular_files import open_regular, read_regular
 from overtone.run.graph import NotData, NotTheSame, frozen, thaw
 from overtone.run.journals import header_parts
 from overtone.run.loop import warn
@@ -150,7 +151,7 @@ class Snapshots:
         from json import loads
 
         try:
-            head_text, text, _ = self._path.read_bytes().split(b"\n")
+            head_text, text, _ = read_regular(self._path).split(b"\n")
             head = loads(head_text)
             mark = Mark(int(head["n"]), int(head["offset"]), float(head["time"]))
             if (head["format"], head["made_of"], head["body"]) != (FORMAT, self._made_of, crc32(text)):
@@ -215,7 +216,7 @@ def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
 
 def _checksum(path: Path, start: int, end: int, crc: int) -> int:
     """The CRC-32 of a file up to `end`, given that of its part before `start`; -1 where it is shorter."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         file.seek(start)
         left = end - start
         while left > 0:

@@ -20,6 +20,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import Config, Result, Why
 from overtone.core.view import View
 from overtone.errors import OvertoneError
+from overtone.regular_files import read_regular
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.explore import changes
 
@@ -87,7 +88,7 @@ def _read_policy(path: Path) -> Schedule:
     """The schedule in a policy file: its last line, and before it the lines of that one's ancestors."""
     found: list[tuple[float, Config]] = []
     first, ancestor = None, None
-    for number, line in reversed(list(enumerate(path.read_text(encoding="utf-8").splitlines(), 1))):
+    for number, line in reversed(list(enumerate(read_regular(path).decode().splitlines(), 1))):
         try:
             target, source, _, t, before, after = json.loads(line)
         except ValueError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overtone.core.sizes import LONGEST_NAME, shorten
 from overtone.core.trial import Trial
 from overtone.core.types import Result
 
@@ -36,7 +37,7 @@ class Adapter:
 
     def _reason(self, answer: Any) -> str | None:
         if isinstance(answer, str):
-            return answer or None
+            return shorten(answer, LONGEST_NAME) or None
         return repr(self) if answer else None
 
     def __repr__(self) -> str:

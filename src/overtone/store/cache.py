@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from overtone.errors import StorageError
+from overtone.regular_files import read_regular
 from overtone.store.files import protocol_of
 
 FETCHED = ".fetched"
@@ -34,7 +35,7 @@ def local_folder(url: str) -> Path:
 def origin(folder: Path) -> str | None:
     """The URL that `folder` is the local part of; None for a folder that stands for itself."""
     try:
-        return (folder / _ORIGIN).read_text("utf-8").strip() or None
+        return read_regular(folder / _ORIGIN).decode().strip() or None
     except OSError:
         return None
 

@@ -16,6 +16,7 @@ from zlib import crc32
 
 from overtone.core.protocols import Store
 from overtone.errors import DamagedError, StorageError
+from overtone.regular_files import open_regular, read_regular
 from overtone.store.folder_mark import FolderMark
 from overtone.store.moved import key_of
 
@@ -98,7 +99,7 @@ class LocalStore(Store):
         """
         path = self._here(uri)
         try:
-            files: dict[str, list[int]] = json.loads((path / MANIFEST).read_bytes())["files"]
+            files: dict[str, list[int]] = json.loads(read_regular(path / MANIFEST))["files"]
         except FileNotFoundError as error:
             if path.is_dir():
                 raise DamagedError(f"{uri} has no {MANIFEST}: it was not put here by a store") from error
@@ -283,7 +284,7 @@ def _digest(source: Path, target: Path | None, sync: bool) -> tuple[int, int]:
     """Size and checksum of a file, which is copied to `target` where one is given."""
     size = checksum = 0
     with ExitStack() as stack:
-        file = stack.enter_context(open(source, "rb", buffering=0))
+        file = stack.enter_context(open_regular(source, buffer_bytes=0))
         out = stack.enter_context(open(target, "wb")) if target is not None else None
         while chunk := file.read(_CHUNK_BYTES):
             size += len(chunk)

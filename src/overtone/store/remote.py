@@ -21,6 +21,7 @@ from zlib import crc32
 
 from overtone.core.protocols import Store
 from overtone.errors import DamagedError, StorageError
+from overtone.regular_files import open_regular
 from overtone.store.cache import FETCHED, local_folder
 from overtone.store.files import RemoteFiles
 from overtone.store.local import MANIFEST, LocalStore
@@ -213,7 +214,7 @@ def _names(folder: Path) -> list[str]:
 def _facts(path: Path) -> tuple[int, int]:
     """Size and checksum of a file."""
     size = checksum = 0
-    with open(path, "rb", buffering=0) as file:
+    with open_regular(path, buffer_bytes=0) as file:
         while chunk := file.read(_CHUNK_BYTES):
             size += len(chunk)
             checksum = crc32(chunk, checksum)

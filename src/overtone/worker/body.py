@@ -11,6 +11,7 @@ from typing import Any
 
 from overtone.core.job import Job
 from overtone.core.messages import Cause, Start
+from overtone.core.sizes import shorten
 from overtone.errors import TrainableError
 from overtone.store.folder_mark import FolderGoneError
 from overtone.worker.bound import as_bound, resolve
@@ -123,7 +124,7 @@ def _raised(error: BaseException) -> tuple[Cause, str, str]:
     shown = "".join(format_exception(type(error), error, _user_part(error.__traceback__)))
     text = str(error).strip()
     line = f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
-    return "raised", line[:LONGEST_ERROR], shown
+    return "raised", line[:LONGEST_ERROR], shorten(shown)
 
 
 def _user_part(traceback: TracebackType | None) -> TracebackType | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone.errors import StorageError
+from overtone.regular_files import read_regular
 from overtone.worker import saving
 
 METADATA_FILE = ".metadata.json"
@@ -107,7 +108,7 @@ class Checkpoint:
     def get_metadata(self) -> dict[str, Any]:
         """What was noted with `set_metadata` and `update_metadata`."""
         file = Path(self.path, METADATA_FILE)
-        return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+        return dict(json.loads(read_regular(file))) if file.exists() else {}
 
     def set_metadata(self, metadata: Mapping[str, Any]) -> None:
         """Note plain data beside the contents, instead of what was noted before."""

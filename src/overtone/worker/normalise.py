@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from numbers import Number, Real
 from typing import Any
 
+from overtone.core.encodable import encodable
+from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, estimate_json_bytes
 from overtone.errors import TrainableError
-from overtone.journal.text import encodable
 
 LONGEST_REPR = 500
 MOST_DIGITS = 4300
@@ -48,6 +49,31 @@ def merged(metrics: Any, metric: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     if metric is not None:
         values["_metric"] = metric
     return values
+
+
+def check_size(metrics: Mapping[str, Any], raw_bytes: int) -> None:
+    """Refuse metrics that do not fit in a record.
+
+    Args:
+        raw_bytes: The size of `metrics` as JSON.
+
+    Raises:
+        TrainableError: The metrics are too large, or one of them has a name that is too long.
+    """
+    name = max(metrics, key=lambda name: len(str(name)), default="")
+    if len(str(name)) > LONGEST_NAME:
+        raise TrainableError(
+            f"report(): a metric's name may have up to {LONGEST_NAME:,} characters, and {name!r:.60} has "
+            f"{len(str(name)):,}"
+        )
+    if raw_bytes > LONGEST_RESULT:
+        sizes = {name: estimate_json_bytes(value) for name, value in metrics.items()}
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise TrainableError(
+            f"report(): the metrics take {raw_bytes:,} bytes as JSON, and a result may take up to "
+            f"{LONGEST_RESULT:,}. The largest metric is {largest!r} with about {sizes[largest]:,} bytes. "
+            f"Save large data in a checkpoint, or in a file of its own"
+        )
 
 
 def is_number(value: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError, TrainableError
+from overtone.regular_files import open_regular, read_regular
 from overtone.store.budgeted import size_of
 
 STATE_FILE = ".overtone.json"
@@ -73,10 +74,10 @@ def opened(directory: Path) -> Restored:
         DamagedError: That cannot be read.
     """
     try:
-        state = json.loads((directory / STATE_FILE).read_text("utf-8"))
+        state = json.loads(read_regular(directory / STATE_FILE))
     except FileNotFoundError:
         state = {}
-    except ValueError as error:
+    except (StorageError, ValueError) as error:
         raise DamagedError(f"{directory / STATE_FILE} is damaged: {error}") from error
     return Restored(directory, state if isinstance(state, dict) else {})
 
@@ -212,13 +213,13 @@ def read_dict(folder: Path) -> Any:
     """What `write_dict` wrote there; it may unpickle, so only for a user's own checkpoints."""
     plain = folder / DATA_JSON
     if plain.exists():
-        return json.loads(plain.read_text("utf-8"))
+        return json.loads(read_regular(plain))
     pickled = folder / DATA_PICKLE
     if not pickled.exists():
         raise StorageError(f"{folder} holds no dict: it was saved as files; use its path")
     import pickle
 
-    with pickled.open("rb") as file:
+    with open_regular(pickled) as file:
         return pickle.load(file)
 
 

@@ -27,12 +27,13 @@ from typing import Any
 from overtone.core import types
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed, Start
+from overtone.core.sizes import LONGEST_TEXT, shorten
 from overtone.errors import NoRoomError, TrainableError
 from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
 from overtone.worker.halted import TrialHalted
 from overtone.worker.keeping import Keeper, Saver
-from overtone.worker.normalise import is_readable, merged, normalise
+from overtone.worker.normalise import check_size, is_readable, merged, normalise
 from overtone.worker.notice import Notice
 from overtone.worker.once import once
 from overtone.worker.origin import Origin
@@ -108,7 +109,8 @@ class Session(Origin):
 
         Raises:
             TrialHalted: The trial should end, or reported `done=True`: let it pass.
-            TrainableError: This is neither a mapping nor a number, or not the trial's process.
+            TrainableError: This is neither a mapping nor a number, or not the trial's process; or
+                the metrics take more than `LONGEST_RESULT` bytes (32 MB) as JSON.
         """
         now = self._clock()
         values = merged(metrics, _metric, kwargs)
@@ -141,12 +143,16 @@ class Session(Origin):
         halt = self._look()
         t = self.iteration + 1
         self._counts.fill(values, t, now)
+        data = values
         try:
-            raw = encode(values)
-            if not is_readable(raw):
-                raw = encode(normalise(values, self._warned))
+            raw = encode(data)
         except (TypeError, ValueError, RecursionError):
-            raw = encode(normalise(values, self._warned))
+            raw = ""
+        if not raw or not is_readable(raw):
+            data = normalise(values, self._warned)
+            raw = encode(data)
+        if len(raw) > LONGEST_TEXT:
+            check_size(data, len(raw))
         kept = self._keep_reported(checkpoint, t)
         self.iteration = t
         self._send("reported", t, raw, kept)
@@ -244,7 +250,7 @@ class Session(Origin):
                 try:
                     self._send_saved(self.saver)
                 except Exception as error:
-                    self._send("save_failed", f"{type(error).__name__}: {error}")
+                    self._send("save_failed", shorten(f"{type(error).__name__}: {error}"))
                     if order.park:
                         return False
             elif order.final and not order.park and self.rule.is_due_at_end():

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from overtone.core.job import Job
+from overtone.core.sizes import shorten
 from overtone.core.trial_limits import TrialLimits
 from overtone.errors import TrainableError
 from overtone.worker.bound import as_bound
@@ -114,7 +115,7 @@ def explain(error: BaseException) -> tuple[str, str]:
     line = f"{type(error).__name__}: {error}"
     if isinstance(error, ModuleNotFoundError):
         line += " (its processes look for modules in the driver's sys.path)"
-    return line, "".join(format_exception(type(error), error, at))
+    return shorten(line), shorten("".join(format_exception(type(error), error, at)))
 
 
 def _parts(descriptor: int) -> tuple[memoryview, memoryview]:

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from overtone.regular_files import open_regular
+
 TALLY = ".limits_used.json"
 """Beside the journal; where it is lost, trials count anew."""
 
@@ -32,7 +34,7 @@ class Tally:
 
     def read(self) -> dict[int, Amounts]:
         """What each trial had used, by its index; nothing where nobody wrote that down."""
-        with suppress(OSError, ValueError, RecursionError), open(self._path, "rb") as file:
+        with suppress(OSError, ValueError, RecursionError), open_regular(self._path) as file:
             data = json.loads(file.read(_MAX_BYTES))
             if isinstance(data, dict):
                 return {int(index): (pair[0], pair[1]) for index, pair in data.items() if _is_pair(pair)}

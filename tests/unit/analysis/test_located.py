@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from overtone.analysis import ExperimentAnalysis
 from overtone.analysis.located import located
 from overtone.errors import StorageError
 
@@ -52,3 +53,14 @@ def test_another_file_is_no_journal(tmp_path):
     file.write_text('{"loss": 1}')
     with pytest.raises(StorageError, match=r"result\.json is no journal"):
         located(file)
+
+
+@pytest.mark.parametrize("line", [1, -1])
+def test_damage_in_the_first_or_the_last_record_names_the_line(told, line) -> None:
+    journal = told.folder / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    at = 0 if line == 1 else len(lines) - 1
+    lines[at] = b"{'" + lines[at][2:]
+    journal.write_bytes(b"".join(lines))
+    with pytest.raises(StorageError, match=rf"line {at + 1} \(byte .*damaged, its checksum does not match"):
+        print(ExperimentAnalysis(told.folder).trials)

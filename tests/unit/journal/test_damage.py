@@ -78,25 +78,62 @@ def test_cut_at_every_byte(path) -> None:
             opens_and_goes_on(path, kept, size - ENDS[kept - 1])
 
 
-@pytest.mark.parametrize("last", range(1, len(LINES)))
-def test_a_flipped_bit_at_every_byte_of_the_last_record(path, last) -> None:
-    """Whatever kind of record it is."""
-    data, begin = DATA[: ENDS[last]], ENDS[last - 1]
-    for at in range(begin, len(data)):
-        path.write_bytes(flipped(data, at))
-        opens_and_goes_on(path, last, len(data) - begin)
+def is_told(path, data: bytes, line: int) -> None:
+    """Reading and resuming name the line, and nothing is cut."""
+    path.write_bytes(data)
+    with pytest.raises(StorageError, match=rf"line {line} .*damaged"):
+        list(read(path))
+    with pytest.raises(StorageError, match=f"line {line}"):
+        JournalWriter.open_for_append(path, {})
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("last", range(len(LINES)))
+def test_a_flipped_bit_at_every_byte_of_the_last_record_is_told(path, last) -> None:
+    """Whatever kind of record it is: it had been written to its end."""
+    data = DATA[: ENDS[last]]
+    for at in range(len(data) - len(LINES[last]), len(data)):
+        is_told(path, flipped(data, at), last + 1)
 
 
 @pytest.mark.parametrize("line", range(len(LINES) - 1))
 def test_a_flipped_bit_at_every_byte_further_up_is_told_with_its_line(path, line) -> None:
     for at in range(ENDS[line] - len(LINES[line]), ENDS[line]):
-        data = flipped(DATA, at)
-        path.write_bytes(data)
-        with pytest.raises(StorageError, match=f"line {line + 1}"):
-            list(read(path))
-        with pytest.raises(StorageError, match=f"line {line + 1}"):
-            JournalWriter.open_for_append(path, {})
-        assert path.read_bytes() == data, "nothing was cut"
+        is_told(path, flipped(DATA, at), line + 1)
+
+
+def test_pages_lost_in_a_power_cut_are_a_torn_end(path) -> None:
+    """Pages of the last lines read as zeros, wherever they begin and end."""
+    begin = ENDS[2]
+    for start in range(begin, len(DATA) - 20, 7):
+        for end in (start + 16, len(DATA) - 1, len(DATA)):
+            if any(start < one <= end for one in ENDS[:-1]) or DATA[end:].count(b"\n") > 1:
+                continue  # whole records follow, see below
+            path.write_bytes(DATA[:start] + bytes(end - start) + DATA[end:])
+            kept = sum(one <= start for one in ENDS)
+            opens_and_goes_on(path, kept, len(DATA) - ENDS[kept - 1])
+
+
+@pytest.mark.parametrize("end", [ENDS[3] - 40, ENDS[3] - 1, ENDS[3]])
+def test_lost_pages_before_a_whole_record_are_told(path, end) -> None:
+    data = DATA[: ENDS[2]] + bytes(end - ENDS[2]) + DATA[end : ENDS[4]]
+    is_told(path, data, 4)
+
+
+def test_the_remedy_names_what_it_gives_up(path) -> None:
+    data = flipped(DATA, ENDS[2] + 3)
+    path.write_bytes(data)
+    remedy = rf"truncate -s {ENDS[2]} {path}\), which gives up .*, {len(data) - ENDS[2]} bytes"
+    with pytest.raises(StorageError, match=remedy):
+        list(read(path))
+
+
+@pytest.mark.parametrize("data", [flipped(DATA, 3), DATA[ENDS[0] :]], ids=["damaged", "missing"])
+def test_nobody_is_advised_to_cut_at_the_beginning(path, data) -> None:
+    path.write_bytes(data)
+    with pytest.raises(StorageError, match=r"line 1.*Restore .* another name") as told:
+        list(read(path))
+    assert "truncate" not in str(told.value)
 
 
 def test_a_line_that_is_there_twice_is_told(path) -> None:

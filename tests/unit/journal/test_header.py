@@ -6,7 +6,9 @@ import pytest
 
 from overtone import __version__
 from overtone.errors import StorageError
+from overtone.journal.codec import Codec, sealed
 from overtone.journal.header import described, header, new_header
+from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 
 
@@ -43,11 +45,31 @@ def test_a_part_that_holds_itself_ends() -> None:
     assert "__repr__" in str(described(part))
 
 
-@pytest.mark.parametrize("data", [b"", b'{"n":1,"e":"head', b"hello\n"])
+@pytest.mark.parametrize("data", [b"", b'{"n":1,"e":"head', b"hello", bytes(4000) + b"x\n"])
 def test_no_header(path, data) -> None:
     path.write_bytes(data)
     with pytest.raises(StorageError, match="no complete header"):
         header(path)
+
+
+@pytest.mark.parametrize("facts", [
+    {"format": "x"}, {"format": None}, {"format": [1]}, {"format": True}, {"format": 1.5},
+    {"format": 1, "parts": []}, {"format": 1, "parts": {"options": "x"}}, {"format": 1, "parts": {"metric": 1}},
+    {"format": 1, "wall": "yesterday"}, {"format": 1, "nth": {}},
+])  # fmt: skip
+def test_a_header_of_the_wrong_type(path, facts) -> None:
+    path.write_bytes(Codec().encode_fact(1, "header", facts))
+    for reading in (header, lambda path: list(read(path))):
+        with pytest.raises(StorageError, match="line 1: .* which Overtone does not write"):
+            reading(path)
+
+
+@pytest.mark.parametrize("body", [b'{"n":1,"e":"header"', b'{"n":1,"e":"header","format":', b'{"n":1,[', b'["n":1'])
+def test_a_header_that_is_no_header(path, body) -> None:
+    path.write_bytes(sealed(body))
+    for reading in (header, lambda path: list(read(path))):
+        with pytest.raises(StorageError):
+            reading(path)
 
 
 def test_a_damaged_header_of_records_is_damage(path, records) -> None:

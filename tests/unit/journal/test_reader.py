@@ -4,7 +4,7 @@ import pytest
 
 from overtone.core.messages import Record, Tick
 from overtone.errors import StorageError
-from overtone.journal import reader as module
+from overtone.journal import lines as module
 from overtone.journal.codec import Codec, sealed
 from overtone.journal.header import new_header
 from overtone.journal.reader import follow, read, scan

@@ -9,6 +9,7 @@ from overtone.core.protocols import Searcher
 from overtone.core.resources import Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Result
+from overtone.errors import SpaceError
 from overtone.run.host import InlineHost, ThreadHost
 
 TRIAL = Trial("t", 0, {}, Resources.of({"cpu": 1}))
@@ -98,3 +99,12 @@ def test_the_thread_host_raises_what_the_searcher_raised_after_its_answers():
     with pytest.raises(RuntimeError, match="unlucky"):
         host.poll()
     host.close()
+
+
+def test_a_config_that_fits_in_no_record_is_refused():
+    class Large(Noting):
+        def suggest(self, index):
+            return {"x": 1, "data": ["y" * 1000] * 13_000}
+
+    with pytest.raises(SpaceError, match=r"Large.suggest returned .* up to 12,582,912\..*'data'.*with_parameters"):
+        InlineHost(Large(), lambda: 0.0).submit(Suggest(1))

@@ -178,3 +178,15 @@ def test_what_was_printed_is_flushed_before_the_end(monkeypatch: pytest.MonkeyPa
 def test_closed_streams_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", None)
     assert run(faulty.reports_nothing)[1].kinds == ["started", "ended"]
+
+
+def test_a_traceback_of_many_megabytes_is_shortened() -> None:
+    def train(config: Any) -> None:
+        raise ValueError("first\n" + "x" * 5_000_000 + " the end")
+
+    _, channel = run(train)
+    error, traceback = channel.sent[-1][4:]
+    assert error == "ValueError: first"
+    assert traceback.startswith("Traceback")
+    assert traceback.endswith(" the end\n")
+    assert len(traceback) < 1_100_000

@@ -683,3 +683,20 @@ def test_a_file_from_elsewhere_is_copied(make: Make, tmp_path: Path) -> None:
 
 def test_the_value_of_a_directory_is_the_directory(tmp_path: Path) -> None:
     assert Checkpoint(tmp_path).value == str(tmp_path)
+
+
+# --- sizes --------------------------------------------------------------------------------
+
+
+def test_metrics_that_fit_in_no_record_are_refused_and_the_trial_may_go_on(make: Make) -> None:
+    session, channel = make(until_t=math.inf)
+    with pytest.raises(TrainableError, match=r"take up to 33,554,432.* largest metric is 'image' with about 34,000,"):
+        session.report({"loss": 0.5, "image": "x" * 34_000_000})
+    session.report({"loss": 0.5, "image": "x" * 2_000_000})
+    assert [(message[0], message[3]) for message in channel.sent] == [("reported", 1)]
+
+
+def test_a_name_that_fits_in_no_line_is_refused(make: Make) -> None:
+    session, _ = make(until_t=math.inf)
+    with pytest.raises(TrainableError, match="up to 1,000 characters.* has 2,000,000"):
+        session.report({"loss": 0.5, "x" * 2_000_000: 1})

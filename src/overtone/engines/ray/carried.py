@@ -19,6 +19,7 @@ from typing import Any
 from overtone.core.protocols import Store
 from overtone.engines.ray.line import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
+from overtone.regular_files import open_regular
 from overtone.worker.wire import frame
 
 IGNORE_WITHIN_S = 30.0
@@ -227,7 +228,7 @@ class _Line:
                 self.send(("folder", Path(where, name).relative_to(folder).as_posix(), 0))
             for name in files:
                 path = Path(where, name)
-                with path.open("rb") as file:
+                with open_regular(path) as file:
                     size = os.fstat(file.fileno()).st_size
                     self.send(("file", path.relative_to(folder).as_posix(), size))
                     if size:

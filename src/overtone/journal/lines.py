@@ -1,0 +1,225 @@
+"""Iterates over the lines of a journal and verifies each line. All readers of journals use this module.
+
+Each byte is read once and checksummed at most twice, whatever the file holds. Time is linear in the size
+of the file, and memory is linear in its longest line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from shlex import quote
+from typing import BinaryIO, Literal
+
+from overtone.core.sizes import LONGEST_LINE
+from overtone.errors import StorageError
+from overtone.journal.codec import unsealed
+from overtone.journal.header import checked_header
+from overtone.regular_files import open_regular
+
+_CHUNK_BYTES = 1 << 18
+_BEGINNING = b'{"n":'
+_HOLE = bytes(16)
+"""Unwritten pages read as zero bytes after a power cut. JSON text has no zero bytes."""
+
+_REMEMBERED_BYTES = 64
+
+
+class Lines:
+    """Iterates over the verified lines of a journal, without checksums and closing braces.
+
+    A torn end is dropped and counted. A crash leaves one of two kinds:
+
+    - A last line without a newline. A batch is one write that ends with a newline, so a killed
+      process or a full disk leaves the beginning of a batch.
+    - A line with a run of zero bytes and no valid record after them. A power cut may lose pages
+      that were not synced, although later pages reached the disk.
+
+    Everything else is damage: an error that names the line and the byte. This includes the last
+    line if it has its newline, because a crash cannot write a newline after half a record, and
+    because its trial may have acted on that record. A line longer than `LONGEST_LINE` is damage
+    too, and is not read to its end.
+
+    Args:
+        path: The journal.
+        offset: Where to begin, in bytes: 0, or the `offset` of an earlier reader.
+        n: The number of the last line before `offset`; 0 to take it from the line there.
+        tail: "drop" a torn end, or "error".
+
+    Attributes:
+        offset: The end of the last line that was read, in bytes.
+        n: Its number, counted from 1; the header is line 1.
+        dropped_bytes: How much was torn at the end, once all was read.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        offset: int = 0,
+        n: int = 0,
+        tail: Literal["drop", "error"] = "drop",
+    ) -> None:
+        self.path = Path(path)
+        self.offset = offset
+        self.n = n
+        self.dropped_bytes = 0
+        self._tail = tail
+
+    def __iter__(self) -> Iterator[bytes]:
+        with open_for_reading(self.path) as file:
+            file.seek(self.offset)
+            pieces: list[bytes] = []  # of a line whose end was not read yet, joined once at its end
+            length = 0
+            while chunk := file.read(_CHUNK_BYTES):
+                lines = chunk.split(b"\n")
+                if len(lines) == 1 or pieces:
+                    length += len(lines[0])
+                    if length >= LONGEST_LINE:
+                        raise self._damaged(f"it is longer than {LONGEST_LINE >> 20} MB, which no record is")
+                    pieces.append(lines[0])
+                    if len(lines) == 1:
+                        continue
+                    lines[0] = b"".join(pieces)
+                pieces = [last] if (last := lines.pop()) else []
+                length = len(last)
+                lines.reverse()
+                while lines:
+                    line = lines.pop()
+                    size = len(line) + 1
+                    body = unsealed(line)
+                    if body is None:
+                        self._drop_hole(file, line)
+                        return
+                    del line  # else a long line is in memory twice while its record is decoded
+                    if self.offset and not self.n:
+                        self.n = _number(body) - 1
+                    self.n += 1
+                    if not body.startswith(b"%b%d," % (_BEGINNING, self.n)):
+                        raise self._missing(body)
+                    if self.n == 1:
+                        checked_header(self.path, body)
+                    self.offset += size
+                    yield body
+            if pieces:
+                rest = b"".join(pieces)
+                pieces.clear()
+                self._drop_torn(rest)
+
+    def _missing(self, body: bytes) -> StorageError:
+        return StorageError(
+            f"{self.path}, line {self.n}: record {self.n} is missing; the line begins with {body[:40]!r}. "
+            f"{self._remedy('before this line')}"
+        )
+
+    def _drop_torn(self, rest: bytes) -> None:
+        """Drop a last line without a newline."""
+        if rest.endswith(b"}", 0, -1) and unsealed(rest[:-1]) is not None:
+            raise self._damaged("its newline is another character")
+        if self._tail == "error":
+            raise self._damaged("its end is missing")
+        self.dropped_bytes = len(rest)
+
+    def _drop_hole(self, file: BinaryIO, line: bytes) -> None:
+        """Drop `line` and all that follows if pages of it were never written."""
+        size = os.fstat(file.fileno()).st_size
+        file.seek(self.offset)
+        if self._tail == "error" or _HOLE not in line or _holds_a_record(file):
+            raise self._damaged("its checksum does not match")
+        self.dropped_bytes = size - self.offset
+
+    def _damaged(self, what: str) -> StorageError:
+        return StorageError(
+            f"{self.path}, line {self.n + 1} (byte {self.offset}): damaged, {what}. "
+            f"{self._remedy('at that byte')}"
+        )
+
+    def _remedy(self, where: str) -> str:
+        follow = ""
+        if self.offset == 0:
+            return (
+                "Restore the file from a copy: without its first line, nothing else in it can be used. "
+                "To begin anew, choose another name"
+            )
+        with suppress(OSError):  # the file may be gone by now
+            follow = f", {self.path.stat().st_size - self.offset} bytes"
+        return (
+            f"Restore the file from a copy; or cut it {where} (truncate -s {self.offset} "
+            f"{quote(os.fspath(self.path))}), which gives up this record and all that follow{follow}"
+        )
+
+
+def _number(body: bytes) -> int:
+    """Return the number of the record in an unsealed line, or 0 if it has no number."""
+    number = body[len(_BEGINNING) : body.find(b",")]
+    return int(number) if number.isdigit() and len(number) < 20 else 0
+
+
+def _holds_a_record(file: BinaryIO) -> bool:
+    """Return whether the rest of `file` has a valid record: a line, or the end of a line after a hole."""
+    while line := file.readline(LONGEST_LINE):
+        begin = line.rfind(b"\0") + 1
+        is_candidate = line.startswith(_BEGINNING, begin) and line.endswith(b"\n")
+        if is_candidate and unsealed(line[begin:-1]) is not None:
+            return True
+    return False
+
+
+def open_for_reading(path: Path) -> BinaryIO:
+    """Open the journal at `path`.
+
+    Raises:
+        StorageError: It cannot be read; its `__cause__` says more.
+    """
+    try:
+        return open_regular(path)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def has_records(path: str | os.PathLike[str]) -> bool:
+    """Return whether a journal has records, valid or damaged. A torn header is not a record.
+
+    Raises:
+        StorageError: The file exists and cannot be read.
+    """
+    try:
+        for _ in Lines(path):
+            return True
+    except StorageError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return False
+        if isinstance(error.__cause__, OSError):
+            raise
+        return True
+    return False
+
+
+class Unfinished:
+    """The unfinished last line of a growing journal. Each of its bytes is read once until it ends.
+
+    Args:
+        path: The journal.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+        self._looked = 0
+        self._last = b""  # the bytes before `_looked`: if they differ, the line was replaced
+
+    def has_end(self, offset: int, size: int) -> bool:
+        """Return whether the line at `offset` can be read now, in a file of `size` bytes."""
+        with open_for_reading(self._path) as file:
+            known = self._looked - len(self._last)
+            file.seek(max(known, offset))
+            if not offset <= known < self._looked <= size or file.read(len(self._last)) != self._last:
+                self._looked = file.seek(offset)
+                self._last = b""
+            while self._looked < size and (chunk := file.read(_CHUNK_BYTES)):
+                self._looked += len(chunk)
+                self._last = (self._last + chunk[-_REMEMBERED_BYTES:])[-_REMEMBERED_BYTES:]
+                if b"\n" in chunk:
+                    self._looked, self._last = 0, b""
+                    return True
+        return self._looked - offset >= LONGEST_LINE  # the reader reports it

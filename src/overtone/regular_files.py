@@ -1,0 +1,66 @@
+"""Opens the files of an experiment's folder for reading: regular files alone.
+
+A folder may come from anybody. Opening a named pipe blocks its reader, reading a device such as
+/dev/zero never ends, and opening some devices has side effects.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import BinaryIO
+
+from overtone.errors import StorageError
+
+_KINDS = {
+    stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFLNK: "a link",
+}  # fmt: skip
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_regular(
+    path: str | os.PathLike[str], *, follow_links: bool = True, buffer_bytes: int = -1
+) -> BinaryIO:
+    """Open a regular file for reading its bytes.
+
+    Args:
+        path: The file. Its kind is checked before it is opened, so that no device is
+            touched, and again afterwards, because it may have been replaced in between.
+        follow_links: Whether `path` may be a link to a regular file.
+        buffer_bytes: The size of the buffer; 0 for none, -1 for the default size.
+
+    Raises:
+        StorageError: It is not a regular file; `strerror` names its kind.
+        OSError: It cannot be opened; FileNotFoundError if it is missing.
+    """
+    look = os.stat if follow_links else os.lstat
+    _check(path, look(path).st_mode)
+    fd = os.open(path, _READ if follow_links else _READ | _NO_LINKS)
+    try:
+        _check(path, os.fstat(fd).st_mode)
+        return open(fd, "rb", buffering=buffer_bytes)
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def read_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> bytes:
+    """Return the contents of a regular file.
+
+    Raises:
+        StorageError: It is not a regular file; `strerror` names its kind.
+        OSError: It cannot be read; FileNotFoundError if it is missing.
+    """
+    with open_regular(path, follow_links=follow_links) as file:
+        return file.read()
+
+
+def _check(path: str | os.PathLike[str], mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    what = f"it is {_KINDS.get(stat.S_IFMT(mode), 'something else')}, and only regular files are read"
+    error = StorageError(f"{os.fspath(path)} cannot be read: {what}")
+    error.strerror = what
+    raise error
