@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from overtone.errors import StorageError
 from overtone.store.room import lacks_room, try_for_room
@@ -67,8 +68,7 @@ def _put(path: str, flags: int, data: bytes) -> None:
     fd = _waited(lambda: _descriptor(path, flags))
     try:
         while data:
-            left = data
-            data = left[_waited(lambda: os.write(fd, left)) :]
+            data = data[_waited(partial(os.write, fd, data)) :]
     finally:
         os.close(fd)
 

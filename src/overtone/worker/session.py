@@ -182,10 +182,7 @@ class Session(Origin):
     def _kept(
         self, save: Callable[[], types.Checkpoint | None], is_automatic: bool = False
     ) -> types.Checkpoint | None:
-        """What `save` kept; None where there is no room, or where it failed and nobody had asked.
-
-        A full disk is waited for, if somebody asked for the save and the trial is not told to halt.
-        """
+        """What `save` kept, once the disk has room; None beyond `max_disk`, and where nobody had asked."""
         try:
             return self._saved(save) if is_automatic else self._shortage.wait(lambda: self._saved(save))
         except NoRoomError as error:

@@ -95,4 +95,4 @@ def test_a_put_that_failed_leaves_nothing_that_takes_room(tmp_path: Path, monkey
     with pytest.raises(StorageError) as caught:
         store.put(source, "trial/checkpoint_000001")
     assert lacks_room(caught.value)
-    assert not [path for path in (tmp_path / "store").rglob(".put-*")]
+    assert not list((tmp_path / "store").rglob(".put-*"))
