@@ -137,7 +137,7 @@ def processes(mark: str) -> dict[int, str]:
             if f"{MARK}={mark}\0".encode() in environment:
                 state = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[0]
                 if state not in "ZX":
-                    found[int(entry)] = Path("/proc", entry, "cmdline").read_text().replace("\0", " ")[:200]
+                    found[int(entry)] = Path("/proc", entry, "cmdline").read_text().replace("\0", " ")[:400]
         except OSError:  # it ended meanwhile, or is not ours
             continue
     return found

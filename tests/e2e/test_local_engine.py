@@ -573,6 +573,8 @@ def test_scripts_without_a_main_guard_run_once(way: str, method: str, tmp_path: 
         ("warm", ["driver", "server"]),
         ("warm", ["stop server", "driver"]),
         ("warm", ["driver", "guard"]),
+        ("warm", ["stop all", "driver"]),
+        ("spawn", ["stop all", "driver"]),
     ],
 )
 def test_kill_9_of_the_driver_leaves_no_process(method: str, victims: list[str], tmp_path: Path) -> None:
@@ -585,8 +587,9 @@ def test_kill_9_of_the_driver_leaves_no_process(method: str, victims: list[str],
         if words[0] == "pids":
             pids += map(int, words[1:])
     for victim in victims:
-        if victim == "stop server":
-            os.kill(pids[1], signal.SIGSTOP)
+        if victim.startswith("stop"):
+            for pid in pids if victim == "stop all" else [pids[1]]:
+                os.kill(pid, signal.SIGSTOP)
         else:
             os.kill({"driver": driver.pid, "server": pids[1], "guard": pids[4]}[victim], signal.SIGKILL)
     driver.wait()

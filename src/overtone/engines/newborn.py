@@ -83,7 +83,7 @@ def _start() -> Newborn:
         (os.POSIX_SPAWN_DUP2, their_prints, 1),
         (os.POSIX_SPAWN_DUP2, their_prints, 2),
     ]
-    command = new_python(BOOT_SERVER, "-1")
+    command = new_python(BOOT_SERVER, "-1", str(os.getpid()))
     # a Ctrl-C that comes before the server ignores it must not end it
     pid = os.posix_spawn(command[0], command, environment, file_actions=moves, setsigmask=[signal.SIGINT])
     theirs.close()

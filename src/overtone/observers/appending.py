@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from overtone.errors import StorageError
+from overtone.store.room import lacks_room, try_for_room
 
 NEW = ".new"
 """Ends the names of files that are being written."""
+
+_has_waited_in_vain = False
 
 # what a link names is not ours; a pipe of this name is refused, where its reader would be waited for
 _WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -60,12 +65,24 @@ def unwritable(path: str, error: OSError) -> StorageError:
 
 
 def _put(path: str, flags: int, data: bytes) -> None:
-    fd = _descriptor(path, flags)
+    fd = _waited(lambda: _descriptor(path, flags))
     try:
         while data:
-            data = data[os.write(fd, data) :]
+            data = data[_waited(partial(os.write, fd, data)) :]
     finally:
         os.close(fd)
+
+
+def _waited(action: Callable[[], int]) -> int:
+    """What `action` returns; a full disk is waited for, but not once more for each further file."""
+    global _has_waited_in_vain
+    try:
+        found = action() if _has_waited_in_vain else try_for_room(action)
+    except OSError as error:
+        _has_waited_in_vain = _has_waited_in_vain or lacks_room(error)
+        raise
+    _has_waited_in_vain = False
+    return found
 
 
 def _descriptor(path: str, flags: int) -> int:

@@ -31,13 +31,18 @@ _MOST_STEPS = 1 << 63
 _CHUNK_BYTES = 1 << 20
 
 
-def main(folder: str) -> None:
-    """Write event files below `folder`; what goes wrong is the last thing on standard output."""
+def main(folder: str, parent: int) -> None:
+    """Write event files below `folder`; what goes wrong is the last thing on standard output.
+
+    Args:
+        folder: The experiment's.
+        parent: The pid of the process that sends batches.
+    """
     os.nice(5)  # trials come first
     try:
         _spare_imports()
         files = EventFiles(folder)
-        for batch in _batches(files):
+        for batch in _batches(files, parent):
             for kind, trial, wall, text in batch:
                 files.on_message(kind, trial, wall, text)
         files.close()
@@ -61,7 +66,7 @@ def _spare_imports() -> None:
         package.__path__ = list(spec.submodule_search_locations)
 
 
-def _batches(files: EventFiles) -> Any:
+def _batches(files: EventFiles, parent: int) -> Any:
     """The batches from standard input; between them files are flushed."""
     from select import select
 
@@ -69,8 +74,10 @@ def _batches(files: EventFiles) -> Any:
     data = bytearray()
     while True:
         while len(data) < 4 or len(data) < 4 + struct.unpack_from("<I", data)[0]:
-            if not select([fd], [], [], FLUSH_EVERY_S if files.is_dirty else None)[0]:
+            if not select([fd], [], [], FLUSH_EVERY_S)[0]:
                 files.flush()
+                if os.getppid() != parent:
+                    return  # a child that it has forked may hold the other end of the pipe
                 continue
             chunk = os.read(fd, _CHUNK_BYTES)
             if not chunk:

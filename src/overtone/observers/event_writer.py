@@ -26,7 +26,8 @@ MOST_WAITING = 50_000
 _START_AFTER_S = 0.1
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from overtone.observers.event_process import main; main(sys.argv[2])"
+    "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
+    "from overtone.observers.event_process import main; main(sys.argv[2], int(sys.argv[3]))"
 )
 
 
@@ -137,7 +138,7 @@ def _start(folder: str) -> Popen[bytes]:
     lock = _locked(folder)  # the process inherits it, and has it from its birth to its end
     try:
         return subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, path, folder],
+            [sys.executable, "-c", _PROGRAM, path, folder, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=() if lock is None or lock < 0 else (lock,),

@@ -17,7 +17,11 @@ from typing import Any, BinaryIO
 from overtone.research.search import Case, Row, Setup, failed
 from overtone.worker.threads import VARIABLES
 
-BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from overtone.research.crew_member import main; main()"
+BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
+    "from overtone.research.crew_member import main; main(int(sys.argv[2]))"
+)
 
 
 class Crew:
@@ -98,7 +102,7 @@ class Crew:
             if self._is_closed:
                 raise EOFError("the comparison has ended")
             child = subprocess.Popen(
-                [sys.executable, "-c", BOOT, str(Path(__file__).parents[2])],
+                [sys.executable, "-c", BOOT, str(Path(__file__).parents[2]), str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=environment,

@@ -9,10 +9,12 @@ from queue import SimpleQueue
 from threading import Thread
 
 from overtone.research.crew import receive, send
+from overtone.worker.lineage import end_with
 
 
-def main() -> None:
-    """Answer every case on stdin with its rows on stdout, until there are no more."""
+def main(parent: int) -> None:
+    """Answer every case on stdin with its rows on stdout, until there are no more or `parent` is gone."""
+    end_with(parent)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the user's code prints is no answer
     questions: SimpleQueue[bytes] = SimpleQueue()

@@ -28,11 +28,12 @@ from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
+from overtone.store.room import PATIENCE_S
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""
 
-JOURNAL_PATIENCE_S = 60.0
+JOURNAL_PATIENCE_S = PATIENCE_S
 """How long a journal that cannot be written (a full disk) is tried again."""
 
 GATHERED = 1024

@@ -97,7 +97,7 @@ class ProcessHost:
             ) from error
         ours, theirs = socket.socketpair()
         process = subprocess.Popen(
-            new_python(BOOT, str(theirs.fileno())),
+            new_python(BOOT, str(theirs.fileno()), str(os.getpid())),
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             start_new_session=True,

@@ -13,12 +13,14 @@ from typing import Any
 
 from overtone.core.messages import Suggest
 from overtone.errors import OvertoneError
+from overtone.worker.lineage import end_with
 
 BOOT = (
-    "import sys; at = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; "
-    "from overtone.run.searcher_process import main; main(at)"
+    "import sys; numbers = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
+    "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
+    "from overtone.run.searcher_process import main; main(*numbers)"
 )
-"""What `new_python` runs; its argument: the descriptor of the line to the driver."""
+"""What `new_python` runs; its arguments: the descriptor of the line to the driver, and the driver's pid."""
 
 _LENGTH = struct.Struct("<Q")
 
@@ -42,11 +44,12 @@ def bodies(line: socket.socket) -> Iterator[bytes]:
             yield body
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, driver: int) -> None:
     """Answer what comes over the line; end at once when the driver is gone."""
     from queue import SimpleQueue
     from threading import Thread
 
+    end_with(driver)
     line = socket.socket(fileno=descriptor)
     questions: SimpleQueue[bytes] = SimpleQueue()
 

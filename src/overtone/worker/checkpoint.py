@@ -11,6 +11,7 @@ from typing import Any
 
 from overtone.errors import StorageError
 from overtone.regular_files import read_regular
+from overtone.store.room import try_for_room
 from overtone.worker import saving
 
 METADATA_FILE = ".metadata.json"
@@ -62,11 +63,9 @@ class Checkpoint:
         Its directory is temporary and goes with this object.
         """
         import shutil
-        import tempfile
         import weakref
 
-        folder = tempfile.mkdtemp(prefix="overtone_checkpoint_")
-        saving.write_dict(data, Path(folder))
+        folder = try_for_room(lambda: _written(data))
         checkpoint = cls(folder)
         weakref.finalize(checkpoint, shutil.rmtree, folder, True)
         return checkpoint
@@ -129,3 +128,17 @@ class Checkpoint:
 
     def __fspath__(self) -> str:
         return self.path
+
+
+def _written(data: Mapping[str, Any]) -> str:
+    """A new temporary directory with `data`; none is left where that fails."""
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="overtone_checkpoint_")
+    try:
+        saving.write_dict(data, Path(folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder

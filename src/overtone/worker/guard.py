@@ -3,6 +3,8 @@
 Whoever dies without a word, its descendants find a new parent: those of a trial the server,
 those of the server the guard. So what a trial has started ends also where the driver, the
 server or the guard is killed; only to kill two of the last three at once lets some get away.
+Stopped processes (SIGSTOP) end as well: whoever loses its parent is continued by the kernel, and
+what is left is ended by SIGKILL.
 """
 
 from __future__ import annotations
@@ -20,21 +22,28 @@ SERVER_GRACE_S = 1.0
 
 END_WITHIN_S = 3.0
 
-_SIGNALS = (signal.SIGCHLD, signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
+_SIGNALS = (signal.SIGCHLD, signal.SIGCONT, signal.SIGHUP, signal.SIGTERM, signal.SIGINT)
 
 
-def stand_guard() -> None:
-    """Let this process stand guard; its caller goes on in a child (Linux only)."""
+def stand_guard(driver: int) -> int:
+    """Let this process stand guard; its caller goes on in a child (Linux only).
+
+    Args:
+        driver: The pid of its parent.
+
+    Returns:
+        The pid of the caller's parent now.
+    """
     if sys.platform != "linux":
-        return
-    driver = os.getppid()
+        return driver
+    guard = os.getpid()
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    lineage.die_with_parent(signal.SIGHUP)
+    lineage.wake_with_parent()
     lineage.adopt_orphans()
     os.setsid()
     server = os.fork()
     if server == 0:
-        return
+        return guard
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):  # the driver must see the server hang up
         os.dup2(null, descriptor)
@@ -55,6 +64,7 @@ def _watch(driver: int, server: int) -> int:
         if give_up_at is None and os.getppid() != driver:  # else only its thread that started us ended
             give_up_at = time.monotonic() + SERVER_GRACE_S
             os.kill(server, signal.SIGHUP)
+            os.kill(server, signal.SIGCONT)
         left_s = 3600.0 if give_up_at is None else give_up_at - time.monotonic()
         heard = signal.sigtimedwait(_SIGNALS, left_s) if left_s > 0 else None
         if (heard is None and give_up_at is not None) or (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError
 from overtone.store.folder_mark import FolderMark
+from overtone.store.room import is_full, lacks_room
 from overtone.worker import saving
 from overtone.worker.counts import Counts
+from overtone.worker.spokesman import may_speak
 
 Saver = Callable[[Path], Mapping[str, Any]]
 """Saves a trial's state into a directory; returns its kind, for `.overtone.json`."""
@@ -70,7 +73,7 @@ class Keeper:
     def keep_from(self, saver: Saver, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
         """The reference of what `saver` saves, the state after result `t`."""
         with saving.staging(self._made_home()) as folder:
-            kind = saver(folder)
+            kind = _saved(saver, folder)
             return self._put(folder, counts.state(t), kind, is_automatic)
 
     @contextmanager
@@ -110,9 +113,13 @@ class Keeper:
         if self._pending is None:
             return None
         try:
-            return self._put(self._pending, counts.state(t), self._kind, False)
-        finally:
-            self.drop_pending()
+            kept = self._put(self._pending, counts.state(t), self._kind, False)
+        except BaseException as error:
+            if not lacks_room(error):  # else it may be tried again
+                self.drop_pending()
+            raise
+        self.drop_pending()
+        return kept
 
     def drop_pending(self) -> None:
         """Forget what waits."""
@@ -140,8 +147,14 @@ class Keeper:
 
     def say(self, text: str) -> None:
         """Tell the user a line about this trial."""
-        sys.stderr.write(f"overtone: trial {self._trial_id}: {text}\n")
-        sys.stderr.flush()
+        with suppress(OSError):  # a file on a full disk
+            sys.stderr.write(f"overtone: trial {self._trial_id}: {text}\n")
+            sys.stderr.flush()
+
+    def say_for_all(self, text: str) -> None:
+        """Tell the user a line that other trials may have to say as well: one of them does."""
+        if may_speak(self._job.folder):
+            self.say(text)
 
     def _put(
         self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any], is_automatic: bool
@@ -158,6 +171,19 @@ class Keeper:
         )
         self.t = kept.t
         return kept
+
+
+def _saved(saver: Saver, folder: Path) -> Mapping[str, Any]:
+    """Let `saver` save into `folder`; a failure on a full disk is an OSError that says so.
+
+    Libraries raise what they like there, such as a RuntimeError of PyTorch.
+    """
+    try:
+        return saver(folder)
+    except Exception as error:
+        if lacks_room(error) or not is_full(folder):
+            raise
+        raise OSError(errno.ENOSPC, "No space left on device", str(folder)) from error
 
 
 def _store(job: Job) -> Store:

@@ -6,13 +6,20 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
+
+LOOK_EVERY_S = 1.0
+"""How often a process looks whether its parent is alive, where nobody tells it."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+IS_WOKEN = _libc is not None
+"""Whether the kernel tells a process that its parent has died; else it has to look."""
 
 
 def die_with_parent(signum: int = signal.SIGKILL) -> None:
@@ -22,6 +29,34 @@ def die_with_parent(signum: int = signal.SIGKILL) -> None:
     """
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, signum, 0, 0, 0)
+
+
+def wake_with_parent() -> None:
+    """Have the kernel continue this process, should it be stopped, when its parent dies (Linux only).
+
+    The signal also comes when only the parent's thread ends that started this process: compare
+    `os.getppid()` then. A SIGKILL instead would end helpers of a driver whose thread has ended. New
+    processes call this before all else: until then a stopped one stays.
+    """
+    die_with_parent(signal.SIGCONT)
+
+
+def end_with(parent: int) -> None:
+    """End this process within about a second of the death of its parent `parent`, also while it is stopped.
+
+    A thread looks for that. The end of a pipe is not enough: a child that the parent has forked may
+    hold the other end. Off Linux a stopped process ends when it is continued.
+    """
+    import threading
+
+    wake_with_parent()
+    threading.Thread(target=_end_after, args=(parent,), name="overtone-parent", daemon=True).start()
+
+
+def _end_after(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY_S)
+    os._exit(1)
 
 
 def adopt_orphans() -> None:
@@ -68,7 +103,7 @@ def become_trial_process(parent: int, on_sigterm: Any = None) -> None:
     # ends: so the server can tell whose it was
     adopt_orphans()
     signal.set_wakeup_fd(-1)
-    for signum in (signal.SIGCHLD, signal.SIGHUP):
+    for signum in (signal.SIGCHLD, signal.SIGHUP, signal.SIGCONT):
         signal.signal(signum, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, on_sigterm if callable(on_sigterm) else signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

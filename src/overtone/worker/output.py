@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from functools import partial
+
+from overtone.store.room import try_for_room
 
 MAX_LINE_BYTES = 1 << 16
 """A longer line is shown in pieces, so that one without an end does not fill the memory."""
@@ -23,13 +26,17 @@ def redirect(stdout: int, stderr: int) -> None:
 
 def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
     """Append stdout and stderr to the files of these names below `folder`, which is made."""
-    with suppress(FileExistsError):
-        os.mkdir(folder)  # not the experiment's folder, if that was moved or deleted
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()  # what an earlier trial printed belongs to its own files
-    stdout, stderr = (os.open(os.path.join(folder, name), flags, 0o666) for name in names)
+
+    def opened(name: str) -> int:
+        with suppress(FileExistsError):
+            os.mkdir(folder)  # not the experiment's folder, if that was moved or deleted
+        return os.open(os.path.join(folder, name), flags, 0o666)
+
+    stdout, stderr = (try_for_room(partial(opened, name)) for name in names)
     redirect(stdout, stderr)
 
 

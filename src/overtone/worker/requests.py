@@ -38,10 +38,12 @@ UNWATCH = b"U"
 """It has ended, or is paused: what it used is remembered for when it goes on."""
 
 BOOT_SERVER = (
-    "import sys; at = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; "
-    "from overtone.worker.server import main; main(at)"
+    "import sys; numbers = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
+    "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
+    "from overtone.worker.server import main; main(*numbers)"
 )
-"""What `new_python` runs to be the server; its argument: the descriptor of the Job, or -1."""
+"""What `new_python` runs to be the server; its arguments: the descriptor of the Job, or -1, and its
+parent's pid."""
 
 BOOT_TRIAL = (
     "import sys; numbers = map(int, sys.argv[1:4]); sys.path[:] = sys.argv[4:]; "

@@ -37,16 +37,16 @@ STRAY_GRACE_S = 0.25
 END_WITHIN_S = 3.0
 
 
-def main(loaded_from: int = -1) -> NoReturn:
+def main(loaded_from: int, parent: int) -> NoReturn:
     """Be the server; descriptor 0 is the line to the driver.
 
     Args:
         loaded_from: Where the Job is, if this process is the server anew, without the
-            threads and the CUDA context that its first life had come by.
+            threads and the CUDA context that its first life had come by; else -1.
+        parent: The pid of the process that started this one.
     """
     if loaded_from < 0:
-        stand_guard()
-    parent = os.getppid()
+        parent = stand_guard(parent)
     gc.disable()  # until there is a trial: imports make no garbage worth the time
     try:
         os.setsid()
@@ -96,7 +96,11 @@ class Server:
     def watch_parent(self) -> None:
         """End with the guard, or when it says so, even while the user's modules are being imported."""
         signal.signal(signal.SIGHUP, lambda signum, frame: self._end())
-        lineage.die_with_parent(signal.SIGHUP)
+        signal.signal(signal.SIGCONT, lambda signum, frame: self._end_as_orphan())
+        lineage.wake_with_parent()
+        self._end_as_orphan()
+
+    def _end_as_orphan(self) -> None:
         if os.getppid() != self._parent:
             self._end()
 
@@ -141,7 +145,7 @@ class Server:
         """Replace this process by one that has not imported anything of the user's."""
         os.dup2(self._control.fileno(), 0)
         os.set_inheritable(self._file, True)
-        os.execv(sys.executable, new_python(BOOT_SERVER, str(self._file)))
+        os.execv(sys.executable, new_python(BOOT_SERVER, str(self._file), str(self._parent)))
 
     def loop(self) -> NoReturn:
         """Serve until the driver is gone."""
@@ -158,6 +162,7 @@ class Server:
                     self._read_board()
                 else:
                     self._on_request()
+            self._end_as_orphan()
             self._reap()
             if self._watch is not None:
                 self._enforce(self._watch)
@@ -166,6 +171,8 @@ class Server:
         if self._strays_until is not None:
             return 5
         wait_s = None if self._watch is None else self._watch.wait_s()
+        if not lineage.IS_WOKEN:
+            wait_s = lineage.LOOK_EVERY_S if wait_s is None else min(wait_s, lineage.LOOK_EVERY_S)
         return None if wait_s is None else 1000 * wait_s
 
     def _read_board(self) -> None:

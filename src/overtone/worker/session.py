@@ -19,16 +19,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from overtone.core import types
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.sizes import LONGEST_TEXT, shorten
 from overtone.errors import NoRoomError, TrainableError
+from overtone.store.room import lacks_room
 from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
 from overtone.worker.halted import TrialHalted
@@ -38,7 +39,10 @@ from overtone.worker.notice import Notice
 from overtone.worker.once import once
 from overtone.worker.origin import Origin
 from overtone.worker.saving_rule import SavingRule
+from overtone.worker.shortage import Shortage
 from overtone.worker.wire import Channel, Nothing, Order, encode
+
+T = TypeVar("T")
 
 _STATE, _AUTOMATIC = object(), object()
 """In the place of a checkpoint: what `saver` saves, as somebody or nobody asked for."""
@@ -85,6 +89,7 @@ class Session(Origin):
         self.rule = SavingRule(
             job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
         )
+        self._shortage = Shortage(self._look, self._keeper.say_for_all)
         self._told: set[str] = set()
         self._warned: set[str] = set()
         self._is_fresh = False  # a checkpoint was kept since the last report, or with it
@@ -140,7 +145,7 @@ class Session(Origin):
             )
         if self._is_let_go and checkpoint is None and not self._keeper.has_pending:
             raise self._ended("it was asked to save, and reported again instead")
-        halt = self._look()
+        halt = self._shortage.take_halt() or self._look()
         t = self.iteration + 1
         self._counts.fill(values, t, now)
         data = values
@@ -154,6 +159,7 @@ class Session(Origin):
         if len(raw) > LONGEST_TEXT:
             check_size(data, len(raw))
         kept = self._keep_reported(checkpoint, t)
+        halt = halt or self._shortage.take_halt()
         self.iteration = t
         self._send("reported", t, raw, kept)
         if kept is not None:
@@ -184,19 +190,25 @@ class Session(Origin):
     def _kept(
         self, save: Callable[[], types.Checkpoint | None], is_automatic: bool = False
     ) -> types.Checkpoint | None:
-        """What `save` kept; None where there is no room, or where it failed and nobody had asked."""
+        """What `save` kept, once the disk has room; None beyond `max_disk`, and where nobody had asked."""
         try:
-            with self.rule.saving():
-                return save()
+            return self._saved(save) if is_automatic else self._shortage.wait(lambda: self._saved(save))
         except NoRoomError as error:
             self._tell_once("no room", f"this state is not kept: {error}")
         except Exception as error:
+            if self._shortage.excuses(error) or (is_automatic and lacks_room(error)):
+                self._shortage.tell(error, "this state is not kept")
+                return None
             if not is_automatic:
                 raise
             if not isinstance(error, OSError):  # the disk may have room again; but code does not change
                 self.rule.switch_off()
             self._tell_once("failed", f"it could not be saved, and goes on: {type(error).__name__}: {error}")
         return None
+
+    def _saved(self, save: Callable[[], T]) -> T:
+        with self.rule.saving():  # what waiting for room takes is not what saving takes
+            return save()
 
     def _tell_once(self, kind: str, text: str) -> None:
         if kind not in self._told:
@@ -248,7 +260,8 @@ class Session(Origin):
         if self.saver is not None:
             if order.save:
                 try:
-                    self._send_saved(self.saver)
+                    # one that can be parked loses nothing, and gives its resources back
+                    self._send_saved(self.saver, lambda: order.park or self.notice.is_given)
                 except Exception as error:
                     self._send("save_failed", shorten(f"{type(error).__name__}: {error}"))
                     if order.park:
@@ -271,11 +284,17 @@ class Session(Origin):
                 self._send_saved(self.saver)
             except NoRoomError as error:
                 self._tell_once("no room", f"this state is not kept: {error}")
+            except Exception as error:
+                if not self._shortage.excuses(error):
+                    raise
 
-    def _send_saved(self, saver: Saver) -> None:
+    def _send_saved(self, saver: Saver, is_over: Callable[[], bool] | None = None) -> None:
         """Save as an order wants it; with `checkpoint_freq=None` nobody else wanted it."""
-        with self.rule.saving():
-            kept = self._keeper.keep_from(saver, self.iteration, self._counts, self.rule.is_automatic)
+        keeper, t, counts = self._keeper, self.iteration, self._counts
+        is_automatic = self.rule.is_automatic
+        kept = self._shortage.wait(
+            lambda: self._saved(lambda: keeper.keep_from(saver, t, counts, is_automatic)), is_over
+        )
         self._send("saved", kept)
         self._is_fresh = True
 
@@ -353,7 +372,8 @@ class Session(Origin):
                 raise TrialHalted("this trial was told to end")
             keeper, counts, place, t = self._keeper, self._counts, Path(path), self.iteration
             is_automatic = self.rule.is_automatic and self.rule.has_begun
-            kept = self._kept(lambda: keeper.keep(place, t, counts, is_automatic))
+            may_be_left_out = is_automatic and not (self._wants_save or self._is_let_go)
+            kept = self._kept(lambda: keeper.keep(place, t, counts, is_automatic), may_be_left_out)
             self._wants_save = False
             if kept is not None:
                 self._send("saved", kept)
@@ -363,7 +383,7 @@ class Session(Origin):
 
     def make_checkpoint_dir(self) -> str:
         """A new directory, which waits for the next `report()` to carry what is in it."""
-        return self._keeper.collect()
+        return self._shortage.wait(self._keeper.collect)
 
     def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
         """What is meant in that directory: the file or directory to go on from."""
@@ -376,8 +396,8 @@ class Session(Origin):
         Args:
             step: Accepted as other tools do; the checkpoint is named after the report.
         """
-        with self.rule.preparing(), self._keeper.collected() as folder:
-            yield str(folder)
+        with self.rule.preparing(), ExitStack() as stack:
+            yield str(self._shortage.wait(lambda: stack.enter_context(self._keeper.collected())))
 
     def finish(self) -> None:
         """The trial ended by itself: keep what no report carried."""

@@ -13,6 +13,7 @@ from overtone.errors import StorageError
 from overtone.observers import trial_files
 from overtone.observers.appending import write_file
 from overtone.observers.trial_files import TrialFiles
+from overtone.store import room
 
 
 @pytest.fixture
@@ -122,6 +123,7 @@ def test_a_full_disk_says_that_the_journal_has_it(tmp_path, monkeypatch) -> None
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(room, "PATIENCE_S", 0.0)
     for write in (files.close, lambda: write_file(str(Path(tmp_path, "y")), "a")):
         with pytest.raises(
             StorageError, match=r"cannot be written: No space left.*journal has every result.*rebuild"

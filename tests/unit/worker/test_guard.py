@@ -75,7 +75,7 @@ def test_the_server_is_given_a_moment_when_the_driver_dies(world: World) -> None
     world.heard.append((5.0, signal.SIGHUP))
     guard._watch(DRIVER, SERVER)
     assert world.signals == [
-        (5.0, SERVER, signal.SIGHUP), (5.0 + guard.SERVER_GRACE_S, SERVER, signal.SIGKILL)
+        (5.0, SERVER, signal.SIGHUP), (5.0, SERVER, signal.SIGCONT), (5.0 + guard.SERVER_GRACE_S, SERVER, signal.SIGKILL)
     ]  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def test_a_server_that_ends_in_time_is_not_killed(world: World) -> None:
     world.heard.append((5.0, signal.SIGHUP))
     world.server_dies_of = (signal.SIGHUP,)
     assert guard._watch(DRIVER, SERVER) == signal.SIGHUP
-    assert world.signals == [(5.0, SERVER, signal.SIGHUP)]
+    assert world.signals == [(5.0, SERVER, signal.SIGHUP), (5.0, SERVER, signal.SIGCONT)]
 
 
 def test_the_driver_may_ask_for_the_end(world: World) -> None:

@@ -102,6 +102,7 @@ class WarmServer:
         for signum in (signal.SIGTERM, signal.SIGKILL):  # the guard kills all at the first one
             if self._pid:
                 _signal(self._pid, signum)
+                _signal(self._pid, signal.SIGCONT)  # should it be stopped
                 self._wait(patience_s)
         self.forget()
         return has_ended

@@ -1,0 +1,74 @@
+"""Disks and quotas without room: which errors say so, and how they are waited for."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+PATIENCE_S = 60.0
+"""How long a write is tried again while there is no room for it."""
+
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 1.0
+_LEAST_BYTES = 1 << 20
+_NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+T = TypeVar("T")
+
+
+def lacks_room(error: BaseException | None) -> bool:
+    """Return whether `error`, or what caused it, says that no byte, inode or quota is left."""
+    while error is not None:
+        # shutil gathers the errors of many files as text
+        if isinstance(error, OSError) and (
+            error.errno in _NUMBERS or any(f"[Errno {number}]" in str(error) for number in _NUMBERS)
+        ):
+            return True
+        error = error.__cause__
+    return False
+
+
+def is_full(folder: Path) -> bool:
+    """Return whether the disk of `folder` has less than 1 MiB, or no inode, left for this user."""
+    try:
+        disk = os.statvfs(folder)
+    except (OSError, AttributeError):
+        return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
+
+
+def try_for_room(
+    action: Callable[[], T],
+    is_over: Callable[[], bool] = lambda: False,
+    on_wait: Callable[[Exception], None] = lambda error: None,
+    patience_s: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> T:
+    """Return what `action` returns; it is called again while it fails for lack of room.
+
+    Args:
+        is_over: Asked after each failure: whether nobody should wait any more.
+        on_wait: Called with the first failure before the wait.
+        patience_s: Seconds from the first call; by default `PATIENCE_S`.
+
+    Raises:
+        Exception: The last failure of `action`.
+    """
+    patience_s = PATIENCE_S if patience_s is None else patience_s
+    began, pause_s, has_waited = clock(), _FIRST_PAUSE_S, False
+    while True:
+        try:
+            return action()
+        except Exception as error:
+            if not lacks_room(error) or clock() - began >= patience_s or is_over():
+                raise
+            if not has_waited:
+                on_wait(error)
+            has_waited = True
+        sleep(pause_s)
+        pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)

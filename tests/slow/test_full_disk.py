@@ -1,0 +1,180 @@
+"""A disk that is full for a while: saving waits for room, one line says so, and nothing is lost.
+
+The disk is a tmpfs, which only root may mount; as another user the tests are skipped, in CI they fail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overtone import tune
+from overtone.journal.reader import read
+
+TRIALS, LENGTH, FULL_S = 4, 40, 2.5
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=24m,nr_inodes=3000", "overtone-test", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"a small disk cannot be mounted: {done.stderr}")
+        pytest.skip("a small disk needs root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def take_bytes(disk: Path) -> None:
+    with open(disk / "ballast", "wb", buffering=0) as file:
+        size = 1 << 20
+        while size:
+            try:
+                file.write(b"\0" * size)
+            except OSError:
+                size //= 2
+
+
+def take_inodes(disk: Path) -> None:
+    (disk / "ballast.d").mkdir()
+    for number in range(10_000):
+        try:
+            (disk / "ballast.d" / str(number)).touch()
+        except OSError:
+            return
+
+
+def give_back(disk: Path) -> None:
+    subprocess.run(["rm", "-rf", str(disk / "ballast"), str(disk / "ballast.d")], check=True)
+
+
+def function(config: dict[str, Any]) -> None:
+    saved = tune.get_checkpoint()
+    first = json.loads(Path(saved.path, "state").read_text().strip()) if saved is not None else 0
+    for t in range(first + 1, LENGTH + 1):
+        time.sleep(0.05)
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "state").write_text(json.dumps(t) + " " * 20_000)
+            tune.report({"loss": t}, checkpoint=tune.Checkpoint.from_directory(folder))
+
+
+def paper(tune: Any) -> None:
+    for t in range(1, LENGTH + 1):
+        time.sleep(0.05)
+        tune.report(loss=t)
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "state").write_text(json.dumps(t) + " " * 20_000)
+            tune.record_checkpoint(folder)
+
+
+def old(config: dict[str, Any]) -> None:
+    for t in range(1, LENGTH + 1):
+        time.sleep(0.05)
+        with tune.checkpoint_dir(t) as folder:
+            Path(folder).is_dir()
+        tune.report(loss=t)
+
+
+class Steps(tune.Trainable):
+    def setup(self, config: dict[str, Any]) -> None:
+        self.t = 0
+
+    def step(self) -> dict[str, Any]:
+        time.sleep(0.05)
+        self.t += 1
+        return {"loss": self.t, "done": self.t == LENGTH}
+
+    def save_checkpoint(self, checkpoint_dir: str) -> None:
+        try:
+            with open(Path(checkpoint_dir, "state"), "wb", buffering=0) as file:
+                data = b"0" * 20_000
+                if file.write(data) < len(data):
+                    raise OSError(28, "No space left on device")
+        except OSError as error:  # as PyTorch does
+            raise RuntimeError("file write failed") from (error if self.t % 2 else None)
+
+    def load_checkpoint(self, checkpoint: str) -> None:
+        raise AssertionError("no trial begins again")
+
+
+def search(
+    disk: Path, trainable: Any, take: Callable[[Path], None], seconds: float = FULL_S, **options: Any
+) -> Any:
+    """Run trials on the disk, which is full for a while once all have begun."""
+
+    def fill() -> None:
+        journal = disk / "exp" / "journal.jsonl"
+        give_up_at = time.monotonic() + 30
+        while time.monotonic() < give_up_at:
+            if journal.exists() and journal.read_text().count('"e":"reported"') > 3 * TRIALS:
+                break
+            time.sleep(0.02)
+        take(disk)
+        time.sleep(seconds)
+        give_back(disk)
+
+    filler = threading.Thread(target=fill)
+    filler.start()
+    try:
+        return tune.run(
+            trainable, config={"x": tune.uniform(0, 1)}, num_samples=TRIALS, storage_path=disk, name="exp",
+            metric="loss", mode="max", resources_per_trial={"cpu": 0.1}, raise_on_failed_trial=False, verbose=1,
+            **options,
+        )  # fmt: skip
+    finally:
+        filler.join()
+
+
+def all_is_there(disk: Path, found: Any, n_attempts: int = TRIALS) -> None:
+    assert [trial.status for trial in found.trials] == ["TERMINATED"] * TRIALS, [t.error for t in found.trials]
+    records = [record.event for record in read(disk / "exp" / "journal.jsonl")]
+    assert sum(type(event).__name__ == "Started" for event in records) == n_attempts
+    for trial in found.trials:
+        mine = [event for event in records if getattr(event, "trial_id", "") == trial.trial_id]
+        assert [event.t for event in mine if type(event).__name__ == "Reported"] == list(range(1, LENGTH + 1))
+        lines = (disk / "exp" / trial.trial_id / "result.json").read_text().splitlines()
+        assert [json.loads(line)["training_iteration"] for line in lines] == list(range(1, LENGTH + 1))
+        table = (disk / "exp" / trial.trial_id / "progress.csv").read_text().splitlines()
+        assert len(table) == LENGTH + 1
+    assert not [path for path in disk.rglob(".*") if path.name.startswith((".put-", ".saving_"))]
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("take", [take_bytes, take_inodes])
+@pytest.mark.parametrize(
+    ("trainable", "options"),
+    [(function, {}), (paper, {}), (old, {}), (Steps, {"checkpoint_freq": 1})],
+    ids=["function", "paper", "checkpoint_dir", "class"],
+)
+def test_saving_waits_for_room(disk, capfd, trainable, options, take) -> None:
+    found = search(disk, trainable, take, keep_checkpoints_num=LENGTH, **options)
+    all_is_there(disk, found)
+    said = "".join(capfd.readouterr())
+    assert said.count("no room to save") == 1, said
+    assert "disconnected" not in said
+    kept = list(disk.glob("exp/*/checkpoint_*"))
+    assert len(kept) == TRIALS * LENGTH
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("take", [take_bytes, take_inodes])
+def test_an_automatic_checkpoint_is_left_out(disk, capfd, take, monkeypatch) -> None:
+    from overtone.worker.saving_rule import SavingRule
+
+    monkeypatch.setattr(SavingRule, "first_s", 0.1)
+    found = search(disk, Steps, take, log_to_file=True)
+    all_is_there(disk, found)
+    said = "".join(capfd.readouterr())
+    assert "disconnected" not in said

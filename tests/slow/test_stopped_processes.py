@@ -1,0 +1,174 @@
+"""Everything below a driver is stopped, and the driver is killed: nothing is left after five seconds.
+
+OVERTONE_STOPS says how often (3); each takes some five seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "chaos"))
+import checks
+
+STOPS = int(os.environ.get("OVERTONE_STOPS", "3"))
+WITHIN_S = 5.0
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found through /proc")
+
+DRIVER = """
+import os, subprocess, sys, time
+from pathlib import Path
+from overtone import tune
+from overtone.tune.search import Searcher
+
+ROOT = Path(sys.argv[1])
+
+class Pondering(Searcher):
+    is_slow = True
+
+    def on_trial_end(self, trial):
+        pass  # it learns, and so has a process of its own
+
+    def suggest(self, index):
+        if index == 2:
+            time.sleep(300)
+        return {"x": index}
+
+class Forks(tune.Callback):
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        if sys.argv[2] == "forks" and not (ROOT / "forked").exists():
+            pid = os.fork()
+            if pid == 0:
+                time.sleep(300)
+                os._exit(0)
+            (ROOT / "forked").write_text(str(pid))
+
+def train(config):
+    subprocess.Popen(["sleep", "300"])
+    subprocess.Popen(["sleep", "300"], start_new_session=True)
+    for t in range(10_000):
+        tune.report({"loss": t})
+        time.sleep(0.05)
+
+tune.run(
+    train, search_alg=Pondering(), num_samples=3, metric="loss", mode="min", storage_path=ROOT, name="exp",
+    resources_per_trial={"cpu": 0.1}, callbacks=[Forks()], verbose=0, tensorboard=True,
+)
+"""
+
+ALL = {"event_process", "searcher_process", "worker.server", "sleep"}
+"""What stands in the command lines of a driver's processes, once all are there."""
+
+
+class Family:
+    """A driver and all that comes from it."""
+
+    def __init__(self, root: Path, *arguments: str) -> None:
+        self.mark = f"stopped-{os.getpid()}-{root.name}-{time.monotonic_ns()}"
+        self.root = root
+        self.driver = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, str(root), *arguments],
+            env={**os.environ, checks.MARK: self.mark},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+
+    def below(self) -> dict[int, str]:
+        """The command lines of the driver's processes, by pid."""
+        found = checks.processes(self.mark)
+        found.pop(self.driver.pid, None)
+        return found
+
+    def wait_until_complete(self, also: Callable[[], bool] = lambda: True) -> None:
+        give_up_at = time.monotonic() + 40
+        while True:
+            lines = list(self.below().values())
+            there = {kind for kind in ALL for line in lines if kind in line}
+            # two trials, each with two children, which wait for a third config
+            are_trials_there = sum("sleep" in line for line in lines) == 4
+            has_written = any(self.root.glob("exp/*/events*"))
+            if there == ALL and are_trials_there and has_written and also():
+                return
+            assert self.driver.poll() is None, "the driver ended"
+            assert time.monotonic() < give_up_at, f"not all are there: {lines}"
+            time.sleep(0.02)
+
+    def stop(self, kind: str = "") -> None:
+        """SIGSTOP to those whose command line has `kind` in it."""
+        for pid, line in self.below().items():
+            if kind in line:
+                os.kill(pid, signal.SIGSTOP)
+
+    def kill_driver(self, but: set[int] | None = None) -> None:
+        """kill -9, and nothing but `but` is left in time."""
+        self.driver.kill()
+        self.driver.wait()
+        give_up_at = time.monotonic() + WITHIN_S
+        while left := {pid: line for pid, line in self.below().items() if pid not in (but or set())}:
+            assert time.monotonic() < give_up_at, f"left after {WITHIN_S:g} s: {left}"
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        while left := checks.processes(self.mark):
+            for pid in left:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            self.driver.poll()
+            time.sleep(0.02)
+        self.driver.wait()
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Iterator[Callable[..., Family]]:
+    made: list[Family] = []
+
+    def make(*arguments: str) -> Family:
+        made.append(Family(tmp_path, *arguments))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("round", range(STOPS))
+def test_all_are_stopped_and_the_driver_is_killed(family: Callable[..., Family], round: int) -> None:
+    one = family("")
+    one.wait_until_complete()
+    one.stop()
+    one.kill_driver()
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("kind", ["worker.server", "event_process", "searcher_process"])
+def test_some_are_stopped_and_the_driver_is_killed(family: Callable[..., Family], kind: str) -> None:
+    one = family("")
+    one.wait_until_complete()
+    one.stop(kind)
+    one.kill_driver()
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_child_that_the_driver_forked_keeps_nobody_alive(
+    family: Callable[..., Family], is_stopped: bool
+) -> None:
+    one = family("forks")
+    note = one.root / "forked"
+    one.wait_until_complete(lambda: note.exists() and note.read_text() != "")
+    forked = int(note.read_text())
+    if is_stopped:
+        one.stop()
+    one.kill_driver(but={forked})
+    assert forked in one.below()
