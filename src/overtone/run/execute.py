@@ -14,6 +14,7 @@ from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
 from overtone.run.compose import Parts, Past, compose, has_files, observers_for
+from overtone.run.deletions import Deletions, deletions_for
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
 from overtone.run.found import JOURNAL
@@ -232,15 +233,16 @@ class Run:
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
                 watch, outstanding = self._watch(), Outstanding()
+                deletions = deletions_for(experiment, parts, journal)
                 remembering = [watch, *followers, console]
                 snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding)
                 if past is not None:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
-                    first = self._resume(past, resuming, host, answers, first, snapshots.recall)
+                    first = self._resume(past, resuming, host, answers, first, snapshots.recall, deletions)
                 observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1,
-                    outstanding, snapshots.look,
+                    outstanding, snapshots.look, deletions,
                 )  # fmt: skip
                 if self._asked:
                     self._tell(self._asked)
@@ -268,6 +270,7 @@ class Run:
         answers: Answers,
         first: Sequence[Event],
         recall: Callable[[], Mark | None],
+        deletions: Deletions,
     ) -> list[Event]:
         """Bring all parts to where the last driver left; the events to go on with."""
         from overtone.journal.header import driver_facts
@@ -286,7 +289,7 @@ class Run:
         warn(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
         if not engine.repeats:
-            engine.submit(resuming.undone_discards)
+            deletions.hold(resuming.undone_discards)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
             asked = [host.submit(Suggest(index)) for index in sorted(resuming.outstanding.asked)]
             return [*first, *(one for one in asked if one is not None)]

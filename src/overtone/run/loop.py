@@ -13,6 +13,7 @@ from dataclasses import replace
 from overtone.core.controller import Controller
 from overtone.core.messages import (
     Command,
+    Discard,
     Ended,
     Event,
     Halt,
@@ -26,6 +27,7 @@ from overtone.core.messages import (
 )
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
+from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
 
@@ -58,6 +60,8 @@ class Loop:
         n: The number of the journal's last line.
         outstanding: What an earlier driver was still waiting for; follows along.
         look: Called where all that happened so far is in the journal, and everybody knows of it.
+        deletions: Holds orders to delete checkpoints until the journal is safe; a world that is
+            gone through again does without.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class Loop:
         n: int = 1,
         outstanding: Outstanding | None = None,
         look: Callable[[], None] = lambda: None,
+        deletions: Deletions | None = None,
     ) -> None:
         self._controller = controller
         self._engine = engine
@@ -83,6 +88,7 @@ class Loop:
         self._is_left = False
         self._outstanding = outstanding or Outstanding()
         self._look = look
+        self._deletions = deletions if not engine.repeats else None
         self._gathers = engine.repeats
         self._gathered: list[Record] = []
         self._gathered_at = time.monotonic()
@@ -135,6 +141,7 @@ class Loop:
         queue = deque(events)
         records: list[Record] = []
         commands: list[Command] = []
+        discards: list[Command] = []
         handle, submit = self._controller.handle, self._host.submit
         note, expect = self._outstanding.on_event, self._outstanding.on_command
         while queue:
@@ -166,6 +173,8 @@ class Loop:
                         raise
                     if found is not None:
                         queue.append(found)
+                elif type(order) is Discard and self._deletions is not None:
+                    discards.append(order)
                 else:
                     commands.append(order)
         if self._gathers:
@@ -178,6 +187,9 @@ class Loop:
             self._look()
         if self._to_save:
             self._add_saves(commands)
+        if self._deletions is not None and (discards or self._deletions):
+            self._deletions.hold(discards)
+            commands += self._deletions.due()
         if commands:
             self._engine.submit(commands)
 
@@ -220,6 +232,8 @@ class Loop:
             self.pump(events)
         else:
             self._show([])
+        if self._deletions:
+            self._engine.submit(self._deletions.due())
 
     def _ask(self, what: str) -> None:
         self._asked.append(what)
@@ -271,7 +285,13 @@ class Loop:
     def _await_deletions(self) -> None:
         """Log which checkpoints are gone: readers of the journal must not think that they are there."""
         give_up_at = time.monotonic() + DELETIONS_PATIENCE_S
+        held = self._deletions
+        if held:
+            held.hasten()
+            self._engine.submit(held.due())
         while self._outstanding.discards and time.monotonic() < give_up_at:
+            if self._is_left and held:
+                return  # their records may never be safe: a resume does what is left
             self._step()
 
     def _abandon(self) -> None:

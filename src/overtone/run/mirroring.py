@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from overtone.store.files import RemoteFiles
 
 JOURNAL_EVERY_S = 2.0
-"""At first; five times as long once there are thousands of pieces."""
+"""Soon after the start; five times as long once there are thousands of pieces."""
+
+FIRST_PAUSE_S = 0.1
+"""The first pauses are as short as that and double: what has just begun should be known there."""
+
+HASTE_S = 10.0
+"""How long somebody waits who needs the journal mirrored now."""
 
 FILES_EVERY_S = 15.0
 SMALLEST_PAUSE = 20
@@ -55,11 +61,29 @@ class Mirroring:
         self._on_lost = on_lost
         self._warn = warn
         self._is_closing = threading.Event()
+        self._wakes = threading.Event()
+        self._has_pushed = threading.Event()
         self._thread = threading.Thread(target=self._work, name="overtone-mirror", daemon=True)
 
     def start(self) -> None:
         """Begin."""
         self._thread.start()
+
+    @property
+    def mirrored_bytes(self) -> int:
+        """How much of the journal is mirrored."""
+        return self._journal.mirrored_bytes
+
+    def hasten(self, waits: bool = False) -> None:
+        """Mirror the journal now.
+
+        Args:
+            waits: Return once it is mirrored, or after `HASTE_S`.
+        """
+        self._has_pushed.clear()
+        self._wakes.set()
+        if waits and self.error is None:
+            self._has_pushed.wait(HASTE_S)
 
     def close(self, patience_s: float) -> None:
         """Mirror what is left, which may take `patience_s` where the store is away.
@@ -70,6 +94,7 @@ class Mirroring:
         from overtone.store.retrying import persist
 
         self._is_closing.set()
+        self._wakes.set()
         self._thread.join()
         if self.error is None:
             try:
@@ -84,11 +109,16 @@ class Mirroring:
         from overtone.store.retrying import pauses
 
         away_since: float | None = None
-        pause_s = JOURNAL_EVERY_S
+        first_s = pause_s = min(FIRST_PAUSE_S, JOURNAL_EVERY_S)
         files_at = time.monotonic() + FILES_EVERY_S
-        while not self._is_closing.wait(pause_s):
+        while True:
+            self._wakes.wait(pause_s)
+            self._wakes.clear()
+            if self._is_closing.is_set():
+                return
             try:
                 self._journal.push()
+                self._has_pushed.set()
                 began = time.monotonic()
                 if began >= files_at:
                     self._files.push()
@@ -108,7 +138,9 @@ class Mirroring:
                 if away_since is not None:
                     self._warn("the store answers again")
                 # the longer it runs, the less the last seconds matter beside the number of pieces
-                away_since, pause_s = None, JOURNAL_EVERY_S * min(5.0, 1 + self._journal.number / 1000)
+                first_s *= 2
+                away_since = None
+                pause_s = min(first_s, JOURNAL_EVERY_S * min(5.0, 1 + self._journal.number / 1000))
 
     def _all(self) -> None:
         self._journal.push()
@@ -129,12 +161,16 @@ class TrialUploads:
         folder: The experiment's.
         remote: Where it is mirrored.
         known: The sizes of the files that are there from an earlier driver, by name.
+        check: Raises if this driver may no longer write there; called before each write.
     """
 
-    def __init__(self, folder: Path, remote: RemoteFiles, known: dict[str, int]) -> None:
+    def __init__(
+        self, folder: Path, remote: RemoteFiles, known: dict[str, int], check: Callable[[], None]
+    ) -> None:
         self._folder = folder
         self._remote = remote
         self._known = known
+        self._check = check
         self._seen: dict[str, tuple[int, int]] = {}
 
     def push(self) -> int:
@@ -178,11 +214,14 @@ class TrialUploads:
             path = self._folder / name
             try:
                 if size > _BATCH_BYTES:
+                    self._check()
                     self._remote.upload({name: path})
                 else:
                     data[name] = path.read_bytes()  # first read, then sent: it may grow
             except FileNotFoundError:
                 continue
-        self._remote.write_all(data)
+        if data:
+            self._check()
+            self._remote.write_all(data)
         self._seen.update(batch)
         return len(batch)

@@ -15,6 +15,7 @@ from overtone.store import LocalStore
 
 if TYPE_CHECKING:
     from overtone.core.protocols import Store
+    from overtone.journal.writer import JournalWriter
     from overtone.run.mirroring import Mirroring
     from overtone.store.lease import Lease
 
@@ -56,7 +57,9 @@ class Place:
         from overtone.store.retrying import Retrying
 
         # trials wait longer than the driver does: it is the driver that ends the run
-        return Retrying(RemoteStore(self.url, cache=self.folder / FETCHED), 2 * self.patience_s + 30)
+        fence = self._lease.number if self._lease is not None else 0
+        store = RemoteStore(self.url, cache=self.folder / FETCHED, fence=fence)
+        return Retrying(store, 2 * self.patience_s + 30)
 
     def open_mirror(self, written: Callable[[], int], on_lost: Callable[[], None]) -> None:
         """Mirror from now on, if there is a URL; the journal is open.
@@ -77,9 +80,26 @@ class Place:
         files, lease = RemoteFiles(self.url), self._lease
         journal = patiently(lambda: JournalMirror(self.folder / JOURNAL, written, files, lease))
         known = patiently(files.sizes) if journal.is_resumed else {}
-        uploads = TrialUploads(self.folder, files, known)
+        uploads = TrialUploads(self.folder, files, known, lease.check)
         self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
         self._mirroring.start()
+
+    def durable_bytes(self, journal: JournalWriter) -> int:
+        """Return how much of the journal is safe where the checkpoints lie."""
+        if self.url is None:
+            return journal.durable_bytes
+        return self._mirroring.mirrored_bytes if self._mirroring is not None else 0
+
+    def make_durable(self, journal: JournalWriter, waits: bool) -> None:
+        """Make the journal safe there soon.
+
+        Args:
+            waits: Return once it is, or could not be made so for a while.
+        """
+        if self.url is None:
+            journal.sync()
+        elif self._mirroring is not None:
+            self._mirroring.hasten(waits)
 
     def __enter__(self) -> Place:
         return self

@@ -105,9 +105,9 @@ class Lease:
 
         number, holder = ask(lambda: _newest(files))
         if number and not _is_free(holder):
-            holder = _watched(files, number, holder, ask, sleep, clock, say)
-            if holder is not None:
-                raise _refused(files.url, holder, now())
+            alive = _watched(files, number, holder, ask, sleep, clock, say)
+            if alive is not None:
+                raise _refused(files.url, alive, now())
         lease = cls(files, number + 1, now)
         data = lease._text()
         _held.add(lease._facts["token"])  # before anybody can see the file: who is not in here is dead
@@ -210,6 +210,22 @@ class Lease:
             f"{self._files.url} was taken over by {_who(holder)}, since this driver (process {os.getpid()}) "
             f"had not been heard of for {EXPIRE_S:.0f} s: it stops writing. What it recorded since is in its "
             "local folder only"
+        )
+
+
+def check_fence(files: RemoteFiles, number: int) -> None:
+    """Return if nobody has taken the lease after the holder of this number, or the number is 0.
+
+    For processes that write for the holder and do not have its `Lease`.
+
+    Raises:
+        LeaseLostError: Somebody has.
+        StorageError: That cannot be found out.
+    """
+    found = files.read(_name(number + 1)) if number else None
+    if found is not None:
+        raise LeaseLostError(
+            f"{files.url} was taken over by {_who(_parsed(found))}: the driver before writes nothing there"
         )
 
 
@@ -324,7 +340,8 @@ def _refused(url: str, holder: dict[str, Any], now: float) -> LeaseHeldError:
         age = f", since {_age(now - holder['since'])} ago (last heard of {_age(now - holder['time'])} ago)"
     return LeaseHeldError(
         f"{url} is being written by {_who(holder)}{age}: wait until that run ends, stop it, or choose "
-        f"another name. A driver that is dead is taken over once its lease was not renewed for {EXPIRE_S:.0f} s"
+        f"another name. A driver that is dead is taken over once its lease was not "
+        f"renewed for {EXPIRE_S:.0f} s"
     )
 
 

@@ -23,6 +23,7 @@ from overtone.core.protocols import Store
 from overtone.errors import DamagedError, StorageError
 from overtone.store.cache import FETCHED, local_folder
 from overtone.store.files import RemoteFiles
+from overtone.store.lease import check_fence
 from overtone.store.local import MANIFEST, LocalStore
 from overtone.store.moved import key_of
 
@@ -40,6 +41,9 @@ class RemoteStore(Store):
         options: What the file system is opened with, besides fsspec's own configuration
             and the environment.
         cache: Where fetched directories lie; a folder named after the URL where None.
+        fence: The number of the lease under which it is written to (`store.lease`); 0 for none.
+            Keys of later holders carry their number, so that an earlier one can overwrite
+            nothing of theirs, and nothing is put or deleted once there is a higher number.
     """
 
     def __init__(
@@ -47,8 +51,10 @@ class RemoteStore(Store):
         url: str,
         options: Mapping[str, Any] | None = None,
         cache: str | os.PathLike[str] | None = None,
+        fence: int = 0,
     ) -> None:
         self.files = RemoteFiles(url, options)
+        self.fence = fence
         self.url = self.files.url
         self.cache = Path(cache) if cache is not None else local_folder(self.url) / FETCHED
 
@@ -65,6 +71,7 @@ class RemoteStore(Store):
             move: Delete `source` when that is done.
 
         Raises:
+            LeaseLostError: Another driver writes there now.
             StorageError: The source is no directory, the key leaves the store, or the
                 store failed; an UnreachableError where the same again may work.
         """
@@ -74,7 +81,8 @@ class RemoteStore(Store):
             raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
         names = [name for name in _names(source) if name != MANIFEST]  # it would be of an earlier put
         files = {name: _facts(source / name) for name in names}
-        target = self.files.below(key)
+        target = self.files.below(key if self.fence < 2 else f"{key}_f{self.fence}")
+        check_fence(self.files, self.fence)
         target.remove([MANIFEST])
         target.upload({name: source / name for name in names})
         target.write(MANIFEST, json.dumps({"format": 1, "files": files}).encode())
@@ -111,12 +119,14 @@ class RemoteStore(Store):
         """Forget what is at `uri`, at once for every reader. What is not there is no error.
 
         Raises:
+            LeaseLostError: Another driver writes there now.
             StorageError: It is not in this store, or cannot be deleted.
         """
         uri = self._here(uri)
         if not uri.startswith(f"{self.url}/"):
             raise StorageError(f"{uri} is not below {self.url}: this store did not put it there")
         there = RemoteFiles(uri, self.files.options)
+        check_fence(self.files, self.fence)
         there.remove([MANIFEST])
         there.remove(there.sizes())
         for fetched in self.cache.glob(f"{_stem(uri)}-*"):
