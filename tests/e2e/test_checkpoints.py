@@ -1,6 +1,7 @@
 """Checkpoints from outside: kept without asking, gone on from, and no more than there is room."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -187,3 +188,60 @@ def test_max_disk_must_be_a_size(run):
         run(counting, max_disk="much")
     with pytest.raises(ValueError, match="max_disk=-1"):
         run(counting, max_disk=-1)
+
+
+def _run_counting(folder, resume=False, **options):
+    """A trial of six saves; what it went on from, and what was done since."""
+    seen = []
+
+    def train(config):
+        first = int(Path(tune.checkpoint, "t").read_text()) if tune.checkpoint else 0
+        seen.append(first)
+        for t in range(first + 1, 7):
+            with tune.checkpoint_dir(step=t) as path:
+                Path(path, "t").write_text(str(t))
+            tune.report(score=t)
+
+    found = tune.run(
+        train, config={"x": tune.uniform(0, 1)}, metric="score", mode="max", seed=1, engine="inline", verbose=0,
+        tensorboard=False, storage_path=folder, name="exp", resume=resume, **options,
+    )  # fmt: skip
+    return found, seen
+
+
+def _cut(journal, t):
+    """Let a journal end with the report of iteration t, as the loss of a machine leaves it."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    last = next(i for i, line in enumerate(lines) if b'"e":"reported"' in line and b'"t":%d,' % t in line)
+    journal.write_bytes(b"".join(lines[: last + 1]))
+
+
+@pytest.mark.parametrize("keep", [None, 1])
+def test_a_save_that_no_record_names_is_taken_in_by_a_resume(tmp_path, capsys, keep):
+    first, _ = _run_counting(tmp_path, keep_checkpoints_num=keep)
+    _cut(tmp_path / "exp/journal.jsonl", 2)
+    again, seen = _run_counting(tmp_path, resume=True, keep_checkpoints_num=keep)
+    assert seen == [6]
+    n = 4 if keep is None else 1
+    assert f"overtone: added {n} save{'s' * (n > 1)} of 1 trial that the journal did not name yet\n" in capsys.readouterr().err
+    assert Path(again.trials[0].checkpoint.path, "t").read_text() == "6"
+    _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=keep)
+    assert seen == [0]  # a replay of it is the same
+    assert "would decide otherwise" not in capsys.readouterr().err
+    assert first.trials[0].trial_id == again.trials[0].trial_id
+
+
+def test_a_resume_gives_back_the_space_of_what_no_record_names(tmp_path, capsys):
+    first, _ = _run_counting(tmp_path)
+    home = Path(first.trials[0].local_path)
+    for name in (".put-checkpoint_000007-4194305-0123abcd", ".deleted-checkpoint_000001-4194305-0123abcd"):
+        (home / name).mkdir()
+        (home / name / "weights").write_bytes(bytes(500_000))
+    shutil.copytree(home / "checkpoint_000006", home / "checkpoint_000006_a2")  # whole, of no record
+    for name in ("checkpoint_best", "checkpoint_000008", "mine"):
+        shutil.copytree(home / "checkpoint_000006", home / name)
+    _run_counting(tmp_path, resume=True, num_samples=2)
+    assert "overtone: removed 3 unfinished saves (1 MB) that the journal does not name\n" in capsys.readouterr().err
+    assert sorted(path.name for path in home.iterdir() if path.is_dir()) == [
+        *(f"checkpoint_{t:06d}" for t in range(1, 7)), "checkpoint_000008", "checkpoint_best", "mine",
+    ]  # fmt: skip

@@ -96,6 +96,11 @@ class Retention:
         """What is kept of a trial, oldest first."""
         return [entry.checkpoint for entry in self._kept.get(trial_id, ())]
 
+    def uris(self) -> set[str]:
+        """The places of all that is kept, or pinned."""
+        kept = {entry.checkpoint.uri for mine in self._kept.values() for entry in mine}
+        return kept | self._due.keys() | {uri for uri, n in self._pins.items() if n > 0}
+
     def has(self, checkpoint: Checkpoint) -> bool:
         """Whether it is still there."""
         return checkpoint.uri in self._due or checkpoint in self.of(checkpoint.trial_id)

@@ -140,6 +140,17 @@ class Roster:
         live = self.live.get(event.trial_id)
         return None if live is None or live.trial.attempt != event.attempt else live
 
+    def waiting(self, event: m.Saved) -> Live | None:
+        """The trial that waits for the attempt which saved.
+
+        No process of this run says that. A resume does: it found the checkpoint of an attempt
+        whose start is in no record.
+        """
+        trial = self.trials.get(event.trial_id)
+        if trial is None or trial.attempt != event.attempt or trial.id in self.live:
+            return None
+        return None if trial.status.is_final else Live(trial)
+
     # --- processes ---------------------------------------------------------------------
 
     def start(self, trial: Trial, placement: Placement, time: float, until_t: float) -> None:
@@ -218,6 +229,11 @@ class Roster:
         """Note what a trial saved, and let go of what its retention no longer wants."""
         self.go_on_from(trial, checkpoint)
         self._discard(self._retention.add(checkpoint, worth, merit))
+
+    @property
+    def kept_uris(self) -> set[str]:
+        """The places of all checkpoints that are kept."""
+        return self._retention.uris()
 
     def went_on_from(self, trial: Trial, restored: Checkpoint | None) -> None:
         """Note what a trial's process restored: an earlier one, where the newest was damaged."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from overtone.run.found import JOURNAL
 from overtone.run.host import Answers, Host
 from overtone.run.interruption import ctrl_c
 from overtone.run.journals import codec_for, open_journal
+from overtone.run.leftovers import clear_up, take_in
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
 from overtone.run.resuming import Resuming, space_changes, told, told_divergences
@@ -228,7 +229,7 @@ class Run:
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
-            with _closing(journal.close):
+            with closing(journal):
                 answers: Answers = {}
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
@@ -239,6 +240,8 @@ class Run:
                 if past is not None:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
                     first = self._resume(past, resuming, host, answers, first, snapshots.recall, deletions)
+                elif parts.place.fence > 1:  # an earlier driver was there, and left no journal
+                    take_in(parts, outstanding)
                 observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1,
@@ -259,6 +262,7 @@ class Run:
                 finally:
                     host.close()
                     engine.close()
+                    clear_up(parts)
                     unfinished = [one for one in observers if not _quietly(one)]
                     self._mend([*self._loop.disconnected, *unfinished])
 
@@ -280,6 +284,7 @@ class Run:
 
         for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
             warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
+        late: Sequence[Event] = ()
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
@@ -290,12 +295,13 @@ class Run:
         answers.update(resuming.answers)
         if not engine.repeats:
             deletions.hold(resuming.undone_discards)
+            late = take_in(parts, resuming.outstanding)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
             asked = [host.submit(Suggest(index)) for index in sorted(resuming.outstanding.asked)]
             return [*first, *(one for one in asked if one is not None)]
         else:
             first = [*first, CapacityChanged(engine.now(), resuming.outstanding.nodes)]
-        return [Resumed(engine.now(), parts.limits, past.errored), *first]
+        return [*late, Resumed(engine.now(), parts.limits, past.errored), *first]
 
     def _mend(self, failed: Sequence[Observer]) -> None:
         """Write what the observers of files could not, while the disk was full perhaps."""
@@ -380,14 +386,6 @@ def _log_files(asked: Any) -> tuple[str, str] | None:
     if asked is True:
         return ("stdout", "stderr")
     return (asked, asked) if isinstance(asked, str) else (str(asked[0]), str(asked[1]))
-
-
-@contextmanager
-def _closing(close: Callable[[], None]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        close()
 
 
 def _quietly(observer: Observer) -> bool:

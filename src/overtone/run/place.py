@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
     from overtone.run.mirroring import Mirroring
     from overtone.store.lease import Lease
+    from overtone.store.leftovers import LocalLeftovers, RemoteLeftovers
 
 PATIENCE_S = 300.0
 """How long a store may be away before the run ends."""
@@ -57,8 +58,7 @@ class Place:
         from overtone.store.retrying import Retrying
 
         # trials wait longer than the driver does: it is the driver that ends the run
-        fence = self._lease.number if self._lease is not None else 0
-        store = RemoteStore(self.url, cache=self.folder / FETCHED, fence=fence)
+        store = RemoteStore(self.url, cache=self.folder / FETCHED, fence=self.fence)
         return Retrying(store, 2 * self.patience_s + 30)
 
     def open_mirror(self, written: Callable[[], int], on_lost: Callable[[], None]) -> None:
@@ -83,6 +83,26 @@ class Place:
         uploads = TrialUploads(self.folder, files, known, lease.check)
         self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
         self._mirroring.start()
+
+    @property
+    def fence(self) -> int:
+        """The number of the lease under which this driver writes to the URL; 0 without one."""
+        return self._lease.number if self._lease is not None else 0
+
+    def leftovers(self, settle_s: float = 0.0) -> list[LocalLeftovers | RemoteLeftovers]:
+        """What finds leftovers of killed processes: the folder, and before it the URL if there is one.
+
+        Args:
+            settle_s: See `LocalLeftovers`.
+        """
+        from overtone.store.leftovers import LocalLeftovers, RemoteLeftovers
+
+        local = LocalLeftovers(self.folder, settle_s)
+        if self.url is None:
+            return [local]
+        from overtone.store.files import RemoteFiles
+
+        return [RemoteLeftovers(RemoteFiles(self.url), self.fence), local]
 
     def durable_bytes(self, journal: JournalWriter) -> int:
         """Return how much of the journal is safe where the checkpoints lie."""

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +24,7 @@ from overtone.errors import DamagedError, StorageError
 from overtone.store.cache import FETCHED, local_folder
 from overtone.store.files import RemoteFiles
 from overtone.store.lease import check_fence
-from overtone.store.local import MANIFEST, LocalStore
+from overtone.store.local import MANIFEST, STATE_FILE, LocalStore
 from overtone.store.moved import key_of
 
 KEPT_S = 3600.0
@@ -84,7 +84,9 @@ class RemoteStore(Store):
         target = self.files.below(key if self.fence < 2 else f"{key}_f{self.fence}")
         check_fence(self.files, self.fence)
         target.remove([MANIFEST])
-        target.upload({name: source / name for name in names})
+        # by it a resume knows whose the files are, should this process die before the manifest
+        target.upload({name: source / name for name in names if name == STATE_FILE})
+        target.upload({name: source / name for name in names if name != STATE_FILE})
         target.write(MANIFEST, json.dumps({"format": 1, "files": files}).encode())
         if move:
             shutil.rmtree(source, ignore_errors=True)
@@ -128,7 +130,7 @@ class RemoteStore(Store):
         there = RemoteFiles(uri, self.files.options)
         check_fence(self.files, self.fence)
         there.remove([MANIFEST])
-        there.remove(there.sizes())
+        there.remove(in_order_of_removal(there.sizes()))
         for fetched in self.cache.glob(f"{_stem(uri)}-*"):
             shutil.rmtree(fetched, ignore_errors=True)
 
@@ -193,6 +195,12 @@ class RemoteStore(Store):
                     shutil.rmtree(entry.path, ignore_errors=True)
         except FileNotFoundError:
             pass  # nothing was fetched yet, or somebody else forgets
+
+
+def in_order_of_removal(names: Iterable[str]) -> builtins.list[str]:
+    """The files of a directory: its manifest first, and last what tells whose the others are."""
+    last = {MANIFEST: 0, STATE_FILE: 2}
+    return sorted(names, key=lambda name: last.get(name.rpartition("/")[2], 1))
 
 
 def _stem(uri: str) -> str:

@@ -42,6 +42,7 @@ class Keeper:
         self._job = job
         self._trial_id, self._attempt = start.trial_id, start.attempt
         self._again = 0
+        self._config = saving.config_digest(start.config)
         self._home = job.folder / start.trial_id
         self._pending: Path | None = None
         self._kind: Mapping[str, Any] = {"kind": "directory"}  # of what waits
@@ -149,6 +150,7 @@ class Keeper:
             self._attempt,
             self._again,
             is_automatic,
+            self._config,
         )
         self.t = kept.t
         return kept

@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError, TrainableError
 from overtone.store.budgeted import size_of
+from overtone.store.local import STATE_FILE as STATE_FILE
 
-STATE_FILE = ".overtone.json"
 DATA_JSON = "data.json"
 DATA_PICKLE = "data.pkl"
 UNFINISHED = ".saving_"
@@ -108,15 +109,18 @@ def keep(
     attempt: int = 0,
     again: int = 0,
     is_automatic: bool = False,
+    config: str = "",
 ) -> Checkpoint:
     """The reference of the directory `folder`, which is given away, with `state` in it.
 
     Args:
         attempt: Of the trial, from 0.
         again: How many checkpoints this attempt has saved at the same iteration before.
+        config: The digest of the config that it began with.
     """
     t = int(state["t"])
-    note(folder, state)
+    origin = {"trial": trial_id, "attempt": attempt, "config": config, "automatic": is_automatic}
+    note(folder, {**state, **origin})
     size = size_of(folder)
     uri = store.put(folder, f"{trial_id}/{name_of(t, attempt, again)}", move=True)
     return Checkpoint(trial_id, t, uri, size, is_automatic)
@@ -125,6 +129,23 @@ def keep(
 def note(folder: Path, state: Mapping[str, Any]) -> None:
     """Write `.overtone.json` into a checkpoint."""
     (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
+
+
+def config_digest(config: Mapping[str, Any]) -> str:
+    """Return a short text that tells configs apart, as far as their values are data.
+
+    The same before and after a config was in a journal.
+    """
+    text = json.dumps(config, sort_keys=True, default=_as_data)
+    return f"{crc32(text.encode()):08x}"
+
+
+def _as_data(value: Any) -> Any:
+    """An array as a list; of anything else, what it is."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    kind = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def name_of(t: int, attempt: int, again: int) -> str:
