@@ -209,26 +209,41 @@ def _run_counting(folder, resume=False, **options):
     return found, seen
 
 
-def _cut(journal, t):
-    """Let a journal end with the report of iteration t, as the loss of a machine leaves it."""
+def _cut(journal, last):
+    """Let a journal end with the first line that holds this, as the loss of a machine leaves it."""
     lines = journal.read_bytes().splitlines(keepends=True)
-    last = next(i for i, line in enumerate(lines) if b'"e":"reported"' in line and b'"t":%d,' % t in line)
-    journal.write_bytes(b"".join(lines[: last + 1]))
+    end = next(i for i, line in enumerate(lines) if last in line)
+    journal.write_bytes(b"".join(lines[: end + 1]))
 
 
 @pytest.mark.parametrize("keep", [None, 1])
 def test_a_save_that_no_record_names_is_taken_in_by_a_resume(tmp_path, capsys, keep):
     first, _ = _run_counting(tmp_path, keep_checkpoints_num=keep)
-    _cut(tmp_path / "exp/journal.jsonl", 2)
+    _cut(tmp_path / "exp/journal.jsonl", b'"t":2,"checkpoint"')
     again, seen = _run_counting(tmp_path, resume=True, keep_checkpoints_num=keep)
     assert seen == [6]
     n = 4 if keep is None else 1
-    assert f"overtone: added {n} save{'s' * (n > 1)} of 1 trial that the journal did not name yet\n" in capsys.readouterr().err
+    said = f"overtone: found {n} save{'s' * (n > 1)} of 1 trial that the journal did not name yet: nothing of these"
+    assert said in capsys.readouterr().err
+    # with keep=1 the older ones were deleted, with the results that came with them
+    assert [row["score"] for row in again.trials[0].results()] == ([1, 2, 3, 4, 5, 6] if keep is None else [1, 2, 6])
     assert Path(again.trials[0].checkpoint.path, "t").read_text() == "6"
     _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=keep)
     assert seen == [0]  # a replay of it is the same
     assert "would decide otherwise" not in capsys.readouterr().err
     assert first.trials[0].trial_id == again.trials[0].trial_id
+
+
+def test_a_trial_that_is_in_no_record_goes_on_from_its_save_when_it_is_created_again(tmp_path, capsys):
+    first, _ = _run_counting(tmp_path, keep_checkpoints_num=1)
+    _cut(tmp_path / "exp/journal.jsonl", b'"e":"capacity_changed"')
+    again, seen = _run_counting(tmp_path, resume=True, keep_checkpoints_num=1)
+    assert seen == [6]
+    assert first.trials[0].trial_id == again.trials[0].trial_id
+    assert Path(again.trials[0].checkpoint.path, "t").read_text() == "6"
+    _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=1)
+    assert seen == [0]
+    assert "would decide otherwise" not in capsys.readouterr().err
 
 
 def test_a_resume_gives_back_the_space_of_what_no_record_names(tmp_path, capsys):

@@ -223,7 +223,7 @@ class Controller:
         return None
 
     def _on_saved(self, event: m.Saved) -> bool | None:
-        saved, live = event.checkpoint, self._roster.current(event) or self._roster.waiting(event)
+        saved, live = event.checkpoint, self._roster.current(event)
         if live is None or saved == live.trial.checkpoint or saved.t < live.saved_t:
             return False
         self._rulings.keep(live, saved)

@@ -140,17 +140,6 @@ class Roster:
         live = self.live.get(event.trial_id)
         return None if live is None or live.trial.attempt != event.attempt else live
 
-    def waiting(self, event: m.Saved) -> Live | None:
-        """The trial that waits for the attempt which saved.
-
-        No process of this run says that. A resume does: it found the checkpoint of an attempt
-        whose start is in no record.
-        """
-        trial = self.trials.get(event.trial_id)
-        if trial is None or trial.attempt != event.attempt or trial.id in self.live:
-            return None
-        return None if trial.status.is_final else Live(trial)
-
     # --- processes ---------------------------------------------------------------------
 
     def start(self, trial: Trial, placement: Placement, time: float, until_t: float) -> None:

@@ -21,7 +21,7 @@ from overtone.run.found import JOURNAL
 from overtone.run.host import Answers, Host
 from overtone.run.interruption import ctrl_c
 from overtone.run.journals import codec_for, open_journal
-from overtone.run.leftovers import clear_up, take_in
+from overtone.run.leftovers import LateSaves, clear_out, clear_up, take_in
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
 from overtone.run.resuming import Resuming, space_changes, told, told_divergences
@@ -234,18 +234,19 @@ class Run:
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
                 watch, outstanding = self._watch(), Outstanding()
-                deletions = deletions_for(experiment, parts, journal)
+                deletions, late = deletions_for(experiment, parts, journal), LateSaves()
                 remembering = [watch, *followers, console]
                 snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding)
                 if past is not None:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
-                    first = self._resume(past, resuming, host, answers, first, snapshots.recall, deletions)
+                    recall = snapshots.recall
+                    first = self._resume(past, resuming, host, answers, first, recall, deletions, late)
                 elif parts.place.fence > 1:  # an earlier driver was there, and left no journal
-                    take_in(parts, outstanding)
+                    clear_out(parts)
                 observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1,
-                    outstanding, snapshots.look, deletions,
+                    outstanding, snapshots.look, deletions, late,
                 )  # fmt: skip
                 if self._asked:
                     self._tell(self._asked)
@@ -262,7 +263,7 @@ class Run:
                 finally:
                     host.close()
                     engine.close()
-                    clear_up(parts)
+                    clear_up(parts, late)
                     unfinished = [one for one in observers if not _quietly(one)]
                     self._mend([*self._loop.disconnected, *unfinished])
 
@@ -275,6 +276,7 @@ class Run:
         first: Sequence[Event],
         recall: Callable[[], Mark | None],
         deletions: Deletions,
+        late: LateSaves,
     ) -> list[Event]:
         """Bring all parts to where the last driver left; the events to go on with."""
         from overtone.journal.header import driver_facts
@@ -284,7 +286,7 @@ class Run:
 
         for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
             warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
-        late: Sequence[Event] = ()
+        made_up: Sequence[Event] = []
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
@@ -295,13 +297,13 @@ class Run:
         answers.update(resuming.answers)
         if not engine.repeats:
             deletions.hold(resuming.undone_discards)
-            late = take_in(parts, resuming.outstanding)
+            made_up = take_in(parts, resuming.outstanding, late)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
             asked = [host.submit(Suggest(index)) for index in sorted(resuming.outstanding.asked)]
             return [*first, *(one for one in asked if one is not None)]
         else:
             first = [*first, CapacityChanged(engine.now(), resuming.outstanding.nodes)]
-        return [*late, Resumed(engine.now(), parts.limits, past.errored), *first]
+        return [*made_up, Resumed(engine.now(), parts.limits, past.errored), *first]
 
     def _mend(self, failed: Sequence[Observer]) -> None:
         """Write what the observers of files could not, while the disk was full perhaps."""

@@ -1,26 +1,30 @@
 """What becomes of checkpoints that no record names: whole and newer ones are taken in, others deleted.
 
 A driver that was killed, or whose machine was lost, may have missed the word of a checkpoint
-that a trial had put already. The event is made up for: a `Saved`, as the trial would have sent
-it. It is a fact of the journal from then on, and a replay knows no difference.
+that a trial had put already. The events are made up for: the results that came with it, and
+the checkpoint, as the trial would have sent them. They are facts of the journal from then on,
+and a replay knows no difference. Where the start of the attempt was missed, too, they follow
+the next start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from overtone.core.messages import Saved
+from overtone.core.messages import Event, Reported, Saved, Start
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Checkpoint
+from overtone.core.types import Checkpoint, Metrics
 from overtone.run.loop import warn
+from overtone.run.outstanding import Outstanding
 from overtone.run.place import patiently
 from overtone.store.moved import key_of
 from overtone.worker.saving import config_digest
+from overtone.worker.wire import decode
 
 if TYPE_CHECKING:
     from overtone.run.compose import Parts
-    from overtone.run.outstanding import Outstanding
     from overtone.run.place import Place
     from overtone.store.leftovers import Leftover
 
@@ -36,13 +40,55 @@ class Finder(Protocol):
     def remove(self, leftover: Leftover) -> None: ...
 
 
-def take_in(parts: Parts, outstanding: Outstanding) -> list[Saved]:
+class LateSaves:
+    """What attempts saved whose start is in no record, until the trials start again.
+
+    Attributes:
+        by_trial: What is not started yet.
+    """
+
+    def __init__(self) -> None:
+        self.by_trial: dict[str, list[tuple[Finder, Leftover]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.by_trial)
+
+    def add(self, finder: Finder, leftover: Leftover) -> None:
+        """Take note of a checkpoint."""
+        self.by_trial.setdefault(leftover.trial_id, []).append((finder, leftover))
+
+    def begun(self, start: Start, time: float) -> tuple[Start, list[Event]]:
+        """Return the order such that the trial goes on from what it saved, and what it has told by that."""
+        saved = self.by_trial.pop(start.trial_id, [])
+        digest, known = config_digest(start.config), start.checkpoint
+        if known is not None and known.trial_id != start.trial_id:
+            return start, []  # it goes on from another trial's
+        usable = [
+            one
+            for _, one in sorted(saved, key=lambda pair: _order(pair[1]))
+            if one.state.get("config") == digest and one.state["t"] > (known.t if known is not None else 0)
+        ]
+        if not usable:
+            return start, []
+        events = _told(usable, start.trial_id, start.attempt, known.t if known is not None else 0, time)
+        return replace(start, checkpoint=_checkpoint(usable[-1]), fallbacks=()), events
+
+    def remove(self) -> None:
+        """Delete the checkpoints of trials that did not start again."""
+        for saved in self.by_trial.values():
+            for finder, leftover in saved:
+                _remove(finder, [leftover])
+        self.by_trial.clear()
+
+
+def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Event]:
     """Return the events of checkpoints that no record names; those of no use are deleted.
 
     Called after the replay and before any trial starts, by the one driver that may write.
 
     Args:
         outstanding: Knows the checkpoints that are still to be deleted.
+        late: Gets the checkpoints of attempts that are in no record.
 
     Raises:
         StorageError: The store stays away.
@@ -50,22 +96,46 @@ def take_in(parts: Parts, outstanding: Outstanding) -> list[Saved]:
     controller, place = parts.controller, parts.place
     fence = patiently(lambda: _newest_fence(place))
     named = frozenset(filter(None, map(key_of, (*controller.kept_uris, *outstanding.discards))))
-    events: list[Saved] = []
+    by_trial: dict[str, list[Leftover]] = {}
     for finder in _finders(parts):
         found = patiently(lambda finder=finder: finder.find(named))  # type: ignore[misc]
         found = [one for one in found if one.is_ours]
         wanted = [one for one in found if is_wanted(one, controller.trials, fence)]
         _remove(finder, [one for one in found if one not in wanted])
-        events += [_saved(one, controller.trials[one.trial_id], parts.engine.now()) for one in wanted]
-    if events:
-        n_trials = len({one.trial_id for one in events})
-        saves = f"{_counted(len(events), 'save')} of {_counted(n_trials, 'trial')}"
-        warn(f"added {saves} that the journal did not name yet")
-    return sorted(events, key=lambda one: (one.trial_id, one.checkpoint.t))
+        for one in wanted:
+            trial = controller.trials.get(one.trial_id)
+            if trial is None or not (trial.status.is_placed or trial.status is Status.PARKED):
+                late.add(finder, one)
+            else:
+                by_trial.setdefault(trial.id, []).append(one)
+    n = sum(map(len, by_trial.values())) + sum(map(len, late.by_trial.values()))
+    if n and parts.past is not None:
+        saves = f"{_counted(n, 'save')} of {_counted(len(by_trial) + len(late), 'trial')}"
+        warn(f"found {saves} that the journal did not name yet: nothing of these is done again")
+    return [
+        event
+        for trial_id, saved in sorted(by_trial.items())
+        for event in _told(
+            sorted(saved, key=_order),
+            trial_id,
+            controller.trials[trial_id].attempt,
+            controller.trials[trial_id].ruled_t,
+            parts.engine.now(),
+        )
+    ]
 
 
-def clear_up(parts: Parts) -> None:
+def clear_out(parts: Parts) -> None:
+    """Delete all checkpoints in the place of an experiment that begins."""
+    late = LateSaves()
+    take_in(parts, Outstanding(), late)
+    late.remove()
+
+
+def clear_up(parts: Parts, late: LateSaves) -> None:
     """Delete the parts of saves and deletions that killed processes left; no trial runs any more."""
+    if parts.controller.is_finished:
+        late.remove()
     trials, is_resumed = parts.controller.trials.values(), parts.past is not None
     if parts.engine.repeats and not is_resumed:
         return
@@ -82,17 +152,21 @@ def clear_up(parts: Parts) -> None:
 def is_wanted(leftover: Leftover, trials: Mapping[str, Trial], fence: int) -> bool:
     """Return whether its trial can go on from it: it is newer, of the same config, and of no earlier attempt.
 
+    A trial that is in no record may be created again.
+
     Args:
         fence: The number of the lease under which the journal's newest records were written. What
             an earlier holder saved after that is not of the same history.
     """
     trial, state = trials.get(leftover.trial_id), leftover.state
-    if trial is None or trial.status.is_final or leftover.fence < fence:
-        return False
-    if not leftover.is_whole or leftover.is_damaged:
-        return False
     t, attempt = state.get("t"), state.get("attempt")
-    if type(t) is not int or type(attempt) is not int or attempt < trial.attempt:
+    if not leftover.is_whole or leftover.is_damaged or leftover.fence < fence:
+        return False
+    if type(t) is not int or type(attempt) is not int:
+        return False
+    if trial is None:
+        return True
+    if trial.status.is_final or attempt < trial.attempt:
         return False
     known_t = trial.checkpoint.t if trial.checkpoint is not None else 0
     return t > known_t and state.get("config") == config_digest(trial.config)
@@ -121,10 +195,43 @@ def _newest_fence(place: Place) -> int:
     return chain[-1].fence if chain else 0
 
 
-def _saved(leftover: Leftover, trial: Trial, time: float) -> Saved:
+def _order(leftover: Leftover) -> tuple[int, int]:
+    return leftover.state["t"], leftover.fence
+
+
+def _told(
+    saved: Sequence[Leftover], trial_id: str, attempt: int, ruled_t: int, time: float
+) -> list[Event]:
+    """Return what the trial told when it made these checkpoints, as far as that is newer than `ruled_t`."""
+    events: list[Event] = []
+    for one in saved:
+        checkpoint = _checkpoint(one)
+        for t, metrics, raw in _results(one):
+            if t > ruled_t:
+                ruled_t = t
+                at = checkpoint if t == checkpoint.t else None
+                events.append(Reported(time, trial_id, attempt, t, metrics, at, raw))
+        if not events or getattr(events[-1], "checkpoint", None) != checkpoint:
+            events.append(Saved(time, trial_id, attempt, checkpoint))
+    return events
+
+
+def _results(leftover: Leftover) -> Iterator[tuple[int, Metrics, str]]:
+    """The results that came with a checkpoint, as far as they can be read."""
+    given = leftover.state.get("results")
+    for raw in given if isinstance(given, list) else ():
+        try:
+            metrics = decode(raw)
+            t = metrics["training_iteration"]
+        except (ValueError, TypeError, KeyError):
+            continue
+        if type(t) is int:
+            yield t, metrics, raw
+
+
+def _checkpoint(leftover: Leftover) -> Checkpoint:
     t, is_automatic = leftover.state["t"], leftover.state.get("automatic") is True
-    checkpoint = Checkpoint(trial.id, t, leftover.uri, leftover.size_bytes, is_automatic)
-    return Saved(time, trial.id, trial.attempt, checkpoint)
+    return Checkpoint(leftover.trial_id, t, leftover.uri, leftover.size_bytes, is_automatic)
 
 
 def _remove(finder: Finder, found: list[Leftover]) -> None:

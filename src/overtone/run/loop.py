@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from overtone.core.controller import Controller
 from overtone.core.messages import (
@@ -22,6 +23,7 @@ from overtone.core.messages import (
     Proceed,
     Record,
     Requested,
+    Start,
     Suggest,
     Suggested,
 )
@@ -30,6 +32,9 @@ from overtone.errors import StorageError
 from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
+
+if TYPE_CHECKING:
+    from overtone.run.leftovers import LateSaves
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""
@@ -62,6 +67,7 @@ class Loop:
         look: Called where all that happened so far is in the journal, and everybody knows of it.
         deletions: Holds orders to delete checkpoints until the journal is safe; a world that is
             gone through again does without.
+        late: Has what attempts saved whose start is in no record.
     """
 
     def __init__(
@@ -76,6 +82,7 @@ class Loop:
         outstanding: Outstanding | None = None,
         look: Callable[[], None] = lambda: None,
         deletions: Deletions | None = None,
+        late: LateSaves | None = None,
     ) -> None:
         self._controller = controller
         self._engine = engine
@@ -89,6 +96,7 @@ class Loop:
         self._outstanding = outstanding or Outstanding()
         self._look = look
         self._deletions = deletions if not engine.repeats else None
+        self._late = late
         self._gathers = engine.repeats
         self._gathered: list[Record] = []
         self._gathered_at = time.monotonic()
@@ -176,6 +184,9 @@ class Loop:
                 elif type(order) is Discard and self._deletions is not None:
                     discards.append(order)
                 else:
+                    if self._late and type(order) is Start:
+                        order, heard = self._late.begun(order, self._engine.now())
+                        queue.extend(heard)
                     commands.append(order)
         if self._gathers:
             self._gathered += records

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,6 +129,17 @@ def keep(
 def note(folder: Path, state: Mapping[str, Any]) -> None:
     """Write `.overtone.json` into a checkpoint."""
     (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
+
+
+def newest(results: Sequence[str], most_bytes: int) -> list[str]:
+    """Return as many of the last texts as fit, in their order."""
+    found: list[str] = []
+    for text in reversed(results):
+        most_bytes -= len(text)
+        if most_bytes < 0:
+            break
+        found.append(text)
+    return found[::-1]
 
 
 def config_digest(config: Mapping[str, Any]) -> str:

@@ -145,6 +145,7 @@ class Session(Origin):
             raw = encode(values)
         except (TypeError, ValueError, RecursionError):
             raw = encode(normalise(values, self._warned))
+        self._keeper.results.append(raw)
         kept = self._keep_reported(checkpoint, t)
         self.iteration = t
         self._send("reported", t, raw, kept)

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from overtone.core.messages import Reported, Saved, Start
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint
-from overtone.run.leftovers import is_wanted
+from overtone.run.leftovers import LateSaves, is_wanted
 from overtone.store.leftovers import Leftover
 from overtone.worker.saving import config_digest
+from overtone.worker.wire import encode
 
 CONFIG = {"x": 0.5, "layers": (1, 2)}
 
@@ -49,7 +51,42 @@ def test_a_newer_one_of_the_same_history_is_taken_in():
 )
 def test_any_other_is_not(found, known, fence):
     assert not is_wanted(found, {"a": known}, fence)
-    assert not is_wanted(found, {}, fence)
+
+
+def test_the_newest_one_of_a_trial_that_is_created_again_is_taken_in():
+    assert is_wanted(leftover(), {}, 1)
+    assert not is_wanted(leftover(is_damaged=True), {}, 1)
+
+
+def test_an_attempt_whose_start_is_in_no_record_is_told_after_the_next_start():
+    late = LateSaves()
+    for t in (12, 13, 11):
+        late.add(None, leftover(t=t, results=[encode({"training_iteration": t, "loss": t / 10}), "{", "3"]))
+    late.add(None, leftover(t=14))
+    start = Start("a", 3, 0, CONFIG, None, None, Checkpoint("a", 11, "x"))
+    assert len(late) == 1
+    begun, events = late.begun(start, 5.0)
+    assert begun.checkpoint == Checkpoint("a", 14, "uri", 1)
+    assert [(type(one), one.attempt, one.checkpoint.t) for one in events] == [
+        (Reported, 3, 12), (Reported, 3, 13), (Saved, 3, 14),
+    ]  # fmt: skip
+    assert [one.metrics["loss"] for one in events[:2]] == [1.2, 1.3]
+    assert late.begun(start, 5.0) == (start, [])  # once
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        Start("a", 0, 0, {"x": 0.6}, None, None),  # it is another trial
+        Start("a", 0, 0, CONFIG, None, None, Checkpoint("a", 11, "x")),  # it has one that is as new
+        Start("a", 0, 0, CONFIG, None, None, Checkpoint("b", 5, "x")),  # it begins from another trial
+    ],
+)
+def test_any_other_attempt_starts_as_ordered(start):
+    late = LateSaves()
+    late.add(None, leftover())
+    assert late.begun(start, 0.0) == (start, [])
+    assert not late
 
 
 def test_a_digest_is_the_same_before_and_after_a_journal():
