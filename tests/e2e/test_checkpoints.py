@@ -1,5 +1,6 @@
 """Checkpoints from outside: kept without asking, gone on from, and no more than there is room."""
 
+import json
 import os
 import shutil
 import signal
@@ -244,6 +245,21 @@ def test_a_trial_that_is_in_no_record_goes_on_from_its_save_when_it_is_created_a
     _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=1)
     assert seen == [0]
     assert "would decide otherwise" not in capsys.readouterr().err
+
+
+def test_the_book_of_max_disk_forgets_what_a_resume_deleted(tmp_path):
+    first, _ = _run_counting(tmp_path, max_disk="1GB")
+    book, home = tmp_path / "exp/.checkpoint_sizes.json", Path(first.trials[0].local_path)
+    assert len(json.loads(book.read_text())) == 6
+    shutil.copytree(home / "checkpoint_000006", home / "checkpoint_000006_a2")
+    book.write_text(json.dumps({**json.loads(book.read_text()), str(home / "checkpoint_000006_a2"): 10**9}))
+    _run_counting(tmp_path, resume=True, num_samples=2, max_disk="1GB")
+    sizes = json.loads(book.read_text())
+    assert len(sizes) == 12
+    assert sum(sizes.values()) < 100_000
+    book.unlink()  # another machine
+    _run_counting(tmp_path, resume=True, num_samples=3, max_disk="1GB")
+    assert len(json.loads(book.read_text())) == 18
 
 
 def test_a_resume_gives_back_the_space_of_what_no_record_names(tmp_path, capsys):

@@ -136,9 +136,9 @@ class Controller:
         return tuple(self._roster.choices)
 
     @property
-    def kept_uris(self) -> set[str]:
-        """The places of all checkpoints that are kept."""
-        return self._roster.kept_uris
+    def kept(self) -> dict[str, int]:
+        """The bytes of all checkpoints that are kept, by uri."""
+        return self._roster.kept
 
     def handle(self, event: m.Event) -> Outcome:
         """Take note of an event and decide what follows.

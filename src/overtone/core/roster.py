@@ -220,9 +220,9 @@ class Roster:
         self._discard(self._retention.add(checkpoint, worth, merit))
 
     @property
-    def kept_uris(self) -> set[str]:
-        """The places of all checkpoints that are kept."""
-        return self._retention.uris()
+    def kept(self) -> dict[str, int]:
+        """The bytes of all checkpoints that are kept, by uri."""
+        return self._retention.sizes()
 
     def went_on_from(self, trial: Trial, restored: Checkpoint | None) -> None:
         """Note what a trial's process restored: an earlier one, where the newest was damaged."""

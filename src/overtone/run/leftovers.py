@@ -41,25 +41,25 @@ class Finder(Protocol):
 
 
 class LateSaves:
-    """What attempts saved whose start is in no record, until the trials start again.
-
-    Attributes:
-        by_trial: What is not started yet.
-    """
+    """What attempts saved whose start is in no record, until the trials start again."""
 
     def __init__(self) -> None:
-        self.by_trial: dict[str, list[tuple[Finder, Leftover]]] = {}
+        self._by_trial: dict[str, list[tuple[Finder, Leftover]]] = {}
 
     def __len__(self) -> int:
-        return len(self.by_trial)
+        return len(self._by_trial)
 
     def add(self, finder: Finder, leftover: Leftover) -> None:
         """Take note of a checkpoint."""
-        self.by_trial.setdefault(leftover.trial_id, []).append((finder, leftover))
+        self._by_trial.setdefault(leftover.trial_id, []).append((finder, leftover))
+
+    def all(self) -> list[Leftover]:
+        """Return all that was not started again."""
+        return [leftover for saved in self._by_trial.values() for _, leftover in saved]
 
     def begun(self, start: Start, time: float) -> tuple[Start, list[Event]]:
         """Return the order such that the trial goes on from what it saved, and what it has told by that."""
-        saved = self.by_trial.pop(start.trial_id, [])
+        saved = self._by_trial.pop(start.trial_id, [])
         digest, known = config_digest(start.config), start.checkpoint
         if known is not None and known.trial_id != start.trial_id:
             return start, []  # it goes on from another trial's
@@ -75,10 +75,10 @@ class LateSaves:
 
     def remove(self) -> None:
         """Delete the checkpoints of trials that did not start again."""
-        for saved in self.by_trial.values():
+        for saved in self._by_trial.values():
             for finder, leftover in saved:
                 _remove(finder, [leftover])
-        self.by_trial.clear()
+        self._by_trial.clear()
 
 
 def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Event]:
@@ -94,8 +94,9 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
         StorageError: The store stays away.
     """
     controller, place = parts.controller, parts.place
+    kept = controller.kept
     fence = patiently(lambda: _newest_fence(place))
-    named = frozenset(filter(None, map(key_of, (*controller.kept_uris, *outstanding.discards))))
+    named = frozenset(filter(None, map(key_of, (*kept, *outstanding.discards))))
     by_trial: dict[str, list[Leftover]] = {}
     for finder in _finders(parts):
         found = patiently(lambda finder=finder: finder.find(named))  # type: ignore[misc]
@@ -108,9 +109,10 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
                 late.add(finder, one)
             else:
                 by_trial.setdefault(trial.id, []).append(one)
-    n = sum(map(len, by_trial.values())) + sum(map(len, late.by_trial.values()))
-    if n and parts.past is not None:
-        saves = f"{_counted(n, 'save')} of {_counted(len(by_trial) + len(late), 'trial')}"
+    found = [*(one for saved in by_trial.values() for one in saved), *late.all()]
+    _set_book(parts, {**kept, **{one.uri: one.size_bytes for one in found}})
+    if found and parts.past is not None:
+        saves = f"{_counted(len(found), 'save')} of {_counted(len(by_trial) + len(late), 'trial')}"
         warn(f"found {saves} that the journal did not name yet: nothing of these is done again")
     return [
         event
@@ -123,6 +125,18 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
             parts.engine.now(),
         )
     ]
+
+
+def _set_book(parts: Parts, sizes: Mapping[str, int]) -> None:
+    """Bring the book of sizes in line, if `max_disk` is set.
+
+    Saves were deleted, or it is another machine, which has no book.
+    """
+    from overtone.store.budgeted import BOOK, write_book
+
+    header = parts.past.header if parts.past is not None else {}
+    if (parts.folder / BOOK).exists() or header.get("parts", {}).get("checkpoints", {}).get("max_disk"):
+        write_book(parts.folder, sizes)
 
 
 def clear_out(parts: Parts) -> None:
