@@ -73,7 +73,7 @@ class Model(tune.Trainable):
             note("saved", self.t)
         time.sleep(options["save_s"])
         self.t += 1
-        return {"score": self.t, "done": self.t == options["n"]}
+        return {"score": self.t, "done": self.t >= options["n"]}
 
     def save_checkpoint(self, folder):
         Path(folder, "t").write_text(str(self.t))

@@ -247,6 +247,38 @@ def test_a_trial_that_is_in_no_record_goes_on_from_its_save_when_it_is_created_a
     assert "would decide otherwise" not in capsys.readouterr().err
 
 
+class Counted(tune.Trainable):
+    """Says itself when it is done; to begin it again would be a mistake."""
+
+    def setup(self, config):
+        self.t = 0
+
+    def step(self):
+        self.t += 1
+        return {"score": self.t, "done": self.t == 6}
+
+    def save_checkpoint(self, folder):
+        Path(folder, "t").write_text(str(self.t))
+
+    def load_checkpoint(self, folder):
+        self.t = int(Path(folder, "t").read_text())
+
+
+@pytest.mark.parametrize("last", ['"t":2,"checkpoint"', '"e":"capacity_changed"', '"t":6,"checkpoint"'])
+def test_a_trial_that_was_done_is_not_begun_again(tmp_path, last):
+    def run(resume):
+        return tune.run(
+            Counted, metric="score", mode="max", seed=1, engine="inline", verbose=0, tensorboard=False,
+            storage_path=tmp_path, name="exp", resume=resume, checkpoint_freq=1,
+        )  # fmt: skip
+
+    run(False)
+    _cut(tmp_path / "exp/journal.jsonl", last.encode())
+    (trial,) = run(True).trials
+    assert trial.status == "TERMINATED"
+    assert [row["score"] for row in trial.results()] == [1, 2, 3, 4, 5, 6]
+
+
 def test_the_book_of_max_disk_forgets_what_a_resume_deleted(tmp_path):
     first, _ = _run_counting(tmp_path, max_disk="1GB")
     book, home = tmp_path / "exp/.checkpoint_sizes.json", Path(first.trials[0].local_path)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from overtone.core.messages import Event, Reported, Saved, Start
+from overtone.core.messages import Ended, Event, Reported, Saved, Start
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
 from overtone.run.loop import warn
@@ -57,8 +57,11 @@ class LateSaves:
         """Return all that was not started again."""
         return [leftover for saved in self._by_trial.values() for _, leftover in saved]
 
-    def begun(self, start: Start, time: float) -> tuple[Start, list[Event]]:
-        """Return the order such that the trial goes on from what it saved, and what it has told by that."""
+    def begun(self, start: Start, time: float) -> tuple[Start | None, list[Event]]:
+        """Return the order such that the trial goes on from what it saved, and what it has told by that.
+
+        The order is None if the trial was done: it is not started again.
+        """
         saved = self._by_trial.pop(start.trial_id, [])
         digest, known = config_digest(start.config), start.checkpoint
         if known is not None and known.trial_id != start.trial_id:
@@ -71,6 +74,8 @@ class LateSaves:
         if not usable:
             return start, []
         events = _told(usable, start.trial_id, start.attempt, known.t if known is not None else 0, time)
+        if type(events[-1]) is Ended:
+            return None, events
         return replace(start, checkpoint=_checkpoint(usable[-1]), fallbacks=()), events
 
     def remove(self) -> None:
@@ -105,7 +110,7 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
         _remove(finder, [one for one in found if one not in wanted])
         for one in wanted:
             trial = controller.trials.get(one.trial_id)
-            if trial is None or not (trial.status.is_placed or trial.status is Status.PARKED):
+            if trial is None or not _is_live(trial):
                 late.add(finder, one)
             else:
                 by_trial.setdefault(trial.id, []).append(one)
@@ -114,17 +119,14 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
     if found and parts.past is not None:
         saves = f"{_counted(len(found), 'save')} of {_counted(len(by_trial) + len(late), 'trial')}"
         warn(f"found {saves} that the journal did not name yet: nothing of these is done again")
-    return [
-        event
-        for trial_id, saved in sorted(by_trial.items())
-        for event in _told(
-            sorted(saved, key=_order),
-            trial_id,
-            controller.trials[trial_id].attempt,
-            controller.trials[trial_id].ruled_t,
-            parts.engine.now(),
-        )
-    ]
+    events: list[Event] = []
+    for trial in [one for one in controller.trials.values() if _is_live(one)]:
+        saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.engine.now()
+        told = _told(saved, trial.id, trial.attempt, trial.ruled_t, now)
+        if not told and trial.last is not None and trial.last.metrics.get("done") is True:
+            told = [_done(trial.id, trial.attempt, now)]
+        events += told
+    return events
 
 
 def _set_book(parts: Parts, sizes: Mapping[str, int]) -> None:
@@ -209,6 +211,16 @@ def _newest_fence(place: Place) -> int:
     return chain[-1].fence if chain else 0
 
 
+def _is_live(trial: Trial) -> bool:
+    """Return whether it had a process when the records end."""
+    return trial.status.is_placed or trial.status is Status.PARKED
+
+
+def _done(trial_id: str, attempt: int, time: float) -> Ended:
+    """The end of a trial whose last result says that it is done."""
+    return Ended(time, trial_id, attempt, "returned")
+
+
 def _order(leftover: Leftover) -> tuple[int, int]:
     return leftover.state["t"], leftover.fence
 
@@ -227,6 +239,9 @@ def _told(
                 events.append(Reported(time, trial_id, attempt, t, metrics, at, raw))
         if not events or getattr(events[-1], "checkpoint", None) != checkpoint:
             events.append(Saved(time, trial_id, attempt, checkpoint))
+    last = next((one for one in reversed(events) if isinstance(one, Reported)), None)
+    if last is not None and last.metrics.get("done") is True:
+        events.append(_done(trial_id, attempt, time))
     return events
 
 

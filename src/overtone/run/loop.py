@@ -185,8 +185,11 @@ class Loop:
                     discards.append(order)
                 else:
                     if self._late and type(order) is Start:
-                        order, heard = self._late.begun(order, self._engine.now())
+                        begun, heard = self._late.begun(order, self._engine.now())
                         queue.extend(heard)
+                        if begun is None:
+                            continue
+                        order = begun
                     commands.append(order)
         if self._gathers:
             self._gathered += records

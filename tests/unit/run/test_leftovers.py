@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from overtone.core.messages import Reported, Saved, Start
+from overtone.core.messages import Ended, Reported, Saved, Start
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint
 from overtone.run.leftovers import LateSaves, is_wanted
@@ -72,6 +72,14 @@ def test_an_attempt_whose_start_is_in_no_record_is_told_after_the_next_start():
     ]  # fmt: skip
     assert [one.metrics["loss"] for one in events[:2]] == [1.2, 1.3]
     assert late.begun(start, 5.0) == (start, [])  # once
+
+
+def test_a_trial_that_was_done_is_not_started_again():
+    late = LateSaves()
+    late.add(None, leftover(results=[encode({"training_iteration": 11, "done": True})]))
+    begun, events = late.begun(Start("a", 3, 0, CONFIG, None, None), 5.0)
+    assert begun is None
+    assert [type(one) for one in events] == [Reported, Ended]
 
 
 @pytest.mark.parametrize(
