@@ -314,22 +314,23 @@ def freeze_driver(case: Case) -> tuple[int, list[str]]:
         problems.append(f"the driver that was frozen ended with {ended}")
     theirs = {one.key for one in case.server.log if one.machine == new.name and one.method == "PUT"}
     began = min(one.time for one in case.server.log if one.machine == new.name and one.key.startswith("lease/"))
-    gone = _discarded(case)
+    needed = _named(case)
     for one in case.server.log:
         if one.machine == old.name and one.time > began and not one.key.startswith("lease/000001"):
-            is_deletion = one.method == "DELETE" and one.key.rpartition("/")[0] not in gone
+            is_deletion = one.method == "DELETE" and one.key.rpartition("/")[0] in needed
             if one.key in theirs or is_deletion:
                 problems.append(f"{one.method} {one.key} {one.time - began:.2f} s after the takeover")
     return 1, problems + case.problems(but=frozenset({old.name}))
 
 
-def _discarded(case: Case) -> set[str]:
-    """The keys of the checkpoints that the successor's journal gave up."""
+def _named(case: Case) -> set[str]:
+    """The keys of the checkpoints that the successor's journal names and did not give up."""
     from overtone.store.files import RemoteFiles
 
     files = RemoteFiles(f"{case.options['url']}/exp")
     text = b"".join(files.read_all(list(files.sizes("journal")))).decode()
-    return set(re.findall(r'"e":"discarded"[^\n]*"uri":"[^"]*/exp/([^"]+)"', text))
+    gone = set(re.findall(r'"e":"discarded"[^\n]*"uri":"[^"]*/exp/([^"]+)"', text))
+    return set(re.findall(r'"uri":"[^"]*/exp/([^"]+)"', text)) - gone
 
 
 def _sizes(url: str) -> dict[str, int]:

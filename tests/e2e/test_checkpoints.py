@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from overtone import tune
-from overtone.core.messages import Started
+from overtone.core.messages import Ended, Started
 from overtone.journal.reader import read
 from overtone.worker.saving_rule import SavingRule
 
@@ -269,14 +269,18 @@ def test_a_trial_that_was_done_is_not_begun_again(tmp_path, last):
     def run(resume):
         return tune.run(
             Counted, metric="score", mode="max", seed=1, engine="inline", verbose=0, tensorboard=False,
-            storage_path=tmp_path, name="exp", resume=resume, checkpoint_freq=1,
+            storage_path=tmp_path, name="exp", resume=resume, checkpoint_freq=1, num_samples=2, max_concurrent_trials=1,
         )  # fmt: skip
 
     run(False)
     _cut(tmp_path / "exp/journal.jsonl", last.encode())
-    (trial,) = run(True).trials
-    assert trial.status == "TERMINATED"
-    assert [row["score"] for row in trial.results()] == [1, 2, 3, 4, 5, 6]
+    for trial in run(True).trials:
+        assert trial.status == "TERMINATED"
+        assert [row["score"] for row in trial.results()] == [1, 2, 3, 4, 5, 6]
+    events = [record.event for record in read(tmp_path / "exp/journal.jsonl")]
+    started = [one.trial_id for one in events if isinstance(one, Started)]
+    assert len(started) == len(set(started))
+    assert not any(isinstance(one, Ended) and one.error for one in events)
 
 
 def test_the_book_of_max_disk_forgets_what_a_resume_deleted(tmp_path):

@@ -253,6 +253,7 @@ class Run:
                 parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
                 try:
                     console.open()
+                    self._loop.pump(late.events, is_past=True)
                     self._loop.pump(first)
                     self._loop.run()
                     if parts.controller.is_finished:
@@ -286,7 +287,6 @@ class Run:
 
         for line in space_changes(past.header["parts"].get("space"), space_to_data(parts.space)):
             warn(f"the space has changed: {line}; trials from now on are drawn from the new one")
-        made_up: Sequence[Event] = []
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
@@ -297,13 +297,13 @@ class Run:
         answers.update(resuming.answers)
         if not engine.repeats:
             deletions.hold(resuming.undone_discards)
-            made_up = take_in(parts, resuming.outstanding, late)
+            late.events = take_in(parts, resuming.outstanding, late)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
             asked = [host.submit(Suggest(index)) for index in sorted(resuming.outstanding.asked)]
             return [*first, *(one for one in asked if one is not None)]
         else:
             first = [*first, CapacityChanged(engine.now(), resuming.outstanding.nodes)]
-        return [*made_up, Resumed(engine.now(), parts.limits, past.errored), *first]
+        return [Resumed(engine.now(), parts.limits, past.errored), *first]
 
     def _mend(self, failed: Sequence[Observer]) -> None:
         """Write what the observers of files could not, while the disk was full perhaps."""

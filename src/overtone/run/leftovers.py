@@ -41,9 +41,14 @@ class Finder(Protocol):
 
 
 class LateSaves:
-    """What attempts saved whose start is in no record, until the trials start again."""
+    """What attempts saved whose start is in no record, until the trials start again.
+
+    Attributes:
+        events: What attempts told whose start is in the records.
+    """
 
     def __init__(self) -> None:
+        self.events: list[Event] = []
         self._by_trial: dict[str, list[tuple[Finder, Leftover]]] = {}
 
     def __len__(self) -> int:

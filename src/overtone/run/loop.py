@@ -144,8 +144,13 @@ class Loop:
         """Let `run` return after this batch, whatever still runs: it ends with the engine."""
         self._is_left = True
 
-    def pump(self, events: Iterable[Event]) -> None:
-        """Take events through the controller, the journal and the observers; carry out what follows."""
+    def pump(self, events: Iterable[Event], is_past: bool = False) -> None:
+        """Take events through the controller, the journal and the observers; carry out what follows.
+
+        Args:
+            is_past: They happened under an earlier driver, and a Resumed comes next. Nothing is
+                carried out but deletions: what starts now would be lost with that driver.
+        """
         queue = deque(events)
         records: list[Record] = []
         commands: list[Command] = []
@@ -175,7 +180,7 @@ class Loop:
                     expect(order)
                 if type(order) is Suggest or type(order) is Observe:
                     try:
-                        found = submit(order)
+                        found = None if is_past and type(order) is Suggest else submit(order)
                     except Exception:
                         self._put_down(records)
                         raise
@@ -184,6 +189,8 @@ class Loop:
                 elif type(order) is Discard and self._deletions is not None:
                     discards.append(order)
                 else:
+                    if is_past:
+                        continue
                     if self._late and type(order) is Start:
                         begun, heard = self._late.begun(order, self._engine.now())
                         queue.extend(heard)

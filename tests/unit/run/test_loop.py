@@ -208,6 +208,19 @@ def test_it_waits_for_deletions():
     assert ("journal", [3]) in engine.log
 
 
+def test_of_what_an_earlier_driver_missed_only_deletions_are_carried_out():
+    discard, start = m.Discard("a/1"), m.Start("b", 0, 1, {}, None, None)
+    engine, asked = FakeEngine(), []
+    searcher = Counting()
+    searcher.suggest = asked.append
+    loop = loop_of(Scripted({m.Reported: Outcome((), [discard, start, PROCEED, m.Suggest(3)])}), engine, searcher=searcher)
+    loop._deletions = Deletions(lambda: 10, lambda: 10, lambda: None)
+    loop.pump([reported(1)], is_past=True)
+    assert engine.log == [("journal", [2]), ("command", discard)]
+    assert asked == []
+    assert loop._outstanding.asked == {3}
+
+
 def test_a_deletion_waits_until_the_journal_is_safe():
     safe = []
     discard, gone = m.Discard("a/1"), m.Discarded(7.0, "a/1")
