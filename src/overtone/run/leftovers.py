@@ -74,7 +74,7 @@ class LateSaves:
         usable = [
             one
             for _, one in sorted(saved, key=lambda pair: _order(pair[1]))
-            if one.state.get("config") == digest and one.state["t"] > (known.t if known is not None else 0)
+            if _is_of(one, digest) and one.state["t"] > (known.t if known is not None else 0)
         ]
         if not usable:
             return start, []
@@ -190,7 +190,7 @@ def is_wanted(leftover: Leftover, trials: Mapping[str, Trial], fence: int) -> bo
     if trial.status.is_final or attempt < trial.attempt:
         return False
     known_t = trial.checkpoint.t if trial.checkpoint is not None else 0
-    return t > known_t and state.get("config") == config_digest(trial.config)
+    return t > known_t and _is_of(leftover, config_digest(trial.config))
 
 
 def _finders(parts: Parts) -> list[Finder]:
@@ -214,6 +214,11 @@ def _newest_fence(place: Place) -> int:
 
     chain = segments(RemoteFiles(place.url))
     return chain[-1].fence if chain else 0
+
+
+def _is_of(leftover: Leftover, digest: str) -> bool:
+    """Return whether an attempt with this config saved it; not if that cannot be told."""
+    return bool(digest) and leftover.state.get("config") == digest
 
 
 def _is_live(trial: Trial) -> bool:

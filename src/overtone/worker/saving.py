@@ -145,18 +145,23 @@ def newest(results: Sequence[str], most_bytes: int) -> list[str]:
 def config_digest(config: Mapping[str, Any]) -> str:
     """Return a short text that tells configs apart, as far as their values are data.
 
-    The same before and after a config was in a journal.
+    The same before and after a config was in a journal; "" if it cannot be told.
     """
-    text = json.dumps(config, sort_keys=True, default=_as_data)
-    return f"{crc32(text.encode()):08x}"
+    try:
+        return f"{crc32(_CONFIGS.encode(config).encode()):08x}"
+    except Exception:  # such as keys of several types, or a value of the user's own that raises
+        return ""
 
 
 def _as_data(value: Any) -> Any:
-    """An array as a list; of anything else, what it is."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
+    """A number of NumPy's as a number; of anything else, what it is."""
+    if getattr(value, "ndim", None) == 0:
+        return value.item()
     kind = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+_CONFIGS = json.JSONEncoder(sort_keys=True, default=_as_data)  # made once: it takes longer than a config
 
 
 def name_of(t: int, attempt: int, again: int) -> str:
