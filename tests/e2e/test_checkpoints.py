@@ -1,13 +1,15 @@
 """Checkpoints from outside: kept without asking, gone on from, and no more than there is room."""
 
+import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
 from overtone import tune
-from overtone.core.messages import Started
+from overtone.core.messages import Ended, Started
 from overtone.journal.reader import read
 from overtone.worker.saving_rule import SavingRule
 
@@ -187,3 +189,126 @@ def test_max_disk_must_be_a_size(run):
         run(counting, max_disk="much")
     with pytest.raises(ValueError, match="max_disk=-1"):
         run(counting, max_disk=-1)
+
+
+def _run_counting(folder, resume=False, **options):
+    """A trial of six saves; what it went on from, and what was done since."""
+    seen = []
+
+    def train(config):
+        first = int(Path(tune.checkpoint, "t").read_text()) if tune.checkpoint else 0
+        seen.append(first)
+        for t in range(first + 1, 7):
+            with tune.checkpoint_dir(step=t) as path:
+                Path(path, "t").write_text(str(t))
+            tune.report(score=t)
+
+    found = tune.run(
+        train, config={"x": tune.uniform(0, 1)}, metric="score", mode="max", seed=1, engine="inline", verbose=0,
+        tensorboard=False, storage_path=folder, name="exp", resume=resume, **options,
+    )  # fmt: skip
+    return found, seen
+
+
+def _cut(journal, last):
+    """Let a journal end with the first line that holds this, as the loss of a machine leaves it."""
+    lines = journal.read_bytes().splitlines(keepends=True)
+    end = next(i for i, line in enumerate(lines) if last in line)
+    journal.write_bytes(b"".join(lines[: end + 1]))
+
+
+@pytest.mark.parametrize("keep", [None, 1])
+def test_a_save_that_no_record_names_is_taken_in_by_a_resume(tmp_path, capsys, keep):
+    first, _ = _run_counting(tmp_path, keep_checkpoints_num=keep)
+    _cut(tmp_path / "exp/journal.jsonl", b'"t":2,"checkpoint"')
+    again, seen = _run_counting(tmp_path, resume=True, keep_checkpoints_num=keep)
+    assert seen == [6]
+    n = 4 if keep is None else 1
+    said = f"overtone: found {n} save{'s' * (n > 1)} of 1 trial that the journal did not name yet: nothing of these"
+    assert said in capsys.readouterr().err
+    # with keep=1 the older ones were deleted, with the results that came with them
+    assert [row["score"] for row in again.trials[0].results()] == ([1, 2, 3, 4, 5, 6] if keep is None else [1, 2, 6])
+    assert Path(again.trials[0].checkpoint.path, "t").read_text() == "6"
+    _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=keep)
+    assert seen == [0]  # a replay of it is the same
+    assert "would decide otherwise" not in capsys.readouterr().err
+    assert first.trials[0].trial_id == again.trials[0].trial_id
+
+
+def test_a_trial_that_is_in_no_record_goes_on_from_its_save_when_it_is_created_again(tmp_path, capsys):
+    first, _ = _run_counting(tmp_path, keep_checkpoints_num=1)
+    _cut(tmp_path / "exp/journal.jsonl", b'"e":"capacity_changed"')
+    again, seen = _run_counting(tmp_path, resume=True, keep_checkpoints_num=1)
+    assert seen == [6]
+    assert first.trials[0].trial_id == again.trials[0].trial_id
+    assert Path(again.trials[0].checkpoint.path, "t").read_text() == "6"
+    _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=1)
+    assert seen == [0]
+    assert "would decide otherwise" not in capsys.readouterr().err
+
+
+class Counted(tune.Trainable):
+    """Says itself when it is done; to begin it again would be a mistake."""
+
+    def setup(self, config):
+        self.t = 0
+
+    def step(self):
+        self.t += 1
+        return {"score": self.t, "done": self.t == 6}
+
+    def save_checkpoint(self, folder):
+        Path(folder, "t").write_text(str(self.t))
+
+    def load_checkpoint(self, folder):
+        self.t = int(Path(folder, "t").read_text())
+
+
+@pytest.mark.parametrize("last", ['"t":2,"checkpoint"', '"e":"capacity_changed"', '"t":6,"checkpoint"'])
+def test_a_trial_that_was_done_is_not_begun_again(tmp_path, last):
+    def run(resume):
+        return tune.run(
+            Counted, metric="score", mode="max", seed=1, engine="inline", verbose=0, tensorboard=False,
+            storage_path=tmp_path, name="exp", resume=resume, checkpoint_freq=1, num_samples=2, max_concurrent_trials=1,
+        )  # fmt: skip
+
+    run(False)
+    _cut(tmp_path / "exp/journal.jsonl", last.encode())
+    for trial in run(True).trials:
+        assert trial.status == "TERMINATED"
+        assert [row["score"] for row in trial.results()] == [1, 2, 3, 4, 5, 6]
+    events = [record.event for record in read(tmp_path / "exp/journal.jsonl")]
+    started = [one.trial_id for one in events if isinstance(one, Started)]
+    assert len(started) == len(set(started))
+    assert not any(isinstance(one, Ended) and one.error for one in events)
+
+
+def test_the_book_of_max_disk_forgets_what_a_resume_deleted(tmp_path):
+    first, _ = _run_counting(tmp_path, max_disk="1GB")
+    book, home = tmp_path / "exp/.checkpoint_sizes.json", Path(first.trials[0].local_path)
+    assert len(json.loads(book.read_text())) == 6
+    shutil.copytree(home / "checkpoint_000006", home / "checkpoint_000006_a2")
+    book.write_text(json.dumps({**json.loads(book.read_text()), str(home / "checkpoint_000006_a2"): 10**9}))
+    _run_counting(tmp_path, resume=True, num_samples=2, max_disk="1GB")
+    sizes = json.loads(book.read_text())
+    assert len(sizes) == 12
+    assert sum(sizes.values()) < 100_000
+    book.unlink()  # another machine
+    _run_counting(tmp_path, resume=True, num_samples=3, max_disk="1GB")
+    assert len(json.loads(book.read_text())) == 18
+
+
+def test_a_resume_gives_back_the_space_of_what_no_record_names(tmp_path, capsys):
+    first, _ = _run_counting(tmp_path)
+    home = Path(first.trials[0].local_path)
+    for name in (".put-checkpoint_000007-4194305-0123abcd", ".deleted-checkpoint_000001-4194305-0123abcd"):
+        (home / name).mkdir()
+        (home / name / "weights").write_bytes(bytes(500_000))
+    shutil.copytree(home / "checkpoint_000006", home / "checkpoint_000006_a2")  # whole, of no record
+    for name in ("checkpoint_best", "checkpoint_000008", "mine"):
+        shutil.copytree(home / "checkpoint_000006", home / name)
+    _run_counting(tmp_path, resume=True, num_samples=2)
+    assert "overtone: removed 3 unfinished saves (1 MB) that the journal does not name\n" in capsys.readouterr().err
+    assert sorted(path.name for path in home.iterdir() if path.is_dir()) == [
+        *(f"checkpoint_{t:06d}" for t in range(1, 7)), "checkpoint_000008", "checkpoint_best", "mine",
+    ]  # fmt: skip

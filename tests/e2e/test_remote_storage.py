@@ -1,6 +1,8 @@
 """Whole experiments whose results go to a URL."""
 
+import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from overtone import tune
 from overtone.errors import OvertoneError
 from overtone.store.files import RemoteFiles
+from overtone.store.remote import RemoteStore
 
 pytest.importorskip("fsspec")
 
@@ -51,6 +54,41 @@ def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp
     files = RemoteFiles(f"{url}/exp")
     assert all(name.endswith("-f2.jsonl") for name in list(files.sizes("journal"))[1:])
     assert files.read(f"{last.trials[2].trial_id}/result.json").count(b"\n") == 3
+
+
+class Lookout(tune.Callback):
+    """At each result: what the mirrored journal would go on from is there."""
+
+    def __init__(self, url):
+        self.files, self.seen = RemoteFiles(f"{url}/exp"), set()
+        self.missing = []
+
+    def on_trial_result(self, iteration, trials, trial, result, **info):
+        mirrored = b"".join(self.files.read_all(list(self.files.sizes("journal"))))
+        newest = re.findall(rb'"uri": ?"[^"]*/(\w+/checkpoint_\w+)"', mirrored)[-1:]
+        there = RemoteStore(self.files.url).list()
+        self.missing += [key for key in newest if key.decode() not in there]
+        self.seen.update(newest)
+
+
+def test_a_checkpoint_is_there_as_long_as_the_mirrored_journal_goes_on_from_it(url, monkeypatch):
+    monkeypatch.setattr("overtone.run.mirroring.JOURNAL_EVERY_S", 0.02)
+    look = Lookout(url)
+
+    def train(config):
+        for t in range(40):
+            time.sleep(0.005)
+            with tune.checkpoint_dir(step=t) as folder:
+                Path(folder, "t").write_text(str(t))
+            tune.report(score=t)
+
+    tune.run(
+        train, engine="inline", name="exp", verbose=0, tensorboard=False, storage_path=url, callbacks=[look],
+        keep_checkpoints_num=1, raise_on_failed_trial=True,
+    )  # fmt: skip
+    assert len(look.seen) > 1
+    assert look.missing == []
+    assert len(RemoteStore(f"{url}/exp").list()) == 1
 
 
 def test_memory_and_processes(url):

@@ -188,7 +188,7 @@ def test_a_second_driver_is_refused_100_of_100(url):
 
 
 def test_a_second_driver_is_refused_while_the_first_one_runs(url, tmp_path):
-    first = driver(url, tmp_path, pause_s=0.2, saves=False)
+    first = driver(url, tmp_path, pause_s=2.0, saves=False)  # the watchers wait for renewals, each up to 6 s
     wait_for(lambda: RemoteFiles(f"{url}/exp").sizes("lease"), first)
     for resume in (False, "AUTO"):
         with pytest.raises(StorageError, match=rf"is being written by process {first.pid} on "):

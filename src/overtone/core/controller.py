@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from overtone.core import messages as m
-from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop
+from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop, check_choice
 from overtone.core.endings import Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
@@ -133,6 +133,11 @@ class Controller:
     def choices_so_far(self) -> tuple[m.Choice, ...]:
         """What came of the newest event: where handling it raised, until then."""
         return tuple(self._roster.choices)
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """The bytes of all checkpoints that are kept, by uri."""
+        return self._roster.kept
 
     def handle(self, event: m.Event) -> Outcome:
         """Take note of an event and decide what follows.
@@ -380,18 +385,8 @@ class Controller:
         cap = self._limits.max_concurrent or m.NEVER
         while self._queue and len(self._ledger) < cap:
             trial = self._choose()
-            if trial is not None and not isinstance(trial, Trial):
-                who = type(self._scheduler).__name__
-                raise TypeError(
-                    f"{who}.choose_trial_to_run returned {trial!r:.100}: "
-                    "return one of trials.runnable(), or None"
-                )
-            if trial is not None and (trial.status.is_placed or trial.status.is_final):
-                who, status = type(self._scheduler).__name__, trial.status.shown
-                raise ValueError(
-                    f"{who}.choose_trial_to_run returned trial {trial.id}, which is {status}: "
-                    "return one of trials.runnable(), or None"
-                )
+            if trial is not None:
+                check_choice(trial, type(self._scheduler).__name__)
             placement = self._ledger.place(trial.id, trial.resources) if trial is not None else None
             if trial is None or placement is None:
                 break

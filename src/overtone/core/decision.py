@@ -8,6 +8,7 @@ from typing import Any
 
 from overtone.core.message_class import message
 from overtone.core.resources import Resources
+from overtone.core.trial import Trial
 from overtone.core.types import Config, Why
 
 
@@ -88,6 +89,24 @@ def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
         f"{rule}.{hook} returned {value!r}: return Continue(), Save(), Pause(why), Stop(why), "
         'Restart(config, source, why), or one of "CONTINUE", "SAVE", "PAUSE", "STOP"'
     )
+
+
+def check_choice(value: Any, rule: str) -> None:
+    """Return if a scheduler may choose `value` to run.
+
+    Raises:
+        TypeError: It is not a trial.
+        ValueError: It is a trial that runs, or has ended.
+    """
+    if not isinstance(value, Trial):
+        raise TypeError(
+            f"{rule}.choose_trial_to_run returned {value!r:.100}: return one of trials.runnable(), or None"
+        )
+    if value.status.is_placed or value.status.is_final:
+        raise ValueError(
+            f"{rule}.choose_trial_to_run returned trial {value.id}, which is {value.status.shown}: "
+            "return one of trials.runnable(), or None"
+        )
 
 
 def _whole(decision: Decision, rule: str, hook: str) -> Decision:

@@ -96,6 +96,12 @@ class Retention:
         """What is kept of a trial, oldest first."""
         return [entry.checkpoint for entry in self._kept.get(trial_id, ())]
 
+    def sizes(self) -> dict[str, int]:
+        """The bytes of all that is kept, or pinned, by uri; 0 where nobody knows."""
+        entries = [*self._due.values(), *(entry for mine in self._kept.values() for entry in mine)]
+        known = {entry.checkpoint.uri: entry.checkpoint.size_bytes for entry in entries}
+        return {**{uri: 0 for uri, n in self._pins.items() if n > 0}, **known}
+
     def has(self, checkpoint: Checkpoint) -> bool:
         """Whether it is still there."""
         return checkpoint.uri in self._due or checkpoint in self.of(checkpoint.trial_id)

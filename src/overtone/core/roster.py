@@ -223,6 +223,11 @@ class Roster:
         self.go_on_from(trial, checkpoint)
         self._discard(self._retention.add(checkpoint, worth, merit))
 
+    @property
+    def kept(self) -> dict[str, int]:
+        """The bytes of all checkpoints that are kept, by uri."""
+        return self._retention.sizes()
+
     def went_on_from(self, trial: Trial, restored: Checkpoint | None) -> None:
         """Note what a trial's process restored: an earlier one, where the newest was damaged."""
         if restored is None:

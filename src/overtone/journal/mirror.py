@@ -52,6 +52,11 @@ class JournalMirror:
                 f"{files.url} holds another journal than {path}: resume from there, or choose another name"
             )
 
+    @property
+    def mirrored_bytes(self) -> int:
+        """How much of the journal is there."""
+        return self._offset
+
     def push(self) -> int:
         """Copy what is new; returns how many bytes that were.
 

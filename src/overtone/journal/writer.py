@@ -120,6 +120,11 @@ class JournalWriter:
         """How much of the file will not be taken back."""
         return self._good_bytes
 
+    @property
+    def durable_bytes(self) -> int:
+        """How much of the file a power cut leaves."""
+        return self._durable_bytes
+
     def newest_time(self) -> float:
         """The time of the last whole record; 0.0 if there is none.
 
@@ -192,7 +197,7 @@ class JournalWriter:
         self.codec = codec or Codec()
         self._syncs_always = durability == "sync"
         self._fd = -1
-        self._good_bytes = 0
+        self._good_bytes = self._durable_bytes = 0
         self._is_dirty = False
         self._is_torn = False
         self._sync_error: OSError | None = None
@@ -216,6 +221,7 @@ class JournalWriter:
         except OSError as error:
             raise self._unwritable(error) from error
         self._good_bytes = keep_bytes
+        self._is_dirty = keep_bytes > 0  # nobody knows what the last driver left unsynced
 
     # --- appending ---------------------------------------------------------------------
 
@@ -260,6 +266,8 @@ class JournalWriter:
         self._good_bytes += len(data)
         self.next_n += count
         self._is_dirty = True
+        if self._syncs_always:
+            self._durable_bytes, self._is_dirty = self._good_bytes, False
         if self._syncer is None:
             run = self._sync_now_and_then
             self._syncer = threading.Thread(target=run, name="overtone-journal", daemon=True)
@@ -346,15 +354,23 @@ class JournalWriter:
             copy.flush()
             os.fsync(copy.fileno())
 
+    def sync(self) -> None:
+        """Make what is written durable now. What fails is raised by the next append."""
+        if self._fd >= 0:
+            self._sync()
+
     def _sync(self) -> None:
         if not self._is_dirty:
             return
         self._is_dirty = False
+        end = self._good_bytes
         try:
             os.fsync(self._fd)
         except OSError as error:
             self._is_dirty = True
             self._sync_error = error  # the next append raises it
+        else:
+            self._durable_bytes = max(self._durable_bytes, end)
 
     def close(self) -> None:
         """Make all of it durable, and let another writer in. Twice is safe.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
 from overtone.run.compose import Parts, Past, compose, observers_for
 from overtone.run.consoles import console_of
+from overtone.run.deletions import Deletions, deletions_for
 from overtone.run.failures import Tally, Watch, failed
 from overtone.run.followers import followers_for
 from overtone.run.host import Answers, Host
@@ -23,6 +24,7 @@ from overtone.run.interruption import ctrl_c
 from overtone.run.jobs import job_for
 from overtone.run.journals import codec_for, open_journal
 from overtone.run.leaving import FolderWatch
+from overtone.run.leftovers import LateSaves, clear_out, clear_up, take_in
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
 from overtone.run.resuming import Resuming, told, told_divergences
@@ -201,20 +203,24 @@ class Run:
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
-            with _closing(journal.close):
+            with closing(journal):
                 answers: Answers = {}
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
                 watch, outstanding = self._watch(), Outstanding()
+                deletions, late = deletions_for(experiment, parts, journal), LateSaves()
                 remembering = [watch, *followers, console]
                 snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding)
                 if past is not None:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
-                    first = self._resume(past, resuming, host, answers, first, snapshots.recall)
+                    recall = snapshots.recall
+                    first = self._resume(past, resuming, host, answers, first, recall, deletions, late)
+                elif parts.place.fence > 1:  # an earlier driver was there, and left no journal
+                    clear_out(parts)
                 observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1,
-                    outstanding, snapshots.look,
+                    outstanding, snapshots.look, deletions, late,
                 )  # fmt: skip
                 if self._asked:
                     self._tell(self._asked)
@@ -223,6 +229,7 @@ class Run:
                     parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
                     try:
                         console.open()
+                        self._loop.pump(late.events, is_past=True)
                         self._loop.pump(first)
                         self._loop.run()
                         if parts.controller.is_finished:
@@ -235,6 +242,7 @@ class Run:
                         engine.close()
                         unfinished = [one for one in observers if not _quietly(one)]
                         if journal.is_at_path:
+                            clear_up(parts, late)
                             self._mend([*self._loop.disconnected, *unfinished])
 
     @contextmanager
@@ -261,6 +269,8 @@ class Run:
         answers: Answers,
         first: Sequence[Event],
         recall: Callable[[], Mark | None],
+        deletions: Deletions,
+        late: LateSaves,
     ) -> list[Event]:
         """Bring all parts to where the last driver left; the events to go on with."""
         from overtone.journal.header import driver_facts
@@ -280,7 +290,8 @@ class Run:
         warn(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
         if not engine.repeats:
-            engine.submit(resuming.undone_discards)
+            deletions.hold(resuming.undone_discards)
+            late.events = take_in(parts, resuming.outstanding, late)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
             asked = [host.submit(Suggest(index)) for index in sorted(resuming.outstanding.asked)]
             return [*first, *(one for one in asked if one is not None)]
@@ -337,14 +348,6 @@ def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
     for event in events:
         if isinstance(event, CapacityChanged) and parts.demand is not None:
             check_feasible(parts.demand, event.nodes)
-
-
-@contextmanager
-def _closing(close: Callable[[], None]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        close()
 
 
 def _quietly(observer: Observer) -> bool:

@@ -9,10 +9,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from overtone.core.controller import Controller
 from overtone.core.messages import (
     Command,
+    Discard,
     Ended,
     Event,
     Halt,
@@ -21,14 +23,19 @@ from overtone.core.messages import (
     Proceed,
     Record,
     Requested,
+    Start,
     Suggest,
     Suggested,
 )
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
+from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
 from overtone.store.room import PATIENCE_S
+
+if TYPE_CHECKING:
+    from overtone.run.leftovers import LateSaves
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""
@@ -59,6 +66,9 @@ class Loop:
         n: The number of the journal's last line.
         outstanding: What an earlier driver was still waiting for; follows along.
         look: Called where all that happened so far is in the journal, and everybody knows of it.
+        deletions: Holds orders to delete checkpoints until the journal is safe; a world that is
+            gone through again does without.
+        late: Has what attempts saved whose start is in no record.
     """
 
     def __init__(
@@ -72,6 +82,8 @@ class Loop:
         n: int = 1,
         outstanding: Outstanding | None = None,
         look: Callable[[], None] = lambda: None,
+        deletions: Deletions | None = None,
+        late: LateSaves | None = None,
     ) -> None:
         self._controller = controller
         self._engine = engine
@@ -84,6 +96,8 @@ class Loop:
         self._is_left = False
         self._outstanding = outstanding or Outstanding()
         self._look = look
+        self._deletions = deletions if not engine.repeats else None
+        self._late = late
         self._gathers = engine.repeats
         self._gathered: list[Record] = []
         self._gathered_at = time.monotonic()
@@ -131,13 +145,19 @@ class Loop:
         """Let `run` return after this batch, whatever still runs: it ends with the engine."""
         self._is_left = True
 
-    def pump(self, events: Iterable[Event]) -> None:
-        """Take events through the controller, the journal and the observers; carry out what follows."""
+    def pump(self, events: Iterable[Event], is_past: bool = False) -> None:
+        """Take events through the controller, the journal and the observers; carry out what follows.
+
+        Args:
+            is_past: They happened under an earlier driver, and a Resumed comes next. Nothing is
+                carried out but deletions: what starts now would be lost with that driver.
+        """
         queue = deque(events)
         while self._asked:  # here, and not between two polls: an inline trial runs inside one
             queue.append(self._request())
         records: list[Record] = []
         commands: list[Command] = []
+        discards: list[Command] = []
         handle, submit = self._controller.handle, self._host.submit
         note, expect = self._outstanding.on_event, self._outstanding.on_command
         while queue:
@@ -163,13 +183,23 @@ class Loop:
                     expect(order)
                 if type(order) is Suggest or type(order) is Observe:
                     try:
-                        found = submit(order)
+                        found = None if is_past and type(order) is Suggest else submit(order)
                     except Exception:
                         self._put_down(records)
                         raise
                     if found is not None:
                         queue.append(found)
+                elif type(order) is Discard and self._deletions is not None:
+                    discards.append(order)
                 else:
+                    if is_past:
+                        continue
+                    if self._late and type(order) is Start:
+                        begun, heard = self._late.begun(order, self._engine.now())
+                        queue.extend(heard)
+                        if begun is None:
+                            continue
+                        order = begun
                     commands.append(order)
         if self._gathers:
             self._gathered += records
@@ -181,6 +211,9 @@ class Loop:
             self._look()
         if self._to_save:
             self._add_saves(commands)
+        if self._deletions is not None and (discards or self._deletions):
+            self._deletions.hold(discards)
+            commands += self._deletions.due()
         if commands:
             self._engine.submit(commands)
 
@@ -222,6 +255,8 @@ class Loop:
             self.pump(events)
         else:
             self._show([])
+        if self._deletions:
+            self._engine.submit(self._deletions.due())
 
     def _ask(self, what: str) -> None:
         self._asked.append(what)
@@ -273,7 +308,13 @@ class Loop:
     def _await_deletions(self) -> None:
         """Log which checkpoints are gone: readers of the journal must not think that they are there."""
         give_up_at = time.monotonic() + DELETIONS_PATIENCE_S
+        held = self._deletions
+        if held:
+            held.hasten()
+            self._engine.submit(held.due())
         while self._outstanding.discards and time.monotonic() < give_up_at:
+            if self._is_left and held:
+                return  # their records may never be safe: a resume does what is left
             self._step()
 
     def _abandon(self) -> None:

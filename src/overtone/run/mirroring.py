@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from overtone.store.folder_mark import FolderMark
 
 JOURNAL_EVERY_S = 2.0
-"""At first; five times as long once there are thousands of pieces."""
+"""Soon after the start; five times as long once there are thousands of pieces."""
+
+FIRST_PAUSE_S = 0.1
+"""The first pauses are as short as that and double: what has just begun should be known there."""
+
+HASTE_S = 10.0
+"""How long somebody waits who needs the journal mirrored now."""
 
 FILES_EVERY_S = 15.0
 SMALLEST_PAUSE = 20
@@ -57,11 +63,29 @@ class Mirroring:
         self._on_lost = on_lost
         self._warn = warn
         self._is_closing = threading.Event()
+        self._wakes = threading.Event()
+        self._has_pushed = threading.Event()
         self._thread = threading.Thread(target=self._work, name="overtone-mirror", daemon=True)
 
     def start(self) -> None:
         """Begin."""
         self._thread.start()
+
+    @property
+    def mirrored_bytes(self) -> int:
+        """How much of the journal is mirrored."""
+        return self._journal.mirrored_bytes
+
+    def hasten(self, waits: bool = False) -> None:
+        """Mirror the journal now.
+
+        Args:
+            waits: Return once it is mirrored, or after `HASTE_S`.
+        """
+        self._has_pushed.clear()
+        self._wakes.set()
+        if waits and self.error is None:
+            self._has_pushed.wait(HASTE_S)
 
     def close(self, patience_s: float) -> None:
         """Mirror what is left, which may take `patience_s` where the store is away.
@@ -72,6 +96,7 @@ class Mirroring:
         from overtone.store.retrying import persist
 
         self._is_closing.set()
+        self._wakes.set()
         self._thread.join()
         if self.error is None:
             try:
@@ -86,11 +111,16 @@ class Mirroring:
         from overtone.store.retrying import pauses
 
         away_since: float | None = None
-        pause_s = JOURNAL_EVERY_S
+        first_s = pause_s = min(FIRST_PAUSE_S, JOURNAL_EVERY_S)
         files_at = time.monotonic() + FILES_EVERY_S
-        while not self._is_closing.wait(pause_s):
+        while True:
+            self._wakes.wait(pause_s)
+            self._wakes.clear()
+            if self._is_closing.is_set():
+                return
             try:
                 self._journal.push()
+                self._has_pushed.set()
                 began = time.monotonic()
                 if began >= files_at:
                     self._files.push()
@@ -110,7 +140,9 @@ class Mirroring:
                 if away_since is not None:
                     self._warn("the store answers again")
                 # the longer it runs, the less the last seconds matter beside the number of pieces
-                away_since, pause_s = None, JOURNAL_EVERY_S * min(5.0, 1 + self._journal.number / 1000)
+                first_s *= 2
+                away_since = None
+                pause_s = min(first_s, JOURNAL_EVERY_S * min(5.0, 1 + self._journal.number / 1000))
 
     def _all(self) -> None:
         self._journal.push()
@@ -132,15 +164,22 @@ class TrialUploads:
         remote: Where it is mirrored.
         known: The sizes of the files that are there from an earlier driver, by name.
         mark: Of the folder: nothing is copied from another one at its path.
+        check: Raises if this driver may no longer write there; called before each write.
     """
 
     def __init__(
-        self, folder: Path, remote: RemoteFiles, known: dict[str, int], mark: FolderMark | None = None
+        self,
+        folder: Path,
+        remote: RemoteFiles,
+        known: dict[str, int],
+        mark: FolderMark | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder = folder
         self._remote = remote
         self._known = known
         self._mark = mark
+        self._check = check
         self._seen: dict[str, tuple[int, int]] = {}
 
     def push(self) -> int:
@@ -186,11 +225,14 @@ class TrialUploads:
             path = self._folder / name
             try:
                 if size > _BATCH_BYTES:
+                    self._check()
                     self._remote.upload({name: path})
                 else:
                     data[name] = read_regular(path)  # first read, then sent: it may grow
             except FileNotFoundError:
                 continue
-        self._remote.write_all(data)
+        if data:
+            self._check()
+            self._remote.write_all(data)
         self._seen.update(batch)
         return len(batch)

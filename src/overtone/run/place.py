@@ -19,8 +19,10 @@ from overtone.store.folder_mark import LOCK, FolderMark
 if TYPE_CHECKING:
     from overtone.core.protocols import Store
     from overtone.journal.lock import WriterLock
+    from overtone.journal.writer import JournalWriter
     from overtone.run.mirroring import Mirroring
     from overtone.store.lease import Lease
+    from overtone.store.leftovers import LocalLeftovers, RemoteLeftovers
 
 PATIENCE_S = 300.0
 """How long a store may be away before the run ends."""
@@ -79,7 +81,8 @@ class Place:
         from overtone.store.retrying import Retrying
 
         # trials wait longer than the driver does: it is the driver that ends the run
-        return Retrying(RemoteStore(self.url, cache=self.folder / FETCHED), 2 * self.patience_s + 30)
+        store = RemoteStore(self.url, cache=self.folder / FETCHED, fence=self.fence)
+        return Retrying(store, 2 * self.patience_s + 30)
 
     def open_mirror(self, written: Callable[[], int], on_lost: Callable[[], None]) -> None:
         """Mirror from now on, if there is a URL; the journal is open.
@@ -100,9 +103,46 @@ class Place:
         files, lease = RemoteFiles(self.url), self.lease
         journal = patiently(lambda: JournalMirror(self.folder / JOURNAL, written, files, lease))
         known = patiently(files.sizes) if journal.is_resumed else {}
-        uploads = TrialUploads(self.folder, files, known, self.mark)
+        uploads = TrialUploads(self.folder, files, known, self.mark, lease.check)
         self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
         self._mirroring.start()
+
+    @property
+    def fence(self) -> int:
+        """The number of the lease under which this driver writes to the URL; 0 without one."""
+        return self.lease.number if self.lease is not None else 0
+
+    def leftovers(self, settle_s: float = 0.0) -> list[LocalLeftovers | RemoteLeftovers]:
+        """What finds leftovers of killed processes: the folder, and before it the URL if there is one.
+
+        Args:
+            settle_s: See `LocalLeftovers`.
+        """
+        from overtone.store.leftovers import LocalLeftovers, RemoteLeftovers
+
+        local = LocalLeftovers(self.folder, settle_s)
+        if self.url is None:
+            return [local]
+        from overtone.store.files import RemoteFiles
+
+        return [RemoteLeftovers(RemoteFiles(self.url), self.fence), local]
+
+    def durable_bytes(self, journal: JournalWriter) -> int:
+        """Return how much of the journal is safe where the checkpoints lie."""
+        if self.url is None:
+            return journal.durable_bytes
+        return self._mirroring.mirrored_bytes if self._mirroring is not None else 0
+
+    def make_durable(self, journal: JournalWriter, waits: bool) -> None:
+        """Make the journal safe there soon.
+
+        Args:
+            waits: Return once it is, or could not be made so for a while.
+        """
+        if self.url is None:
+            journal.sync()
+        elif self._mirroring is not None:
+            self._mirroring.hasten(waits)
 
     def __enter__(self) -> Place:
         return self

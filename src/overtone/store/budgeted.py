@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from overtone.core.protocols import Store
 from overtone.errors import NoRoomError
 from overtone.store.folder_mark import FolderGoneError
+from overtone.store.local import LocalStore
 
 BOOK = ".checkpoint_sizes.json"
 LOOK_EVERY_S = 0.02
@@ -89,6 +90,13 @@ class Budgeted(Store):
         finally:
             fcntl.flock(file, fcntl.LOCK_UN)  # a child that was forked in the block has the lock, too
             os.close(file)
+
+
+def write_book(folder: Path, sizes: Mapping[str, int]) -> None:
+    """Let the book in `folder` say what is kept there, and no more; no trial runs."""
+    with Budgeted(LocalStore(folder), 0, folder)._turn() as book:
+        book.clear()
+        book.update(sizes)
 
 
 def within(store: Store, most_bytes: int | None, folder: Path, patience_s: float = 10.0) -> Store:

@@ -7,6 +7,9 @@ Whoever wants the lease creates the file with the next number, which only one ca
 holder that was away, and finds a higher number than its own, has lost it; whatever it still
 writes carries the lower number, by which readers know it. Leases are never deleted: so
 numbers only grow.
+
+Clocks of two machines are never compared. A holder is dead if its file did not change while a
+watcher counted `EXPIRE_S` seconds on its own monotonic clock.
 """
 
 from __future__ import annotations
@@ -20,12 +23,16 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from overtone.errors import StorageError
+from overtone.store.failures import UnreachableError
 from overtone.store.files import RemoteFiles
 from overtone.store.retrying import persist
 
 RENEW_S = 5.0
 EXPIRE_S = 30.0
-"""A lease that was not renewed for so long may be taken."""
+"""A lease that was not renewed for so long, by the watcher's clock, may be taken."""
+
+LOOK_S = 1.0
+"""How often a watcher looks whether a lease is renewed."""
 
 SETTLE_S = 2.0
 """How long a write may take to be seen by all, where creating is not one step."""
@@ -75,15 +82,18 @@ class Lease:
         sleep: Callable[[float], None] = time.sleep,
         patience_s: float = 0.0,
         say: Callable[[str], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Lease:
-        """The lease of what lies at `files`.
+        """Take the lease of what lies at `files`.
 
-        One whose holder seems to be dead is watched for two renewals first: the holder's
-        clock may be wrong.
+        A lease that its holder gave back, or whose holder was a process of this machine and is
+        gone, is free at once. Any other lease is watched until it is renewed, or for `EXPIRE_S`.
 
         Args:
+            now: The wall clock, for people who read the lease.
             patience_s: How long a store that fails is tried again.
-            say: Gets a line when that begins.
+            say: Gets a line when the store fails, and a line before a lease is watched.
+            clock: Seconds that only grow.
 
         Raises:
             LeaseHeldError: Another driver holds it; the message names host, pid and age.
@@ -94,8 +104,10 @@ class Lease:
             return persist(action, patience_s, sleep=sleep, say=say)
 
         number, holder = ask(lambda: _newest(files))
-        if number and not ask(lambda: _is_free(files, number, holder, now, sleep)):
-            raise _refused(files.url, holder, now())
+        if number and not _is_free(holder):
+            alive = _watched(files, number, holder, ask, sleep, clock, say)
+            if alive is not None:
+                raise _refused(files.url, alive, now())
         lease = cls(files, number + 1, now)
         data = lease._text()
         _held.add(lease._facts["token"])  # before anybody can see the file: who is not in here is dead
@@ -121,16 +133,22 @@ class Lease:
         self._renewer.start()
 
     def check(self) -> None:
-        """Return if the lease is still held.
+        """Return if the lease is still held, by a look that is a moment old.
+
+        Call it right before each write: a driver may have been frozen for hours since the last one.
 
         Raises:
             LeaseLostError: Another driver has taken it.
-            StorageError: That cannot be found out.
+            StorageError: That cannot be found out; an UnreachableError if the look took so long
+                that it tells nothing.
         """
         if self._lost is None:
+            began = _ticks()
             found = self._files.read(_name(self.number + 1))
             if found is not None:
                 self._lost = self._is_lost_to(_parsed(found))
+            elif _ticks() - began > EXPIRE_S / 2:  # this process was frozen, or the store is very slow
+                raise UnreachableError(f"{self._files.url}: its lease could not be read in time")
         if self._lost is not None:
             raise self._lost
 
@@ -195,6 +213,22 @@ class Lease:
         )
 
 
+def check_fence(files: RemoteFiles, number: int) -> None:
+    """Return if nobody has taken the lease after the holder of this number, or the number is 0.
+
+    For processes that write for the holder and do not have its `Lease`.
+
+    Raises:
+        LeaseLostError: Somebody has.
+        StorageError: That cannot be found out.
+    """
+    found = files.read(_name(number + 1)) if number else None
+    if found is not None:
+        raise LeaseLostError(
+            f"{files.url} was taken over by {_who(_parsed(found))}: the driver before writes nothing there"
+        )
+
+
 def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[str, Any] | None:
     """What the lease of a driver says that seems to be at work there now; None where none does.
 
@@ -202,7 +236,8 @@ def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[s
         StorageError: It cannot be read.
     """
     number, found = _newest(files)
-    is_silent = (now or time.time)() - found.get("time", 0.0) > EXPIRE_S
+    # a clock that is ahead must not make a dead holder seem alive for as long
+    is_silent = abs((now or time.time)() - found.get("time", 0.0)) > EXPIRE_S
     return None if not number or is_silent or found.get("is_over") or _is_gone(found) else found
 
 
@@ -219,20 +254,41 @@ def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
     return max(numbers), _parsed(files.read(_name(max(numbers))))
 
 
-def _is_free(
+def _is_free(holder: dict[str, Any]) -> bool:
+    """Return whether the holder gave it back, or is certainly dead."""
+    return bool(holder.get("is_over")) or _is_gone(holder)
+
+
+def _watched(
     files: RemoteFiles,
     number: int,
     holder: dict[str, Any],
-    now: Callable[[], float],
+    ask: Callable[[Callable[[], tuple[int, dict[str, Any]]]], tuple[int, dict[str, Any]]],
     sleep: Callable[[float], None],
-) -> bool:
-    """Whether the holder gave it back, or is dead."""
-    if holder.get("is_over") or _is_gone(holder):
-        return True
-    if now() - holder.get("time", 0.0) <= EXPIRE_S:
-        return False
-    sleep(2 * RENEW_S)
-    return _newest(files) == (number, holder)
+    clock: Callable[[], float],
+    say: Callable[[str], None] | None,
+) -> dict[str, Any] | None:
+    """Watch a lease until its holder is seen alive; None if the holder is dead.
+
+    The last look is always later than `EXPIRE_S` after the first: a watcher that was itself
+    frozen meanwhile sees what the holder wrote.
+    """
+    if holder.get("token") in _held:
+        return holder  # this very process
+    if say is not None:
+        say(
+            f"{files.url} was last written by {_who(holder)}: watching for up to {EXPIRE_S:.0f} s whether "
+            "that driver is alive"
+        )
+    since = clock()
+    while True:
+        sleep(LOOK_S)
+        watched_s = clock() - since
+        newest, found = ask(lambda: _newest(files))
+        if (newest, found) != (number, holder):
+            return None if newest == number and _is_free(found) else found
+        if watched_s > EXPIRE_S:
+            return None
 
 
 def _is_gone(holder: dict[str, Any]) -> bool:
@@ -248,6 +304,12 @@ def _is_gone(holder: dict[str, Any]) -> bool:
     except (OSError, ValueError, KeyError):
         pass
     return False
+
+
+def _ticks() -> float:
+    """Seconds that only grow, also while the machine is suspended where the system can tell."""
+    kind = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.clock_gettime(kind) if kind is not None else time.monotonic()
 
 
 def _machine() -> str:
@@ -283,7 +345,8 @@ def _refused(url: str, holder: dict[str, Any], now: float) -> LeaseHeldError:
         age = f", since {_age(now - holder['since'])} ago (last heard of {_age(now - holder['time'])} ago)"
     return LeaseHeldError(
         f"{url} is being written by {_who(holder)}{age}: wait until that run ends, stop it, or choose "
-        f"another name. If it is dead, it can be taken over {EXPIRE_S:.0f} s after it was last heard of"
+        f"another name. A driver that is dead is taken over once its lease was not "
+        f"renewed for {EXPIRE_S:.0f} s"
     )
 
 

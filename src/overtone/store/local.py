@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 MANIFEST = ".manifest.json"
+STATE_FILE = ".overtone.json"
+"""In each checkpoint: what the session that saved it noted."""
 
 _UNFINISHED = ".put-"
 _DELETED = ".deleted-"
@@ -84,9 +86,9 @@ class LocalStore(Store):
                 os.rename(unfinished, source)
             self._unwritable(error)
         finally:
-            _remove(unfinished)
+            remove(unfinished)
         if move:
-            _remove(source)
+            remove(source)
         return str(target)
 
     def get(self, uri: str) -> Path:
@@ -138,18 +140,11 @@ class LocalStore(Store):
             return
         except OSError as error:
             self._unwritable(error)
-        _remove(hidden)
+        remove(hidden)
 
     def list(self, prefix: str = "") -> list[str]:
         """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
         return sorted(key for key in self._keys(self.root, "") if key.startswith(prefix))
-
-    def sweep(self) -> None:
-        """Delete what puts and deletes left unfinished; only while nobody else uses the store."""
-        for folder, names, _ in os.walk(self.root):
-            for name in [name for name in names if name.startswith((_UNFINISHED, _DELETED))]:
-                names.remove(name)
-                _remove(Path(folder, name))
 
     # --- parts -------------------------------------------------------------------------
 
@@ -259,7 +254,7 @@ def _moved(source: Path, target: Path) -> bool:
     return True
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Delete a folder and all in it, as far as that is possible; of a link, only the link."""
     if os.path.islink(folder):
         _try(os.unlink, folder)
@@ -276,7 +271,7 @@ def _remove(folder: Path) -> None:
 def _try(action: Callable[[str | Path], None], path: str | Path) -> None:
     try:
         action(path)
-    except OSError:  # not there any more, or not ours: what stays is hidden, and `sweep` finds it
+    except OSError:  # not there any more, or not ours: what stays is hidden, and a resume finds it
         pass
 
 

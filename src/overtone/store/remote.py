@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -24,7 +24,8 @@ from overtone.errors import DamagedError, StorageError
 from overtone.regular_files import open_regular
 from overtone.store.cache import FETCHED, local_folder
 from overtone.store.files import RemoteFiles
-from overtone.store.local import MANIFEST, LocalStore
+from overtone.store.lease import check_fence
+from overtone.store.local import MANIFEST, STATE_FILE, LocalStore
 from overtone.store.moved import key_of
 
 KEPT_S = 3600.0
@@ -41,6 +42,9 @@ class RemoteStore(Store):
         options: What the file system is opened with, besides fsspec's own configuration
             and the environment.
         cache: Where fetched directories lie; a folder named after the URL where None.
+        fence: The number of the lease under which it is written to (`store.lease`); 0 for none.
+            Keys of later holders carry their number, so that an earlier one can overwrite
+            nothing of theirs, and nothing is put or deleted once there is a higher number.
     """
 
     def __init__(
@@ -48,8 +52,10 @@ class RemoteStore(Store):
         url: str,
         options: Mapping[str, Any] | None = None,
         cache: str | os.PathLike[str] | None = None,
+        fence: int = 0,
     ) -> None:
         self.files = RemoteFiles(url, options)
+        self.fence = fence
         self.url = self.files.url
         self.cache = Path(cache) if cache is not None else local_folder(self.url) / FETCHED
 
@@ -66,6 +72,7 @@ class RemoteStore(Store):
             move: Delete `source` when that is done.
 
         Raises:
+            LeaseLostError: Another driver writes there now.
             StorageError: The source is no directory, the key leaves the store, or the
                 store failed; an UnreachableError where the same again may work.
         """
@@ -75,9 +82,12 @@ class RemoteStore(Store):
             raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
         names = [name for name in _names(source) if name != MANIFEST]  # it would be of an earlier put
         files = {name: _facts(source / name) for name in names}
-        target = self.files.below(key)
+        target = self.files.below(key if self.fence < 2 else f"{key}_f{self.fence}")
+        check_fence(self.files, self.fence)
         target.remove([MANIFEST])
-        target.upload({name: source / name for name in names})
+        # by it a resume knows whose the files are, should this process die before the manifest
+        target.upload({name: source / name for name in names if name == STATE_FILE})
+        target.upload({name: source / name for name in names if name != STATE_FILE})
         target.write(MANIFEST, json.dumps({"format": 1, "files": files}).encode())
         if move:
             shutil.rmtree(source, ignore_errors=True)
@@ -112,14 +122,16 @@ class RemoteStore(Store):
         """Forget what is at `uri`, at once for every reader. What is not there is no error.
 
         Raises:
+            LeaseLostError: Another driver writes there now.
             StorageError: It is not in this store, or cannot be deleted.
         """
         uri = self._here(uri)
         if not uri.startswith(f"{self.url}/"):
             raise StorageError(f"{uri} is not below {self.url}: this store did not put it there")
         there = RemoteFiles(uri, self.files.options)
+        check_fence(self.files, self.fence)
         there.remove([MANIFEST])
-        there.remove(there.sizes())
+        there.remove(in_order_of_removal(there.sizes()))
         for fetched in self.cache.glob(f"{_stem(uri)}-*"):
             shutil.rmtree(fetched, ignore_errors=True)
 
@@ -184,6 +196,12 @@ class RemoteStore(Store):
                     shutil.rmtree(entry.path, ignore_errors=True)
         except FileNotFoundError:
             pass  # nothing was fetched yet, or somebody else forgets
+
+
+def in_order_of_removal(names: Iterable[str]) -> builtins.list[str]:
+    """The files of a directory: its manifest first, and last what tells whose the others are."""
+    last = {MANIFEST: 0, STATE_FILE: 2}
+    return sorted(names, key=lambda name: last.get(name.rpartition("/")[2], 1))
 
 
 def _stem(uri: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,10 @@ from overtone.worker import saving
 from overtone.worker.counts import Counts
 from overtone.worker.spokesman import may_speak
 
+MOST_RESULTS = 256
+MOST_RESULT_BYTES = 1 << 20
+"""A checkpoint has no more of the newest results with it."""
+
 Saver = Callable[[Path], Mapping[str, Any]]
 """Saves a trial's state into a directory; returns its kind, for `.overtone.json`."""
 
@@ -32,6 +37,8 @@ class Keeper:
 
     Attributes:
         t: The iteration of the last checkpoint that was kept; -1 before the first.
+        results: As JSON, what was reported since the last checkpoint that was kept. The next one
+            has them with it: it may be all that is left of a machine.
         restored: What the trial goes on from, or None.
         origin: The reference of that.
 
@@ -47,6 +54,8 @@ class Keeper:
         self._trial_id, self._attempt = start.trial_id, start.attempt
         self._again = 0
         self._mark = job.mark or FolderMark(str(job.folder))
+        self._config = saving.config_digest(start.config)
+        self.results: deque[str] = deque(maxlen=MOST_RESULTS)
         self._home = job.folder / start.trial_id
         self._pending: Path | None = None
         self._kind: Mapping[str, Any] = {"kind": "directory"}  # of what waits
@@ -160,6 +169,7 @@ class Keeper:
         self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any], is_automatic: bool
     ) -> Checkpoint:
         self._again = self._again + 1 if state["t"] == self.t else 0
+        state = {**state, "results": saving.newest(self.results, MOST_RESULT_BYTES)}
         kept = saving.keep(
             _store(self._job),
             folder,
@@ -168,8 +178,10 @@ class Keeper:
             self._attempt,
             self._again,
             is_automatic,
+            self._config,
         )
         self.t = kept.t
+        self.results.clear()
         return kept
 
 

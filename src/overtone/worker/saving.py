@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError, TrainableError
 from overtone.regular_files import open_regular, read_regular
 from overtone.store.budgeted import size_of
+from overtone.store.local import STATE_FILE as STATE_FILE
 
-STATE_FILE = ".overtone.json"
 DATA_JSON = "data.json"
 DATA_PICKLE = "data.pkl"
 UNFINISHED = ".saving_"
@@ -109,15 +110,18 @@ def keep(
     attempt: int = 0,
     again: int = 0,
     is_automatic: bool = False,
+    config: str = "",
 ) -> Checkpoint:
     """The reference of the directory `folder`, which is given away, with `state` in it.
 
     Args:
         attempt: Of the trial, from 0.
         again: How many checkpoints this attempt has saved at the same iteration before.
+        config: The digest of the config that it began with.
     """
     t = int(state["t"])
-    note(folder, state)
+    origin = {"trial": trial_id, "attempt": attempt, "config": config, "automatic": is_automatic}
+    note(folder, {**state, **origin})
     size = size_of(folder)
     uri = store.put(folder, f"{trial_id}/{name_of(t, attempt, again)}", move=True)
     return Checkpoint(trial_id, t, uri, size, is_automatic)
@@ -126,6 +130,39 @@ def keep(
 def note(folder: Path, state: Mapping[str, Any]) -> None:
     """Write `.overtone.json` into a checkpoint."""
     (folder / STATE_FILE).write_text(json.dumps(state), "utf-8")
+
+
+def newest(results: Sequence[str], most_bytes: int) -> list[str]:
+    """Return as many of the last texts as fit, in their order."""
+    found: list[str] = []
+    for text in reversed(results):
+        most_bytes -= len(text)
+        if most_bytes < 0:
+            break
+        found.append(text)
+    return found[::-1]
+
+
+def config_digest(config: Mapping[str, Any]) -> str:
+    """Return a short text that tells configs apart, as far as their values are data.
+
+    The same before and after a config was in a journal; "" if it cannot be told.
+    """
+    try:
+        return f"{crc32(_CONFIGS.encode(config).encode()):08x}"
+    except Exception:  # such as keys of several types, or a value of the user's own that raises
+        return ""
+
+
+def _as_data(value: Any) -> Any:
+    """A number of NumPy's as a number; of anything else, what it is."""
+    if getattr(value, "ndim", None) == 0:
+        return value.item()
+    kind = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+_CONFIGS = json.JSONEncoder(sort_keys=True, default=_as_data)  # made once: it takes longer than a config
 
 
 def name_of(t: int, attempt: int, again: int) -> str:

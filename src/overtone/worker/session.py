@@ -158,6 +158,7 @@ class Session(Origin):
             raw = encode(data)
         if len(raw) > LONGEST_TEXT:
             check_size(data, len(raw))
+        self._keeper.results.append(raw)
         kept = self._keep_reported(checkpoint, t)
         halt = halt or self._shortage.take_halt()
         self.iteration = t

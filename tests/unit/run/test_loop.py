@@ -11,6 +11,7 @@ from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.errors import StorageError
 from overtone.run import loop as module
+from overtone.run.deletions import Deletions
 from overtone.run.host import InlineHost
 from overtone.run.loop import Loop
 
@@ -205,6 +206,41 @@ def test_it_waits_for_deletions():
     loop_of(controller, engine).run()
     assert controller.seen == [reported(1), gone]
     assert ("journal", [3]) in engine.log
+
+
+def test_of_what_an_earlier_driver_missed_only_deletions_are_carried_out():
+    discard, start = m.Discard("a/1"), m.Start("b", 0, 1, {}, None, None)
+    engine, asked = FakeEngine(), []
+    searcher = Counting()
+    searcher.suggest = asked.append
+    loop = loop_of(Scripted({m.Reported: Outcome((), [discard, start, PROCEED, m.Suggest(3)])}), engine, searcher=searcher)
+    loop._deletions = Deletions(lambda: 10, lambda: 10, lambda: None)
+    loop.pump([reported(1)], is_past=True)
+    assert engine.log == [("journal", [2]), ("command", discard)]
+    assert asked == []
+    assert loop._outstanding.asked == {3}
+
+
+def test_a_deletion_waits_until_the_journal_is_safe():
+    safe = []
+    discard, gone = m.Discard("a/1"), m.Discarded(7.0, "a/1")
+    engine = FakeEngine([[reported(1)], [], [gone]])
+    loop = loop_of(Scripted({m.Reported: Outcome((), [discard, PROCEED])}), engine)
+    loop._deletions = Deletions(lambda: 10, lambda: 10 * len(safe), lambda: safe.append(True))
+    loop.pump([reported(1)])
+    assert [what for kind, what in engine.log if kind == "command"] == [PROCEED]
+    loop.run()  # at the end the journal is made safe
+    assert [what for kind, what in engine.log if kind == "command"][1] == discard
+
+
+def test_a_run_that_is_left_does_not_wait_for_a_journal_that_is_never_safe():
+    engine = FakeEngine([[reported(1)]])
+    loop = loop_of(Scripted({m.Reported: Outcome((), [m.Discard("a/1")])}, done_after=2), engine)
+    loop._deletions = Deletions(lambda: 10, lambda: 0, lambda: None)
+    loop.pump([reported(1)])
+    loop.leave()
+    loop.run()
+    assert [what for kind, what in engine.log if kind == "command"] == []
 
 
 def test_but_not_for_ever(monkeypatch):

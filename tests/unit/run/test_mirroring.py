@@ -9,6 +9,7 @@ from overtone.run import mirroring
 from overtone.run.mirroring import Mirroring, TrialUploads
 from overtone.store.failures import UnreachableError
 from overtone.store.files import RemoteFiles
+from overtone.store.lease import LeaseLostError
 
 pytest.importorskip("fsspec")
 
@@ -36,7 +37,7 @@ def folder(tmp_path):
 
 
 def test_the_files_of_trials_are_copied_when_they_change(folder, remote):
-    uploads = TrialUploads(folder, remote, {})
+    uploads = TrialUploads(folder, remote, {}, lambda: None)
     assert uploads.push() == 2
     assert list(remote.sizes()) == ["a_00000/result.json", "a_00001/stdout"]
     assert uploads.push() == 0
@@ -47,7 +48,10 @@ def test_the_files_of_trials_are_copied_when_they_change(folder, remote):
 
 def test_what_an_earlier_driver_copied_is_not_copied_again(folder, remote):
     uploads = TrialUploads(
-        folder, remote, {"a_00000/result.json": len("a_00000/result.json"), "a_00001/stdout": 1}
+        folder,
+        remote,
+        {"a_00000/result.json": len("a_00000/result.json"), "a_00001/stdout": 1},
+        lambda: None,
     )
     assert uploads.push() == 1
     assert list(remote.sizes()) == ["a_00001/stdout"]
@@ -55,8 +59,18 @@ def test_what_an_earlier_driver_copied_is_not_copied_again(folder, remote):
 
 def test_large_files_go_as_files_and_in_batches(folder, remote, monkeypatch):
     monkeypatch.setattr(mirroring, "_BATCH_BYTES", 15)
-    assert TrialUploads(folder, remote, {}).push() == 2
+    assert TrialUploads(folder, remote, {}, lambda: None).push() == 2
     assert list(remote.sizes()) == ["a_00000/result.json", "a_00001/stdout"]
+
+
+def test_nothing_is_copied_once_another_driver_writes_there(folder, remote):
+    def lost():
+        raise LeaseLostError("taken over")
+
+    uploads = TrialUploads(folder, remote, {}, lost)
+    with pytest.raises(LeaseLostError):
+        uploads.push()
+    assert remote.sizes() == {}
 
 
 class Journal:
@@ -110,6 +124,16 @@ def test_a_store_that_comes_back_is_told_of(monkeypatch):
     assert not lost.is_set()
     assert one.error is None
     assert one._files.n == 1  # at the end
+
+
+def test_it_mirrors_at_once_where_somebody_waits_for_that(monkeypatch):
+    monkeypatch.setattr(mirroring, "JOURNAL_EVERY_S", 3600.0)
+    monkeypatch.setattr(mirroring, "FIRST_PAUSE_S", 3600.0)
+    journal = Journal(None)
+    one, _, _ = begun(journal)
+    one.hasten(waits=True)
+    assert journal.pushed.is_set()
+    one.close(1)
 
 
 def test_a_store_that_stays_away_ends_the_run():

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from overtone.errors import StorageError
+from overtone.store.failures import UnreachableError
 from overtone.store.files import RemoteFiles
 from overtone.store.lease import EXPIRE_S, RENEW_S, SETTLE_S, Lease, LeaseHeldError, LeaseLostError, holder
 
@@ -40,8 +41,15 @@ def time():
     return Time()
 
 
-def acquire(files, time):
-    return Lease.acquire(files, now=time, sleep=time.sleep)
+def acquire(files, time, said=None):
+    return Lease.acquire(
+        files, now=time, sleep=time.sleep, clock=time, say=said.append if said is not None else None
+    )
+
+
+def elsewhere(files, number=1, **facts):
+    """Let the holder of a lease be a process of another machine."""
+    changed(files, number, machine="another", hostname="gpu-7", pid=4711, token="x", **facts)
 
 
 def changed(files, number, **facts):
@@ -61,21 +69,30 @@ def test_numbers_grow(files, time):
 
 def test_the_error_names_host_pid_and_age(files, time):
     acquire(files, time)
-    changed(files, 1, hostname="gpu-7", pid=4711, machine="another")
+    elsewhere(files)
     time.now += 12
+    time.meanwhile = lambda: elsewhere(files, time=1012.0)
     with pytest.raises(
         LeaseHeldError,
-        match=r"exp is being written by process 4711 on gpu-7, since 12 s ago \(last heard of 12 s ago\): wait",
+        match=r"exp is being written by process 4711 on gpu-7, since 13 s ago \(last heard of 1 s ago\): wait",
     ):
         acquire(files, time)
 
 
-def test_a_dead_holder_expires_after_it_was_watched(files, time):
-    old = acquire(files, time)
-    time.now += EXPIRE_S + 1
-    new = acquire(files, time)
+DAY_S = 86400.0
+
+
+@pytest.mark.parametrize("skew_s", [-DAY_S, -1.0, 0.0, 1.0, DAY_S])
+def test_a_holder_that_stops_renewing_is_dead_whatever_its_clock_says(files, time, skew_s):
+    old, said = acquire(files, time), []
+    elsewhere(files, time=time.now + skew_s, since=time.now + skew_s)
+    new = acquire(files, time, said)
     assert new.number == 2
-    assert time.slept == [2 * RENEW_S]
+    assert EXPIRE_S < sum(time.slept) < EXPIRE_S + 5
+    (line,) = said
+    assert line.endswith(
+        "exp was last written by process 4711 on gpu-7: watching for up to 30 s whether that driver is alive"
+    )
     with pytest.raises(LeaseLostError, match=f"taken over by process {os.getpid()} on .* it stops writing"):
         old.check()
     with pytest.raises(LeaseLostError):
@@ -84,23 +101,65 @@ def test_a_dead_holder_expires_after_it_was_watched(files, time):
     new.check()
 
 
-def test_a_holder_whose_clock_is_late_is_not_dead(files, time):
-    held = acquire(files, time)
-    time.now += 10 * EXPIRE_S
-    time.meanwhile = held.renew
+@pytest.mark.parametrize("skew_s", [-DAY_S, -1.0, 0.0, 1.0, DAY_S])
+def test_a_holder_that_renews_is_alive_whatever_its_clock_says(files, time, skew_s):
+    acquire(files, time)
+    elsewhere(files, time=time.now + skew_s)
+
+    def renew():
+        if sum(time.slept) >= EXPIRE_S - 1:  # late, but not too late
+            elsewhere(files, time=time.now + skew_s)
+
+    time.meanwhile = renew
     with pytest.raises(LeaseHeldError):
         acquire(files, time)
+    assert sum(time.slept) == EXPIRE_S - 1
+
+
+def test_a_watcher_that_was_frozen_itself_looks_once_more(files, time):
+    acquire(files, time)
+    elsewhere(files)
+
+    def freeze():
+        time.now += 10 * EXPIRE_S
+        elsewhere(files, time=time.now)
+
+    time.meanwhile = freeze
+    with pytest.raises(LeaseHeldError):
+        acquire(files, time)
+
+
+def test_a_lease_that_is_given_back_while_it_is_watched_is_free(files, time):
+    acquire(files, time)
+    elsewhere(files)
+    time.meanwhile = lambda: elsewhere(files, is_over=True)
+    assert acquire(files, time).number == 2
+    assert sum(time.slept) < RENEW_S
+
+
+def test_a_holder_in_this_process_is_alive_without_a_look(files, time):
+    held = acquire(files, time)
+    time.now += 10 * EXPIRE_S
+    with pytest.raises(LeaseHeldError):
+        acquire(files, time)
+    assert time.slept == []
     held.check()
 
 
-def test_a_renewed_lease_does_not_expire(files, time):
-    held = acquire(files, time)
-    for _ in range(10):
-        time.now += RENEW_S
-        held.renew()
-    time.now += EXPIRE_S - 1
-    with pytest.raises(LeaseHeldError):
-        acquire(files, time)
+def test_a_look_that_took_too_long_is_no_look(files, time, monkeypatch):
+    held, read = acquire(files, time), RemoteFiles.read
+    monkeypatch.setattr("overtone.store.lease._ticks", time)
+
+    def frozen(self, name):
+        found = read(self, name)
+        time.now += EXPIRE_S
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RemoteFiles, "read", frozen)
+        with pytest.raises(UnreachableError):
+            held.check()
+    held.check()
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/ns/pid"), reason="needs Linux")
@@ -129,6 +188,8 @@ def test_who_is_at_work(files, time):
     held = acquire(files, time)
     assert holder(files, time)["pid"] == os.getpid()
     time.now += EXPIRE_S + 1
+    assert holder(files, time) is None
+    changed(files, 1, time=time.now + DAY_S)  # a clock that is ahead
     assert holder(files, time) is None
     held.renew()
     assert holder(files, time)["since"] == 1000.0
@@ -185,7 +246,7 @@ def test_an_answer_that_was_lost_is_no_rival(files, time, monkeypatch):
 def test_a_lease_that_cannot_be_read_is_watched(files, time):
     files.write("lease/000001.json", b"{")
     time.meanwhile = lambda: files.write("lease/000001.json", b'{"pid": 1, "hostname": "h"}')
-    with pytest.raises(LeaseHeldError, match="by another process, which has just begun: wait"):
+    with pytest.raises(LeaseHeldError, match="by process 1 on h: wait"):
         acquire(files, time)
     time.meanwhile = lambda: None
     assert acquire(files, time).number == 2

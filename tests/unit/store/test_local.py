@@ -9,6 +9,7 @@ import pytest
 from overtone.errors import StorageError
 from overtone.store import LocalStore
 from overtone.store import local as module
+from overtone.store.leftovers import LocalLeftovers
 from overtone.testing.store_conformance import KEY, contents, model
 
 
@@ -79,7 +80,7 @@ def test_a_full_disk_leaves_nothing_and_names_the_folder(store, source, monkeypa
 
 def test_a_put_that_was_cut_short_is_not_there(store, source, monkeypatch) -> None:
     """As a killed worker leaves it: no clean-up ran."""
-    monkeypatch.setattr(module, "_remove", lambda folder: None)
+    monkeypatch.setattr(module, "remove", lambda folder: None)
     monkeypatch.setattr(
         LocalStore, "_replace", lambda self, unfinished, target: (_ for _ in ()).throw(MemoryError)
     )
@@ -90,7 +91,11 @@ def test_a_put_that_was_cut_short_is_not_there(store, source, monkeypatch) -> No
     assert store.list() == []
     with pytest.raises(StorageError, match="not there"):
         store.get(str(store.root / KEY))
-    store.sweep()
+    assert LocalLeftovers(store.root).find(None) == []  # its process, this one, lives
+    gone = next(store.root.glob("*/.put-*"))
+    gone.rename(str(gone).replace(f"-{os.getpid()}-", f"-{2**22 + 1}-"))
+    for leftover in LocalLeftovers(store.root).find(None):
+        LocalLeftovers(store.root).remove(leftover)
     assert everything(store) == ["358bb_00000"]
 
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from overtone.errors import DamagedError, StorageError
+from overtone.store.lease import Lease, LeaseLostError
 from overtone.store.local import MANIFEST
 from overtone.store.remote import KEPT_S, RemoteStore
 
@@ -104,3 +105,21 @@ def test_in_a_copied_experiment_its_own_copy_is_meant(store, source, tmp_path):
     store.delete(uri)
     assert (copied.get(uri) / "weights").read_bytes() == b"0123"
     assert copied.get(str(tmp_path / "local" / KEY)).is_dir()  # of one that was brought here from a disk
+
+
+def test_two_drivers_never_write_the_same_key(store, source, tmp_path):
+    first = RemoteStore(store.url, fence=Lease.acquire(store.files).number)
+    before = first.put(source, KEY)
+    assert before.endswith("/checkpoint_000001")
+    store.files.write("lease/000002.json", b"{}")  # another driver takes over
+    second = RemoteStore(store.url, fence=2)
+    after = second.put(source, KEY)
+    assert after.endswith("/checkpoint_000001_f2")
+    with pytest.raises(LeaseLostError, match="was taken over by another process, .*: the driver before writes"):
+        first.put(source, KEY)
+    for uri in (before, after):
+        with pytest.raises(LeaseLostError):
+            first.delete(uri)
+    assert store.list() == [KEY, f"{KEY}_f2"]
+    second.delete(before)
+    assert store.list() == [f"{KEY}_f2"]
