@@ -128,11 +128,13 @@ class LocalStore(Store):
 
         Raises:
             StorageError: It is not in this store, or cannot be deleted.
+            FolderGoneError: The root is not the folder of `mark` any more.
         """
         path = self._here(uri)
         if self.root not in path.parents:
             raise StorageError(f"{uri} is not below {self.root}: this store did not put it there")
         self._check_inside(path)
+        self.mark.check()  # or it might be another experiment's
         hidden = path.with_name(f"{_DELETED}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
         try:
             os.rename(path, hidden)
