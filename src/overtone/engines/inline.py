@@ -23,7 +23,8 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.core.protocols import Engine
 from overtone.core.types import Config
-from overtone.worker.wire import NOTHING, Message, Nothing, Order, event
+from overtone.worker.message_codec import Message
+from overtone.worker.wire import NOTHING, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05

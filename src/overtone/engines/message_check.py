@@ -1,0 +1,28 @@
+"""What a trial may say of itself: its messages are read well, and may still be about something else."""
+
+from __future__ import annotations
+
+from overtone.core.messages import Start
+from overtone.errors import MessageError
+from overtone.worker.message_codec import WRONG, Message
+
+
+def check(message: Message, start: Start) -> None:
+    """Refuse a message that is not about the trial of `start`, or not about its checkpoints.
+
+    Raises:
+        MessageError: It speaks for another trial, or of a checkpoint that is not the trial's.
+    """
+    kind = message[0]
+    if kind == WRONG:
+        raise MessageError(message[1])
+    if message[1] != start.trial_id or message[2] != start.attempt:
+        raise MessageError(f"{kind!r} of trial {message[1]!r:.100}, attempt {message[2]}, which is not in it")
+    if kind == "started":
+        origin = message[5]
+        if origin is not None and origin not in (start.checkpoint, *start.fallbacks):
+            raise MessageError(f"it goes on from {origin.uri!r:.200}, which it was not given")
+    elif kind == "reported" or kind == "saved":
+        kept = message[-1]
+        if kept is not None and kept.trial_id != start.trial_id:
+            raise MessageError(f"it has saved a checkpoint of trial {kept.trial_id!r:.100}")
