@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from overtone.core.goal import is_number, lookup
+from overtone.core.goal import is_number, lookup, real
 from overtone.core.messages import Record, Reported, Ruled
 
 
@@ -82,4 +82,4 @@ class Standings:
         return 1 + sum(self._score(one.value) > own for one in there)
 
     def _score(self, value: float | None) -> float:
-        return float("-inf") if value is None or value != value else value * self._sign
+        return float("-inf") if value is None or value != value else real(value) * self._sign

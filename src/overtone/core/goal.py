@@ -183,7 +183,7 @@ class Goal:
             if type(value) is not float and not is_number(value):
                 scores.clear()
                 break
-            scores.append(sign * _real(value) if value == value else WORST)
+            scores.append(sign * real(value) if value == value else WORST)
         if not scores:
             return Result(clock, WORST, (), (), metrics)
         return Result(
@@ -199,7 +199,7 @@ class Goal:
         for name, bound in zip(self.constraints, self.bounds, strict=True):
             value = lookup(metrics, name)
             value = bound if value is None else value if is_number(value) else WORST_VIOLATION
-            found.append(float(value) - bound if value == value else WORST_VIOLATION)
+            found.append(real(value) - bound if value == value else WORST_VIOLATION)
         return tuple(found)
 
     def allows(self, metrics: Metrics) -> bool:
@@ -291,7 +291,7 @@ def _direction(name: str) -> str | None:
     return "min" if bool(falls) != bool(_NEGATED.search(name)) else "max"
 
 
-def _real(value: float) -> float:
+def real(value: float) -> float:
     """A number as a float, infinite where a whole number is too large for one."""
     try:
         return float(value)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from overtone.core.messages import Start
+from overtone.core.messages import Event, Reported, Start
 from overtone.errors import MessageError
 from overtone.worker.message_codec import WRONG, Message
+
+_NUMBERS = frozenset({int, float})
+_OWN = (
+    ("time_this_iter_s", _NUMBERS),
+    ("time_total_s", _NUMBERS),
+    ("time_since_restore", _NUMBERS),
+    ("timesteps_total", frozenset({int, float, type(None)})),
+    ("timestamp", frozenset({int})),
+    ("iterations_since_restore", frozenset({int})),
+    ("date", frozenset({str})),
+    ("done", frozenset({bool})),
+)
+"""What the session adds to each result, with the types that readers rely on."""
 
 
 def check(message: Message, start: Start) -> None:
@@ -26,3 +39,19 @@ def check(message: Message, start: Start) -> None:
         kept = message[-1]
         if kept is not None and kept.trial_id != start.trial_id:
             raise MessageError(f"it has saved a checkpoint of trial {kept.trial_id!r:.100}")
+
+
+def check_result(event: Event) -> None:
+    """Refuse a result that lacks what the session adds to each.
+
+    Raises:
+        MessageError: A field of the session's own is missing, or of another type.
+    """
+    if type(event) is not Reported:
+        return
+    metrics = event.metrics
+    if metrics.get("training_iteration") != event.t:
+        raise MessageError(f"a result of iteration {event.t} that says otherwise: {event.raw[:200]!r}")
+    for name, types in _OWN:
+        if type(metrics.get(name)) not in types:
+            raise MessageError(f"a result without {name}, or with {metrics.get(name)!r:.100} there")

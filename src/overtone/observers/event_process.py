@@ -19,6 +19,7 @@ from overtone.observers.flatten import flatten
 FLUSH_EVERY_S = 1.0
 
 _NUMBERS = frozenset({float, int})
+_MOST_STEPS = 1 << 63
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _SCHEME = "overtone"
 _HPARAMS = "hparams"
@@ -174,8 +175,7 @@ class EventFiles:
                     tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{key}"
                 if tag:
                     values.append(make(tag=tag, simple_value=_single(value)))
-        step = metrics.get("timesteps_total") or metrics.get("training_iteration") or 0
-        self._write(trial, self._summary(value=values), wall, int(step))
+        self._write(trial, self._summary(value=values), wall, _step(metrics))
 
     def _write(self, trial: str, summary: Any, wall: float, step: int = 0) -> None:
         writer = self._writers.get(trial)
@@ -236,6 +236,15 @@ class EventFiles:
             writer.close()
         self._writers.clear()
         self._dirty.clear()
+
+
+def _step(metrics: dict[str, Any]) -> int:
+    """The first number that says how far the trial is, and that a file has room for."""
+    for name in ("timesteps_total", "training_iteration"):
+        step: Any = metrics.get(name)
+        if type(step) in _NUMBERS and 0 < step < _MOST_STEPS:
+            return int(step)
+    return 0
 
 
 def _single(value: float) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
-from overtone.core.goal import lookup
+from overtone.core.goal import lookup, real
 from overtone.core.messages import Moved, Noted, Record, Reported
 from overtone.core.table import Row, TrialTable
 from overtone.core.trial import Status
@@ -147,11 +147,11 @@ class Progress:
         best: Best | None = None
         for row in self.table.rows.values():
             value = self.value(row.metrics)
-            if not isinstance(value, (int, float)) or not isfinite(value):
+            if not isinstance(value, (int, float)) or not isfinite(real(value)):
                 continue
             if not self.facts.limits.allows(row.metrics):
                 continue
-            if best is None or value * self._sign > best.value * self._sign:
+            if best is None or real(value) * self._sign > real(best.value) * self._sign:
                 best = Best(value, row.id, row.t, row.config)
         return best
 
@@ -176,12 +176,11 @@ class Progress:
         self._sign = -1.0 if mode == "min" else 1.0
 
     def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
-        if (
-            isinstance(value, (int, float))
-            and value * self._sign > self._best_score
-            and self.facts.limits.allows(metrics)
-        ):
-            self._best_score = value * self._sign
+        if not isinstance(value, (int, float)):
+            return
+        score = real(value) * self._sign
+        if score > self._best_score and self.facts.limits.allows(metrics):
+            self._best_score = score
             self.best = Best(value, row.id, t, row.config)
 
     def _move(self, moved: Moved) -> None:
@@ -211,7 +210,7 @@ class Progress:
         if self._metric is None:
             rank = -float(self.n_ended)
         elif isinstance(value, (int, float)) and value == value and self.facts.limits.allows(row.metrics):
-            rank = -value * self._sign
+            rank = -real(value) * self._sign
         else:
             rank = float("inf")
         insort(self.best_ended, (rank, row.index, row), key=lambda entry: entry[:2])

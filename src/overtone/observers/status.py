@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from overtone.core.goal import lookup
+from overtone.core.goal import lookup, real
 from overtone.observers.boxes import boxed
 from overtone.observers.columns import DEFAULT_METRICS, Columns, headed, inferred_metrics, varying
 from overtone.observers.plain_text import clean
@@ -68,6 +68,7 @@ def best_of(
             continue
         if allows is not None and not allows(trial.metrics):
             continue
+        value = real(value)
         if best is None or value * sign > best[1] * sign:
             best = trial, value
     return best

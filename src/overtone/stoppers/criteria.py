@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from overtone.core.goal import real
 from overtone.core.trial import Trial
 from overtone.core.types import Result
 
@@ -102,6 +103,6 @@ def number(value: Any) -> float | None:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         return None
     try:
-        return float(value)
+        return real(value)
     except (TypeError, ValueError):
         return None

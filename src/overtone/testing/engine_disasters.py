@@ -16,18 +16,19 @@ from overtone.core import messages as m
 from overtone.testing import faulty
 from overtone.testing.engine_suite import EngineSuite, MadeScript, halting_at, last_end
 from overtone.testing.scripted import Script
+from overtone.worker.frames import MARK, framed
 
 
 def _about(trial_id: str, body: bytes) -> bytes:
-    """Return a frame that speaks of a trial; a body that begins with a length already is left as it is."""
+    """Return a frame that speaks of a trial; a body with a mark of its own is left as it is."""
     body = body.replace(b"TRIAL", trial_id.encode())
-    return body if body[:4] == b"\xff" * 4 else len(body).to_bytes(4, "little") + body
+    return body if MARK in body else framed(body)
 
 
 _NONSENSE = {
-    "noise": bytes(range(250)),
+    "noise": bytes(range(250)) + MARK,
     "a pickle": pickle.dumps(("reported", "TRIAL", 0, 2, '{"loss":0}', None)),
-    "a huge frame": b"\xff\xff\xff\xff" + b" " * 100_000,
+    "noise after a mark": MARK + b"\xff" * 100_000,
     "no array": b'{"kind":"ended"}',
     "an unknown kind": b'["cheered","TRIAL",0]',
     "a kind that is no text": b'[["ended"],"TRIAL",0]',

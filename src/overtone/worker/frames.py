@@ -1,6 +1,7 @@
 """Frames: how messages and orders are cut out of a stream of bytes.
 
-A frame is the length of its body (4 bytes, little-endian) and its body.
+A frame is `MARK`, the length of its body (4 bytes, little-endian) and its body. The mark tells
+bytes that somebody else wrote into the stream from a length, for whose bytes one would wait.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from overtone.errors import MessageError
 
 T = TypeVar("T")
 
-_LENGTH = struct.Struct("<I")
+MARK = b"\xf0ovt"
+
+_HEAD = struct.Struct("<4sI")
 
 
 def framed(body: bytes) -> bytes:
     """Return `body` as a frame."""
-    return _LENGTH.pack(len(body)) + body
+    return _HEAD.pack(MARK, len(body)) + body
 
 
 class FrameReader(Generic[T]):
@@ -41,7 +44,7 @@ class FrameReader(Generic[T]):
     ) -> None:
         self._read, self._most_bytes, self._wrong = read, most_bytes, wrong
         self._rest = bytearray()
-        self._needed = 4  # bytes of `_rest` before there is anything to read
+        self._needed = _HEAD.size  # bytes of `_rest` before there is anything to read
         self._is_over = False
 
     def feed(self, data: bytes) -> list[T]:
@@ -71,16 +74,18 @@ class FrameReader(Generic[T]):
     def _read_all(self, data: bytes, found: list[T]) -> None:
         """Append to `found` what `data` holds, and keep the rest of it."""
         view, position, end = memoryview(data), 0, len(data)
-        self._needed = 4
-        while position + 4 <= end:
-            length = _LENGTH.unpack_from(data, position)[0]
+        self._needed = _HEAD.size
+        while position + _HEAD.size <= end:
+            mark, length = _HEAD.unpack_from(data, position)
+            if mark != MARK:
+                raise MessageError(f"{data[position : position + 40]!r}, where a message should begin")
             if length > self._most_bytes:
                 raise MessageError(f"a message of {length} bytes: at most {self._most_bytes} are read")
-            stop = position + 4 + length
+            stop = position + _HEAD.size + length
             if stop > end:
-                self._needed = 4 + length
+                self._needed = _HEAD.size + length
                 break
-            found.append(self._read(view[position + 4 : stop]))
+            found.append(self._read(view[position + _HEAD.size : stop]))
             position = stop
         if position < end:
             self._rest += view[position:]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from overtone.core.record_size import MAX_RECORD_BYTES
 from overtone.core.types import Checkpoint
 from overtone.errors import MessageError, TrainableError
+from overtone.worker.frames import MARK, framed
 from overtone.worker.message_codec import (
     CALLER,
     LONGEST_TEXT,
@@ -62,7 +63,7 @@ def test_every_message_travels(words: Vocabulary, message: Message) -> None:
 
 def test_after_what_is_no_message_nothing_is_read() -> None:
     reader = message_reader(TRIAL)
-    good, bad = message_frame(("save_failed", "t", 0, "full")), b"\x02\x00\x00\x00[]"
+    good, bad = message_frame(("save_failed", "t", 0, "full")), framed(b"[]")
     first, wrong = reader.feed(good + bad + good)
     assert first == ("save_failed", "t", 0, "full")
     assert wrong == ("wrong", "'[]' is not a message (list index out of range)")
@@ -79,7 +80,7 @@ def test_a_pickle_is_not_run() -> None:
 
 
 def test_a_frame_that_is_too_long_is_refused_by_its_length() -> None:
-    (wrong,) = message_reader(TRIAL).feed((MAX_RECORD_BYTES + 1).to_bytes(4, "little"))
+    (wrong,) = message_reader(TRIAL).feed(MARK + (MAX_RECORD_BYTES + 1).to_bytes(4, "little"))
     assert wrong[0] == "wrong"
     assert f"at most {MAX_RECORD_BYTES}" in wrong[1]
 
@@ -154,7 +155,7 @@ def test_a_message_with_one_other_field_is_a_message_or_an_error(data: st.DataOb
 
 
 @settings(max_examples=100, deadline=None)
-@given(chunks=st.lists(st.binary(max_size=40) | st.sampled_from(FRAMES)))
+@given(chunks=st.lists(st.binary(max_size=40) | st.just(MARK) | st.sampled_from(FRAMES)))
 def test_a_stream_of_anything_is_messages_and_then_one_error(chunks: list[bytes]) -> None:
     reader = message_reader(TRIAL)
     found = [one for chunk in chunks for one in reader.feed(chunk)]

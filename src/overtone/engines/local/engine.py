@@ -36,6 +36,7 @@ from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
 from overtone.engines.loop import Loop
+from overtone.engines.message_check import check_result
 from overtone.engines.prints import write_output
 from overtone.errors import MessageError, OvertoneError
 from overtone.worker import gpus, requests
@@ -310,7 +311,9 @@ class Local(Engine):
         self._crew.refuse(process)
 
     def _event(self, message: Message, now: float) -> Event:
-        return event_of(message, now, NODE)
+        event = event_of(message, now, NODE)
+        check_result(event)
+        return event
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
         process.ended = message

@@ -22,7 +22,6 @@ from overtone.core.protocols import Store
 from overtone.core.record_size import MAX_RECORD_BYTES
 from overtone.engines.ray.line import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
-from overtone.worker.frames import framed
 
 IGNORE_WITHIN_S = 30.0
 
@@ -183,7 +182,8 @@ class _Line:
 
     def send(self, message: Any) -> None:
         try:
-            self._sock.sendall(framed(_encode(message).encode()))
+            body = _encode(message).encode()
+            self._sock.sendall(len(body).to_bytes(4, "little") + body)
         except OSError as error:
             raise StorageError(f"the driver's store hung up: {error}") from error
 
