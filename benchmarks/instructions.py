@@ -23,7 +23,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PATIENCE_S = 1800
 
-SIZES = {"reused": (200, 600), "fresh": (40, 120), "result": (2_000, 6_000)}
+SIZES = {"reused": (200, 800), "fresh": (40, 120), "result": (1_000, 4_000)}
 """The two sizes of each: trials, or results of a trial."""
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from overtone.core.messages import Event, Reported, Start
 from overtone.errors import MessageError
 from overtone.worker.message_codec import WRONG, Message
 
-_NUMBERS = frozenset({int, float})
 _OWN = (
-    ("time_this_iter_s", _NUMBERS),
-    ("time_total_s", _NUMBERS),
-    ("time_since_restore", _NUMBERS),
-    ("timesteps_total", frozenset({int, float, type(None)})),
-    ("timestamp", frozenset({int})),
-    ("iterations_since_restore", frozenset({int})),
-    ("date", frozenset({str})),
-    ("done", frozenset({bool})),
-)
-"""What the session adds to each result, with the types that readers rely on."""
+    "time_this_iter_s", "time_total_s", "time_since_restore", "timesteps_total", "timestamp",
+    "iterations_since_restore", "date", "done",
+)  # fmt: skip
+"""What the session adds to each result, and readers rely on; beside the number of the iteration."""
+
+_own_of = itemgetter(*_OWN)
+_TYPES = frozenset((float, float, float, steps, int, int, str, bool) for steps in (int, float, type(None)))
 
 
 def check(message: Message, start: Start) -> None:
@@ -45,13 +43,14 @@ def check_result(event: Event) -> None:
     """Refuse a result that lacks what the session adds to each.
 
     Raises:
-        MessageError: A field of the session's own is missing, or of another type.
+        MessageError: A field of the session's own is missing, or is not as a session writes it.
     """
     if type(event) is not Reported:
         return
     metrics = event.metrics
-    if metrics.get("training_iteration") != event.t:
-        raise MessageError(f"a result of iteration {event.t} that says otherwise: {event.raw[:200]!r}")
-    for name, types in _OWN:
-        if type(metrics.get(name)) not in types:
-            raise MessageError(f"a result without {name}, or with {metrics.get(name)!r:.100} there")
+    try:
+        is_own = metrics["training_iteration"] == event.t and tuple(map(type, _own_of(metrics))) in _TYPES
+    except KeyError:
+        is_own = False
+    if not is_own:
+        raise MessageError(f"a result in which {', '.join(_OWN)} are not a session's: {event.raw[:200]!r}")

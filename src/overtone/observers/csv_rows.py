@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from overtone.core.messages import Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, constant_facts
+from overtone.observers.csv_text import row_text
 from overtone.observers.flatten import flatten
 from overtone.observers.trial_files import TrialFiles
 
@@ -103,7 +104,7 @@ class CsvRows(Observer):
             sheet = self._sheets.get(row.id)
             if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.columns.known:
                 sheet = self._fit(row, sheet, metrics)
-            cells = _writer.writerow(map(metrics.get, sheet.columns.reported))
+            cells = row_text(map(metrics.get, sheet.columns.reported))
             self._files.add(row.id, PROGRESS_CSV, f"{cells}{sheet.ending}\n")
         elif type(event) is Started and event.trial_id in self._sheets:
             self._sheets[event.trial_id].config = None  # another process: other constant facts
@@ -134,7 +135,7 @@ class CsvRows(Observer):
             self._files.add(row.id, PROGRESS_CSV, f"{columns.header}\n")
         elif [*columns.reported, *columns.constant] != before:
             self._files.change(row.id, PROGRESS_CSV, partial(_widened, columns=columns))
-        ending = f",{_writer.writerow(constant.values())}"
+        ending = f",{row_text(constant.values())}"
         sheet = self._sheets[row.id] = _Sheet(columns, ending, row.config)
         return sheet
 

@@ -8,6 +8,7 @@ text that goes into the journal.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any, NoReturn
@@ -123,6 +124,9 @@ SERVER: Vocabulary = {
 }
 """What the server that makes processes says; see `requests`."""
 
+_PLAIN_REPORT = re.compile(r'\["reported","([^"\\]*)",(\d{1,15}),(\d{1,15}),null\]\n', re.ASCII)
+"""The head of nearly all messages: what is matched needs no other check."""
+
 _AT_METRICS = 4  # the place of a report's metrics in its message
 
 
@@ -191,6 +195,10 @@ def read_message(body: bytes | memoryview, vocabulary: Vocabulary) -> Message:
     """
     try:
         text = str(body, "utf-8")
+        plain = _PLAIN_REPORT.match(text)
+        if plain is not None:
+            trial_id, attempt, t = plain.groups()
+            return ("reported", trial_id, int(attempt), int(t), text[plain.end() :], None)
         found, end = scan(text, 0)
         if type(found) is not list:
             raise TypeError("not an array")

@@ -87,6 +87,8 @@ def order_frame(order: Any) -> bytes:
     What plain pickle cannot carry, or would only name as part of a script (a lambda or a
     class in a config), goes by value.
     """
+    if type(order) is Start:
+        order = _start_fields(order)
     try:
         body = pickle.dumps(order, protocol=5)
         if b"__main__" in body:
@@ -98,7 +100,25 @@ def order_frame(order: Any) -> bytes:
 
 def order_reader() -> FrameReader[Any]:
     """Return a reader of orders: for processes that trust whoever sends, as trials trust their driver."""
-    return FrameReader(pickle.loads, _LARGEST_ORDER)
+    return FrameReader(_read_order, _LARGEST_ORDER)
+
+
+# a trial's Start travels as its fields: to name classes in a pickle costs most of it
+_start_fields = attrgetter(
+    "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
+    "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks",
+)  # fmt: skip
+_N_START_FIELDS = 13
+
+
+def _read_order(body: memoryview) -> Any:
+    order = pickle.loads(body)
+    if type(order) is not tuple or len(order) != _N_START_FIELDS:
+        return order
+    trial_id, attempt, index, config, bundles, strategy, nodes, gpus, *rest = order
+    return Start(
+        trial_id, attempt, index, config, Resources(bundles, strategy), Placement(nodes, gpus), *rest
+    )
 
 
 def _pickle_as_call(kind: type) -> None:
@@ -107,7 +127,7 @@ def _pickle_as_call(kind: type) -> None:
     copyreg.pickle(kind, lambda one: (kind, values(one)))
 
 
-for _kind in (Start, Proceed, Halt, Resources, Placement, Checkpoint):
+for _kind in (Proceed, Halt, Checkpoint):
     _pickle_as_call(_kind)
 
 
@@ -226,7 +246,8 @@ def decode(raw: str) -> dict[str, Any]:
 
 def _refuse_deep(metrics: Mapping[str, Any], raw: str) -> None:
     """Raise a ValueError where `metrics`, as JSON in `raw`, are nested too deeply."""
-    if raw.count("{") + raw.count("[") > DEEPEST and _depth(metrics) > DEEPEST:
+    is_flat = raw.find("{", 1) < 0 and "[" not in raw
+    if not is_flat and raw.count("{") + raw.count("[") > DEEPEST and _depth(metrics) > DEEPEST:
         raise ValueError(f"nested more than {DEEPEST} deep")
 
 
