@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from overtone.core.messages import Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, constant_facts
-from overtone.observers.csv_text import row_text
+from overtone.observers.csv_text import RowsAlike, row_text
 from overtone.observers.flatten import flatten
 from overtone.observers.trial_files import TrialFiles
 
@@ -71,10 +71,11 @@ class _Sheet:
         config: What `ending` was made of.
     """
 
-    __slots__ = ("columns", "config", "ending")
+    __slots__ = ("columns", "config", "ending", "rows")
 
     def __init__(self, columns: _Columns, ending: str, config: Any) -> None:
         self.columns = columns
+        self.rows = RowsAlike(columns.reported)
         self.ending = ending
         self.config = config
 
@@ -104,7 +105,7 @@ class CsvRows(Observer):
             sheet = self._sheets.get(row.id)
             if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.columns.known:
                 sheet = self._fit(row, sheet, metrics)
-            cells = row_text(map(metrics.get, sheet.columns.reported))
+            cells = sheet.rows.text(event.raw, metrics)
             self._files.add(row.id, PROGRESS_CSV, f"{cells}{sheet.ending}\n")
         elif type(event) is Started and event.trial_id in self._sheets:
             self._sheets[event.trial_id].config = None  # another process: other constant facts

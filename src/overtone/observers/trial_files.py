@@ -59,7 +59,7 @@ class TrialFiles:
 
     def add(self, trial_id: str, name: str, text: str) -> None:
         """Append `text`, soon."""
-        self._pieces.append((self._path(trial_id, name), text))
+        self._pieces.append((f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}", text))
         self._n_characters += len(text)
 
     def change(self, trial_id: str, name: str, change: Change) -> None:

@@ -237,7 +237,8 @@ def decode(raw: str) -> dict[str, Any]:
             raise ValueError(f"more follows at character {end}")
         if type(metrics) is not dict:
             raise TypeError("not an object")
-        _refuse_deep(metrics, raw)
+        if raw.find("{", 1) > 0 or "[" in raw:
+            _refuse_deep(metrics, raw)
     except (ValueError, TypeError, StopIteration, RecursionError) as error:
         why = str(error) or type(error).__name__
         raise MessageError(f"the metrics {raw[:200]!r} are not a result ({why:.200})") from None
@@ -246,8 +247,7 @@ def decode(raw: str) -> dict[str, Any]:
 
 def _refuse_deep(metrics: Mapping[str, Any], raw: str) -> None:
     """Raise a ValueError where `metrics`, as JSON in `raw`, are nested too deeply."""
-    is_flat = raw.find("{", 1) < 0 and "[" not in raw
-    if not is_flat and raw.count("{") + raw.count("[") > DEEPEST and _depth(metrics) > DEEPEST:
+    if raw.count("{") + raw.count("[") > DEEPEST and _depth(metrics) > DEEPEST:
         raise ValueError(f"nested more than {DEEPEST} deep")
 
 
