@@ -95,7 +95,7 @@ def main() -> None:
     options.add_argument("names", nargs="*", help=f"which ones; all if none is named: {', '.join(SIZES)}")
     options.add_argument("--tree", type=Path, default=HERE.parent, help="a checkout (%(default)s)")
     options.add_argument("--against", type=Path, help="a checkout to compare with")
-    given = options.parse_args()
+    given = options.parse_intermixed_args()
     unknown = set(given.names) - SIZES.keys()
     if unknown:
         options.error(f"no count {', '.join(sorted(unknown))}: choose among {', '.join(SIZES)}")

@@ -66,7 +66,7 @@ def main() -> None:
     options.add_argument("names", nargs="*", help=f"which rates; all if none is named: {', '.join(RATES)}")
     options.add_argument("--tree", type=Path, default=HERE.parent, help="a checkout (%(default)s)")
     options.add_argument("--pairs", type=int, default=15, help="pairs of each rate (%(default)s)")
-    given = options.parse_args()
+    given = options.parse_intermixed_args()
     unknown = set(given.names) - RATES.keys()
     if unknown:
         options.error(f"no rate {', '.join(sorted(unknown))}: choose among {', '.join(RATES)}")
