@@ -43,6 +43,10 @@ class NoRoomError(StorageError):
     """A checkpoint cannot be kept: those that are kept take more than `max_disk`."""
 
 
+class MessageError(OvertoneError, ValueError):
+    """A trial's process sent what is not a message."""
+
+
 class MissingPackageError(OvertoneError, ImportError):
     """An optional package is needed and is not installed."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone.analysis.aim import recorded_goal
-from overtone.core.goal import Goal, is_finite, is_number, lookup
+from overtone.core.goal import Goal, is_finite, is_number, lookup, real
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
 from overtone.errors import GoalError
@@ -158,7 +158,7 @@ class Fold:
         best: dict[str, Any] | None = None
         sign = -1.0 if mode == "min" else 1.0
         for trial_id, (_, value) in self.data["trials"].items():
-            if value is not None and (best is None or value * sign > best["value"] * sign):
+            if value is not None and (best is None or real(value) * sign > real(best["value"]) * sign):
                 best = {"trial_id": trial_id, "value": value}
         return best
 

@@ -82,4 +82,4 @@ class Standings:
         return 1 + sum(self._score(one.value) > own for one in there)
 
     def _score(self, value: float | None) -> float:
-        return float("-inf") if value is None or value != value else value * self._sign
+        return float("-inf") if value is None or value != value else real(value) * self._sign

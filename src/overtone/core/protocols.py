@@ -219,7 +219,7 @@ class Observer(ABC):
     """Follows an experiment: sees each record after it is in the journal.
 
     Attributes:
-        follows_results: Whether it wants to hear, in a past, of reports that led to nothing.
+        follows_results: Whether it is shown reports that led to nothing: the bulk of all records.
     """
 
     follows_results: bool = True

@@ -21,6 +21,9 @@ LONGEST_NAME = 1000
 LONGEST_TEXT = 1 << 20
 """Characters of a text for people, such as a traceback."""
 
+MOST_LEVELS = 100
+"""Levels of a nested result: readers walk through it, some with a call for each level."""
+
 _NUMBER = 24
 """Characters of a float in full."""
 

@@ -24,7 +24,8 @@ from overtone.core.job import Job
 from overtone.core.protocols import Engine
 from overtone.core.types import Config
 from overtone.store.folder_mark import FolderMark
-from overtone.worker.wire import NOTHING, Message, Nothing, Order, event
+from overtone.worker.message_codec import Message
+from overtone.worker.wire import NOTHING, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05

@@ -58,9 +58,8 @@ def find_field(text: str, field: str) -> int:
 
 
 def _untag(found: dict[str, Any]) -> Any:
-    if len(found) == 1 and found.get("__float__") in _TAGS:
-        return _TAGS[found["__float__"]]
-    return found
+    tag = found.get("__float__") if len(found) == 1 else None
+    return _TAGS.get(tag, found) if type(tag) is str else found
 
 
 # raw_decode, and not decode, which would search for blanks at both ends

@@ -85,6 +85,15 @@ def _waited(action: Callable[[], int]) -> int:
     return found
 
 
+def has_made_folder(path: str) -> bool:
+    """Make the folder of a file; return whether it was not there before."""
+    try:
+        os.mkdir(os.path.dirname(path))
+    except OSError:  # it is there, or writing to it says what is wrong
+        return False
+    return True
+
+
 def _descriptor(path: str, flags: int) -> int:
     try:
         return os.open(path, flags, 0o666)

@@ -16,7 +16,7 @@ from typing import Any
 from overtone.core.messages import Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, constant_facts
-from overtone.observers.csv_table import Sheet, columns, names_of, rearranged, sheet_of, written
+from overtone.observers.csv_table import Sheet, columns, names_of, rearranged, sheet_of
 from overtone.observers.flatten import flatten
 from overtone.observers.trial_files import TrialFiles
 
@@ -73,7 +73,7 @@ class CsvRows(Observer):
             sheet = self._sheets.get(row.id)
             if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.known:
                 sheet = self._fit(row, sheet, metrics)
-            line = f"{written(map(metrics.get, sheet.first))}{sheet.ending}"
+            line = f"{sheet.rows.text(event.raw, metrics)}{sheet.ending}"
             if not sheet.late:
                 self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
             else:

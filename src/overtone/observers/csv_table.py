@@ -12,28 +12,17 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
 from overtone.core.encodable import encodable
+from overtone.observers.csv_text import RowsAlike, row_text
 from overtone.space import describe
 
 _limiting = Lock()  # the longest cell is a setting of the whole process
-
-
-class _Echo:
-    """A file whose `write` returns the line that it was given, so that `writerow` does."""
-
-    def write(self, text: str) -> str:
-        return text[:-2]
-
-
-# a cell with a character of it is quoted: before Python 3.13 no other line break is
-written: Callable[[Iterable[Any]], str] = csv.writer(_Echo(), lineterminator="\r\n").writerow
-"""The line of some cells, without an end."""
 
 
 class Columns(NamedTuple):
@@ -58,7 +47,7 @@ def columns(first: tuple[str, ...], constant: tuple[str, ...]) -> Columns:
     if "timesteps_total" not in first:
         first = (*first, "timesteps_total")
     both = (*first, *constant)
-    return Columns(first, constant, frozenset(both), encodable(written(both)))
+    return Columns(first, constant, frozenset(both), encodable(row_text(both)))
 
 
 class Sheet:
@@ -67,6 +56,7 @@ class Sheet:
     Attributes:
         columns: The columns of its first row.
         first: Those of them that are not constant.
+        rows: Cuts the cells of `first` out of a result.
         known: The names of all columns.
         ending: The constant cells, with a comma before them.
         config: The config that `ending` was made of.
@@ -80,12 +70,13 @@ class Sheet:
 
     __slots__ = (
         "columns", "config", "due_at", "ending", "first", "known", "late", "n_cells", "n_rows", "n_written",
-        "waiting",
+        "rows", "waiting",
     )  # fmt: skip
 
     def __init__(self, columns: Columns, constant: Mapping[str, Any], config: Any) -> None:
         self.columns = columns
         self.first = columns.first
+        self.rows = RowsAlike(columns.first)
         self.known: set[str] | frozenset[str] = columns.known
         self.late: list[str] = []
         self.waiting: list[tuple[int, str]] = []
@@ -108,9 +99,9 @@ class Sheet:
     def set_constant(self, constant: Mapping[str, Any], config: Any) -> None:
         """Take other values for the constant cells."""
         try:
-            cells = written(constant.values())
+            cells = row_text(constant.values())
         except Exception:  # an object of a config may raise when it is written
-            cells = written(one if one is None else _text(one) for one in constant.values())
+            cells = row_text(one if one is None else _text(one) for one in constant.values())
         self.ending = f",{cells}"
         self.config = config
 
@@ -123,7 +114,7 @@ class Sheet:
 
     def late_cells(self, metrics: Mapping[str, Any]) -> str:
         """The late cells of a result, with a comma before them."""
-        return written(("", *map(metrics.get, self.late)))
+        return row_text(("", *map(metrics.get, self.late)))
 
     def widening(self) -> Widening:
         """What makes the file as wide as the table, with the rows that wait; none wait afterwards."""
@@ -158,7 +149,7 @@ def sheet_of(names: list[str], constant: Mapping[str, Any], config: Any) -> Shee
 
 def header(columns: Columns, late: Sequence[str]) -> str:
     """The first line of a table with these columns and late ones."""
-    return columns.header + encodable(written(("", *late))) if late else columns.header
+    return columns.header + encodable(row_text(("", *late))) if late else columns.header
 
 
 @dataclass(frozen=True)
@@ -208,7 +199,7 @@ def rearranged(text: str, names: list[str], header: str) -> str:
         csv.field_size_limit(max(limit, len(text) + 1))  # a cell may hold a text of any length
         try:
             rows = csv.DictReader(io.StringIO(text, newline=""))
-            lines = [header, *[written([row.get(name) for name in names]) for row in rows]]
+            lines = [header, *[row_text([row.get(name) for name in names]) for row in rows]]
         finally:
             csv.field_size_limit(limit)
     return "".join(f"{line}\n" for line in lines)

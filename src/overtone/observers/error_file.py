@@ -18,6 +18,8 @@ class ErrorFile(Observer):
         files: Where it writes.
     """
 
+    follows_results = False
+
     def __init__(self, files: TrialFiles) -> None:
         self._files = files
 

@@ -23,6 +23,7 @@ from overtone.store.folder_mark import FolderMark
 FLUSH_EVERY_S = 1.0
 
 _NUMBERS = frozenset({float, int})
+_MOST_STEPS = 1 << 63
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _FILE = "events.out.tfevents."
 _HPARAMS = "hparams"

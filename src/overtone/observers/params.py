@@ -28,6 +28,8 @@ class Params(Observer):
         table: Shared with other observers, or its own.
     """
 
+    follows_results = False
+
     def __init__(self, files: TrialFiles, table: TrialTable | None = None) -> None:
         self._files = files
         self._table = table if table is not None else TrialTable("live")

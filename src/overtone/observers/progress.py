@@ -150,7 +150,7 @@ class Progress:
                 continue
             if not self.facts.limits.allows(row.metrics):
                 continue
-            if best is None or value * self._sign > best.value * self._sign:
+            if best is None or real(value) * self._sign > real(best.value) * self._sign:
                 best = Best(value, row.id, row.t, row.config)
         return best
 
@@ -177,10 +177,7 @@ class Progress:
     def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
         if not isinstance(value, (int, float)):
             return
-        try:
-            score = value * self._sign
-        except OverflowError:  # a whole number beyond all floats counts as infinite
-            return
+        score = real(value) * self._sign
         if score > self._best_score and self.facts.limits.allows(metrics):
             self._best_score = score
             self.best = Best(value, row.id, t, row.config)

@@ -69,6 +69,7 @@ def best_of(
         value = real(value)
         if allows is not None and not allows(trial.metrics):
             continue
+        value = real(value)
         if best is None or value * sign > best[1] * sign:
             best = trial, value
     return best

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from overtone.errors import StorageError
-from overtone.observers.appending import swap_file, unwritable, write_file
+from overtone.observers.appending import has_made_folder, swap_file, unwritable, write_file
 from overtone.observers.aside import Aside
 from overtone.regular_files import read_regular
 from overtone.store.folder_mark import FolderMark
@@ -25,6 +25,13 @@ MOST_CHARACTERS = 1 << 25
 
 Change = Callable[[str], str]
 """What a file is to hold, from what it holds."""
+
+
+class Whole(str):
+    """All that a file is to hold, whatever it holds."""
+
+    __slots__ = ()
+
 
 Piece = tuple[str, "str | Change"]
 """A file's path, and what comes to its end or becomes of it."""
@@ -55,7 +62,7 @@ class TrialFiles:
 
     def add(self, trial_id: str, name: str, text: str) -> None:
         """Append `text`, soon."""
-        self._pieces.append((self._path(trial_id, name), text))
+        self._pieces.append((f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}", text))
         self._n_characters += len(text)
 
     def change(self, trial_id: str, name: str, change: Change) -> None:
@@ -64,7 +71,7 @@ class TrialFiles:
 
     def put(self, trial_id: str, name: str, text: str) -> None:
         """Let the file hold `text` and nothing else."""
-        self.change(trial_id, name, lambda _: text)
+        self._pieces.append((self._path(trial_id, name), Whole(text)))
 
     def read(self, trial_id: str, name: str) -> str:
         """All that the file holds, with what waits; empty where there is none."""
@@ -131,13 +138,15 @@ def _write(path: str, whats: list[str | Change]) -> None:
     texts: list[str] = []
     is_whole = False
     for what in whats:
-        if isinstance(what, str):
+        if type(what) is Whole:
+            texts, is_whole = [what], True
+        elif isinstance(what, str):
             texts.append(what)
         else:
             end = "".join(texts)
             texts = [what(end if is_whole else _held(path) + end)]
             is_whole = True
-    if is_whole and os.path.lexists(path):
+    if is_whole and not has_made_folder(path) and os.path.lexists(path):
         swap_file(path, "".join(texts))
     else:
         write_file(path, "".join(texts), append=True)

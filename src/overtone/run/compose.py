@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.controller import Controller
-from overtone.core.goal import Goal, lookup
+from overtone.core.goal import Goal, lookup, real
 from overtone.core.limits import Limits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
@@ -248,6 +248,6 @@ def _worth(policy: CheckpointPolicy) -> Callable[[Result], float] | None:
 
     def worth(result: Result) -> float:
         value = lookup(result.metrics, name)
-        return sign * value if isinstance(value, (int, float)) and value == value else WORST
+        return sign * real(value) if isinstance(value, (int, float)) and value == value else WORST
 
     return worth

@@ -22,6 +22,7 @@ from overtone.core.messages import (
     Observe,
     Proceed,
     Record,
+    Reported,
     Requested,
     Start,
     Suggest,
@@ -90,6 +91,7 @@ class Loop:
         self._host = host
         self._append = append
         self._observers = list(observers)
+        self._followers = [each for each in observers if each.follows_results]
         self.disconnected: list[Observer] = []
         self._warn = warn
         self._n = n
@@ -288,7 +290,8 @@ class Loop:
     def _show(self, records: Sequence[Record]) -> None:
         """Show each record to every observer before the next one: they may share a table."""
         for record in records:
-            for observer in self._observers:
+            is_plain = not record.choices and type(record.event) is Reported
+            for observer in self._followers if is_plain else self._observers:
                 try:
                     observer.on_record(record)
                 except Exception as error:
@@ -301,6 +304,7 @@ class Loop:
 
     def _disconnect(self, observer: Observer, error: Exception) -> None:
         self._observers = [each for each in self._observers if each is not observer]
+        self._followers = [each for each in self._followers if each is not observer]
         self.disconnected.append(observer)
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")

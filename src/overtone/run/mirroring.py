@@ -163,8 +163,8 @@ class TrialUploads:
         folder: The experiment's.
         remote: Where it is mirrored.
         known: The sizes of the files that are there from an earlier driver, by name.
-        mark: Of the folder: nothing is copied from another one at its path.
         check: Raises if this driver may no longer write there; called before each write.
+        mark: Of the folder: nothing is copied from another one at its path.
     """
 
     def __init__(
@@ -172,8 +172,8 @@ class TrialUploads:
         folder: Path,
         remote: RemoteFiles,
         known: dict[str, int],
+        check: Callable[[], None],
         mark: FolderMark | None = None,
-        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._folder = folder
         self._remote = remote

@@ -103,7 +103,7 @@ class Place:
         files, lease = RemoteFiles(self.url), self.lease
         journal = patiently(lambda: JournalMirror(self.folder / JOURNAL, written, files, lease))
         known = patiently(files.sizes) if journal.is_resumed else {}
-        uploads = TrialUploads(self.folder, files, known, self.mark, lease.check)
+        uploads = TrialUploads(self.folder, files, known, lease.check, self.mark)
         self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
         self._mirroring.start()
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from overtone.core.goal import real
 from overtone.core.trial import Trial
 from overtone.core.types import Result
 
@@ -98,8 +99,6 @@ def number(value: Any) -> float | None:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         return None
     try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return real(value)
     except (TypeError, ValueError):
         return None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,39 @@ import pytest
 from overtone.core import messages as m
 from overtone.testing import faulty
 from overtone.testing.engine_suite import EngineSuite, MadeScript, halting_at, last_end
+from overtone.testing.scripted import Script
+from overtone.worker.frames import MARK, framed
+
+
+def _about(trial_id: str, body: bytes) -> bytes:
+    """Return a frame that speaks of a trial; a body with a mark of its own is left as it is."""
+    body = body.replace(b"TRIAL", trial_id.encode())
+    return body if MARK in body else framed(body)
+
+
+_NONSENSE = {
+    "noise": bytes(range(250)) + MARK,
+    "a pickle": pickle.dumps(("reported", "TRIAL", 0, 2, '{"loss":0}', None)),
+    "noise after a mark": MARK + b"\xff" * 100_000,
+    "no array": b'{"kind":"ended"}',
+    "an unknown kind": b'["cheered","TRIAL",0]',
+    "a kind that is no text": b'[["ended"],"TRIAL",0]',
+    "a kind of others": b'["forked",1,1]',
+    "too few fields": b'["reported","TRIAL",0]\n{}',
+    "a report without metrics": b'["reported","TRIAL",0,2,null]',
+    "metrics that are a list": b'["reported","TRIAL",0,2,null]\n[1]',
+    "metrics that are cut": b'["reported","TRIAL",0,2,null]\n{"loss":0',
+    "a time that is no number": b'["reported","TRIAL",0,NaN,null]\n{"loss":0}',
+    "a time before all": b'["reported","TRIAL",0,-1,null]\n{"loss":0}',
+    "a time beyond all": b'["reported","TRIAL",0,1%b,null]\n{"loss":0}' % (b"0" * 400),
+    "an end of no kind": b'["ended","TRIAL",0,"asked",7,null]',
+    "another trial's end": b'["ended","victim",0,"returned","",""]',
+    "another attempt": b'["reported","TRIAL",1,2,null]\n{"loss":0}',
+    "another trial's checkpoint": b'["saved","TRIAL",0,["victim",1,"uri",0,false]]',
+    "another process": b'["started","TRIAL",0,1,"host",null]',
+    "metrics nested deeply": b'["reported","TRIAL",0,2,null]\n{"a":%b%b}' % (b"[" * 500, b"]" * 500),
+}
+"""Bodies of frames that no trial sends."""
 
 
 class Disasters(EngineSuite):
@@ -161,6 +196,36 @@ class Disasters(EngineSuite):
             driver.start(f"t{i}")
         driver.handle(driver.engine.poll(5))
         driver.engine.close()
+
+
+    def test_nonsense_ends_the_trial_that_sends_it_alone(self, isolated: None, script: MadeScript) -> None:
+        driver = script(faulty.sends_bytes, reuse=True)
+        driver.start("victim", config={"hex": ""})
+        for i, (name, sent) in enumerate(_NONSENSE.items()):
+            trial_id = f"t{i}"
+            driver.start(trial_id, config={"hex": _about(trial_id, sent).hex()})
+            driver.run_until(partial(_has_ended, driver, trial_id))
+            assert driver.story(trial_id) == ["started", "reported 1", "ended killed"], name
+            error = last_end(driver).error
+            assert "it sent what no trial sends" in error, name
+            assert len(error) < 1000, name
+        before = len(driver.story("victim"))
+        driver.run_until(lambda: len(driver.story("victim")) > before + 1)
+        assert not _has_ended(driver, "victim")
+
+    def test_half_a_message_is_none(self, isolated: None, script: MadeScript) -> None:
+        driver = script(faulty.sends_bytes, reuse=True)
+        half = _about("t", b'["reported","TRIAL",0,2,null]\n{"loss":0}')[:-3]
+        driver.start(config={"hex": half.hex(), "exits": True})
+        driver.run()
+        assert driver.story() == ["started", "reported 1", "ended killed"]
+        driver.start("u", config={"hex": half.hex(), "exits": True})
+        driver.run()
+        assert driver.story("u") == ["started", "reported 1", "ended killed"]
+
+
+def _has_ended(driver: Script, trial_id: str) -> bool:
+    return any("ended" in what for what in driver.story(trial_id))
 
 
 def _failing_curve(config: Any, t: int) -> dict[str, float]:

@@ -9,7 +9,8 @@ from typing import Any
 from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Config
-from overtone.worker.wire import NOTHING, Message, Nothing, Order
+from overtone.worker.message_codec import Message
+from overtone.worker.wire import NOTHING, Nothing, Order
 
 
 class FakeChannel:

@@ -248,3 +248,18 @@ class FailsToLoad(Steps):
 
     def load_checkpoint(self, checkpoint: Config) -> None:
         raise OSError("this load was made to fail")
+
+
+def sends_bytes(config: Config) -> None:
+    """Reports once, and sends `config["hex"]` to its driver past all that is meant for that; then reports on.
+
+    With `config["exits"]` its process ends right after.
+    """
+    current().report({"loss": 1.0})
+    line: Any = current()
+    line._channel._sock.sendall(bytes.fromhex(config["hex"]))
+    if config.get("exits"):
+        os._exit(0)
+    for i in range(2000):
+        current().report({"loss": 1 / (i + 2)})
+        time.sleep(0.005)

@@ -13,8 +13,9 @@ from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.current import bind, unbind_all_but
 from overtone.worker.halted import TrialHalted
 from overtone.worker.left_threads import StartedThreads
+from overtone.worker.message_codec import Message
 from overtone.worker.session import Session
-from overtone.worker.wire import Message, Nothing, Order
+from overtone.worker.wire import Nothing, Order
 
 
 class EndedSession(Session):

@@ -10,7 +10,7 @@ from numbers import Number, Real
 from typing import Any
 
 from overtone.core.encodable import encodable
-from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, estimate_json_bytes
+from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, MOST_LEVELS, estimate_json_bytes
 from overtone.errors import TrainableError
 
 LONGEST_REPR = 500
@@ -20,8 +20,7 @@ MOST_BITS = 14283
 """The integers of as many bits have no more digits than that."""
 LARGEST_ARRAY = 1000
 DEEPEST = 20
-MOST_LEVELS = 200
-"""Deeper results are cut at `DEEPEST`: readers have stacks of about 1,000 levels."""
+"""Where results with more than `MOST_LEVELS` are cut."""
 
 _BRACKETS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*"')
 

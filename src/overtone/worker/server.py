@@ -22,6 +22,7 @@ from overtone.worker import body as _body  # noqa: F401  (loaded here, once, for
 from overtone.worker import lineage, output
 from overtone.worker.fork import run_forked, unsafe_to_fork
 from overtone.worker.guard import stand_guard
+from overtone.worker.message_codec import Message, message_frame
 from overtone.worker.new_python import new_python
 from overtone.worker.notice import Board
 from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
@@ -29,7 +30,6 @@ from overtone.worker.spawn import spawn
 from overtone.worker.surroundings import explain, load_job, take_over
 from overtone.worker.tally import Tally
 from overtone.worker.watch import Watch
-from overtone.worker.wire import Message, frame
 
 STRAY_GRACE_S = 0.25
 """From SIGTERM to SIGKILL for what a trial left behind."""
@@ -212,7 +212,7 @@ class Server:
 
     def _tell(self, message: Message) -> None:
         try:
-            self._control.sendall(frame(message))
+            self._control.sendall(message_frame(message))
         except OSError:
             self._end()
 

@@ -1,4 +1,4 @@
-"""What an engine and a worker say to each other, and how it travels.
+"""What an engine and a worker say to each other.
 
 A worker sends tuples; the first item names the message:
 
@@ -9,17 +9,16 @@ A worker sends tuples; the first item names the message:
     ("left_threads", trial_id, attempt, names)  # before the end, if the process is not reused for it
     ("ended", trial_id, attempt, cause, error, traceback)
 
-An engine sends the commands Start, Proceed and Halt themselves, and None to shut down. A
-frame is its length (4 bytes, little-endian) and a pickle.
+They travel as JSON, and are checked (`message_codec`): the user's code runs where they are
+made. An engine sends the commands Start, Proceed and Halt themselves, and None to shut down,
+as pickles: their configs hold the user's own objects.
 """
 
 from __future__ import annotations
 
 import copyreg
-import json
 import math
 import pickle
-import struct
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields
@@ -28,15 +27,27 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from overtone.core.json_encoder import encoder
-from overtone.core.messages import Ended, Event, Halt, Proceed, Reported, Saved, SaveFailed, Start, Started
+from overtone.core.messages import (
+    Ended,
+    Event,
+    Halt,
+    Noticed,
+    Proceed,
+    Reported,
+    Saved,
+    SaveFailed,
+    Start,
+    Started,
+)
 from overtone.core.resources import Placement, Resources
+from overtone.core.sizes import MOST_LEVELS
 from overtone.core.types import Checkpoint
+from overtone.errors import MessageError
+from overtone.worker.frames import FrameReader, framed
+from overtone.worker.message_codec import Message, message_frame, scan, scanner
 
 if TYPE_CHECKING:
     from socket import socket
-
-Message = tuple[Any, ...]
-"""What a worker sends; see the list above."""
 
 Order = Start | Proceed | Halt | None
 """What an engine sends; None shuts the worker down."""
@@ -55,7 +66,7 @@ NOTHING: Final = Nothing()
 CHUNK_BYTES = 1 << 16
 LOOK_EVERY_S = 0.001
 
-_LENGTH = struct.Struct("<I")
+_LARGEST_ORDER = (1 << 32) - 1
 
 
 class Channel(Protocol):
@@ -72,19 +83,44 @@ class Channel(Protocol):
         """
 
 
-def frame(message: Message | Order) -> bytes:
-    """`message` as it travels.
+def order_frame(order: Any) -> bytes:
+    """Return `order` as it travels.
 
     What plain pickle cannot carry, or would only name as part of a script (a lambda or a
     class in a config), goes by value.
     """
+    if type(order) is Start:
+        order = _start_fields(order)
     try:
-        body = pickle.dumps(message, protocol=5)
+        body = pickle.dumps(order, protocol=5)
         if b"__main__" in body:
-            body = _dumps_by_value(message)
+            body = _dumps_by_value(order)
     except (pickle.PicklingError, AttributeError, TypeError):
-        body = _dumps_by_value(message)
-    return _LENGTH.pack(len(body)) + body
+        body = _dumps_by_value(order)
+    return framed(body)
+
+
+def order_reader() -> FrameReader[Any]:
+    """Return a reader of orders: for processes that trust whoever sends, as trials trust their driver."""
+    return FrameReader(_read_order, _LARGEST_ORDER)
+
+
+# a trial's Start travels as its fields: to name classes in a pickle costs most of it
+_start_fields = attrgetter(
+    "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
+    "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks",
+)  # fmt: skip
+_N_START_FIELDS = 13
+
+
+def _read_order(body: memoryview) -> Any:
+    order = pickle.loads(body)
+    if type(order) is not tuple or len(order) != _N_START_FIELDS:
+        return order
+    trial_id, attempt, index, config, bundles, strategy, nodes, gpus, *rest = order
+    return Start(
+        trial_id, attempt, index, config, Resources(bundles, strategy), Placement(nodes, gpus), *rest
+    )
 
 
 def _pickle_as_call(kind: type) -> None:
@@ -93,42 +129,15 @@ def _pickle_as_call(kind: type) -> None:
     copyreg.pickle(kind, lambda one: (kind, values(one)))
 
 
-for _kind in (Start, Proceed, Halt, Resources, Placement, Checkpoint):
+for _kind in (Proceed, Halt, Checkpoint):
     _pickle_as_call(_kind)
 
 
-def _dumps_by_value(message: Message | Order) -> bytes:
+def _dumps_by_value(order: Any) -> bytes:
     import cloudpickle
 
-    body: bytes = cloudpickle.dumps(message, protocol=5)
+    body: bytes = cloudpickle.dumps(order, protocol=5)
     return body
-
-
-class FrameReader:
-    """Turns a stream of bytes, cut anywhere, back into messages."""
-
-    def __init__(self) -> None:
-        self._rest = bytearray()
-
-    def feed(self, data: bytes) -> list[Any]:
-        """The messages that `data` completes, in order."""
-        if self._rest:
-            self._rest += data
-            if len(self._rest) < 4 or len(self._rest) < 4 + _LENGTH.unpack_from(self._rest)[0]:
-                return []
-            data = bytes(self._rest)
-            self._rest.clear()
-        messages: list[Any] = []
-        view, position, end = memoryview(data), 0, len(data)
-        while position + 4 <= end:
-            stop = position + 4 + _LENGTH.unpack_from(data, position)[0]
-            if stop > end:
-                break
-            messages.append(pickle.loads(view[position + 4 : stop]))
-            position = stop
-        if position < end:
-            self._rest += view[position:]
-        return messages
 
 
 class SocketChannel:
@@ -140,13 +149,13 @@ class SocketChannel:
         sock.setblocking(True)
         self._sock = sock
         self._flags = MSG_DONTWAIT
-        self._reader = FrameReader()
+        self._reader = order_reader()
         self._orders: deque[Order] = deque()
         self._look_at = 0.0
 
     def send(self, message: Message) -> None:
         try:
-            self._sock.sendall(frame(message))
+            self._sock.sendall(message_frame(message))
         except OSError as error:
             raise EOFError("the driver is gone") from error
 
@@ -181,6 +190,14 @@ _encode = encoder()
 _TAGGED: dict[str, float] = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
+def _untag(found: dict[str, Any]) -> Any:
+    tag = found.get("__float__") if len(found) == 1 else None
+    return _TAGGED.get(tag, found) if type(tag) is str else found
+
+
+_scan_tagged = scanner(_untag)
+
+
 def encode(metrics: Mapping[str, Any]) -> str:
     """`metrics` as JSON text; NaN and the infinities become {"__float__": "nan"}.
 
@@ -206,22 +223,49 @@ def _tag(value: Any) -> Any:
 
 
 def decode(raw: str) -> dict[str, Any]:
-    """The metrics in JSON text that `encode` wrote."""
-    metrics: dict[str, Any] = json.loads(raw, object_hook=_untag) if '"__float__"' in raw else json.loads(raw)
+    """Return the metrics in JSON text that `encode` wrote.
+
+    Raises:
+        MessageError: It holds no metrics.
+    """
+    try:
+        metrics, end = (_scan_tagged if '"__float__"' in raw else scan)(raw, 0)
+        if end != len(raw):
+            raise ValueError(f"more follows at character {end}")
+        if type(metrics) is not dict:
+            raise TypeError("not an object")
+        if raw.find("{", 1) > 0 or "[" in raw:
+            _refuse_deep(metrics, raw)
+    except (ValueError, TypeError, StopIteration, RecursionError) as error:
+        why = str(error) or type(error).__name__
+        raise MessageError(f"the metrics {raw[:200]!r} are not a result ({why:.200})") from None
     return metrics
 
 
-def _untag(value: dict[str, Any]) -> Any:
-    if len(value) == 1:
-        return _TAGGED.get(value.get("__float__", ""), value)
-    return value
+def _refuse_deep(metrics: Mapping[str, Any], raw: str) -> None:
+    """Raise a ValueError where `metrics`, as JSON in `raw`, are nested too deeply."""
+    if raw.count("{") + raw.count("[") > MOST_LEVELS and _depth(metrics) > MOST_LEVELS:
+        raise ValueError(f"nested more than {MOST_LEVELS} deep")
+
+
+def _depth(value: Any, above: int = 0) -> int:
+    """Return how deep a value is nested; no deeper than just beyond `MOST_LEVELS`."""
+    if not isinstance(value, (dict, list, tuple)) or above > MOST_LEVELS:
+        return above
+    inner = value.values() if isinstance(value, dict) else value
+    return max((_depth(one, above + 1) for one in inner), default=above + 1)
+
 
 
 # --- messages to events -----------------------------------------------------------------
 
 
 def event(message: Message, time: float, node: str) -> Event:
-    """The event that a worker's message is, seen at `time` from a worker on `node`."""
+    """Return the event that a worker's message is, seen at `time` from a worker on `node`.
+
+    Raises:
+        MessageError: It holds no metrics where it should, or is not about a trial's life.
+    """
     kind, trial_id, attempt = message[:3]
     if kind == "reported":
         _, _, _, t, raw, checkpoint = message
@@ -236,4 +280,9 @@ def event(message: Message, time: float, node: str) -> Event:
     if kind == "ended":
         _, _, _, cause, error, traceback = message
         return Ended(time, trial_id, attempt, cause, error, traceback)
-    raise ValueError(f"a worker sent {message!r}, which is none of its messages")
+    if kind == "hopeless":
+        _, _, _, error, traceback = message
+        return Ended(time, trial_id, attempt, "raised", error, traceback, is_hopeless=True)
+    if kind == "noticed":
+        return Noticed(time, trial_id, attempt, message[3])
+    raise MessageError(f"{kind!r} is not a message of a trial")

@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from overtone.core.encodable import encodable
 from overtone.errors import StorageError
-from overtone.journal.text import LazyMetrics, dumps, encodable, loads
+from overtone.journal.text import LazyMetrics, dumps, loads
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf, {"a": [1, {"b": math.inf}]}, 1.5, "ü\n", None, True])

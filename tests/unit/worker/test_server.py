@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from overtone.worker import lineage, server
+from overtone.worker.message_codec import SERVER as WORDS
+from overtone.worker.message_codec import message_reader
 from overtone.worker.requests import KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.server import END_WITHIN_S, STRAY_GRACE_S, Server
-from overtone.worker.wire import FrameReader
 
 SERVER = os.getpid()
 
@@ -25,7 +26,7 @@ class World:
         self.signals: list[tuple[int, int]] = []
         self.requests: list[bytes] = []
         self.said: list[Any] = []
-        self.reader = FrameReader()
+        self.reader = message_reader(WORDS)
 
     def waitpid(self, pid: int, options: int) -> tuple[int, int]:
         if not self.dead:

@@ -12,23 +12,20 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint
 from overtone.testing.fake_channel import halt, proceed, start
 from overtone.worker import wire
+from overtone.worker.message_codec import TRIAL, message_reader
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64, 10_000])
 def test_frames_cut_anywhere_come_back_whole(size: int) -> None:
-    messages = [
-        ("started", "t", 0, 1, "host", None),
-        ("reported", "t", 0, 1, "x" * 3000, None),
-        start({"lr": 0.1}),
-    ]
-    stream = b"".join(map(wire.frame, messages))
-    reader = wire.FrameReader()
+    orders = [start({"lr": 0.1}), proceed(3), start({"name": "x" * 3000}), None]
+    stream = b"".join(map(wire.order_frame, orders))
+    reader = wire.order_reader()
     read = [one for i in range(0, len(stream), size) for one in reader.feed(stream[i : i + size])]
-    assert read == messages
+    assert read == orders
 
 
 def test_a_lambda_in_a_config_travels_by_value() -> None:
-    (order,) = wire.FrameReader().feed(wire.frame(start({"activation": lambda x: x + 1})))
+    (order,) = wire.order_reader().feed(wire.order_frame(start({"activation": lambda x: x + 1})))
     assert order.config["activation"](1) == 2
 
 
@@ -37,8 +34,8 @@ def test_a_socket_channel_sends_and_receives() -> None:
     channel = wire.SocketChannel(near)
     assert channel.receive(wait=False) is wire.NOTHING
     channel.send(("saved", "t", 0, Checkpoint("t", 1, "uri")))
-    assert wire.FrameReader().feed(far.recv(1 << 16)) == [("saved", "t", 0, Checkpoint("t", 1, "uri"))]
-    far.sendall(wire.frame(proceed(3)) + wire.frame(halt()) + wire.frame(None))
+    assert message_reader(TRIAL).feed(far.recv(1 << 16)) == [("saved", "t", 0, Checkpoint("t", 1, "uri"))]
+    far.sendall(wire.order_frame(proceed(3)) + wire.order_frame(halt()) + wire.order_frame(None))
     assert channel.receive(wait=True) == proceed(3)
     assert channel.receive(wait=False) == halt()
     assert channel.receive(wait=True) is None
@@ -56,7 +53,7 @@ def test_looks_are_rationed_to_one_a_millisecond(monkeypatch: pytest.MonkeyPatch
     near, far = socket.socketpair()
     channel = wire.SocketChannel(near)
     assert channel.receive(wait=False) is wire.NOTHING
-    far.sendall(wire.frame(proceed()))
+    far.sendall(wire.order_frame(proceed()))
     assert channel.receive(wait=False) is wire.NOTHING
     now[0] += wire.LOOK_EVERY_S
     assert channel.receive(wait=False) == proceed()
@@ -116,6 +113,6 @@ def test_messages_become_events() -> None:
     ],
 )  # fmt: skip
 def test_orders_travel_with_all_their_fields_and_without_their_names(order: wire.Order) -> None:
-    data = wire.frame(order)
-    assert wire.FrameReader().feed(data) == [order]
+    data = wire.order_frame(order)
+    assert wire.order_reader().feed(data) == [order]
     assert b"trial_id" not in data

@@ -13,7 +13,8 @@ from overtone.core.job import Job
 from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
 from overtone.engines.local.warm import WarmServer, end_text, was_taken
 from overtone.worker import requests
-from overtone.worker.wire import Message, Order
+from overtone.worker.message_codec import Message
+from overtone.worker.wire import Order
 
 SPARES = 2
 """Processes that are forked ahead, for the next trials."""
@@ -137,7 +138,7 @@ class Crew:
         elif kind == "broken":
             self.broken = (answer[1], answer[2])
         else:
-            raise ValueError(f"the server said {answer!r}, which is none of its answers")
+            self._server.kill()  # its end is told as any other; another takes its place
 
     def _on_server_end(self) -> None:
         """The server is gone: so are its processes; a new one is made, unless this one never worked."""
@@ -232,6 +233,13 @@ class Crew:
         """`requests.TERMINATE` or `requests.KILL` a process and what it started."""
         self._server.ask(what, process.number)
 
+    def refuse(self, process: TrialProcess) -> None:
+        """Kill a process, and do not read what else it says."""
+        if process.is_open:
+            process.is_open = False
+            self._selector.unregister(process.sock)
+        self.signal(process, requests.KILL)
+
     @property
     def has_room(self) -> bool:
         """Whether one more process, with its descriptors, can be made."""
@@ -275,7 +283,7 @@ class Crew:
     def _on_prints(self, process: TrialProcess, stream: Stream, mask: int) -> None:
         if process.number not in self._processes:
             return
-        if not process.pid:
+        if not process.shown_pid:
             self._on_line(process, selectors.EVENT_READ)  # what it said before it printed: its pid
         lines = stream.read()
         if lines is None:

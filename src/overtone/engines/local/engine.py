@@ -36,11 +36,13 @@ from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
 from overtone.engines.loop import Loop
+from overtone.engines.message_check import check_result
 from overtone.engines.prints import write_output
-from overtone.errors import OvertoneError
+from overtone.errors import MessageError, OvertoneError
 from overtone.worker import gpus, requests
+from overtone.worker.message_codec import Message
 from overtone.worker.trial_channel import cpu_threads
-from overtone.worker.wire import Message, event
+from overtone.worker.wire import event as event_of
 
 NODE = "local"
 
@@ -282,27 +284,40 @@ class Local(Engine):
     def _on_messages(self, process: TrialProcess, messages: list[Message]) -> None:
         now = self.now()
         for message in messages:
-            start = process.start
-            if start is None or process.ended is not None or message[1:3] != (start.trial_id, start.attempt):
-                continue  # after its end
+            kind = message[0]
+            try:
+                if not process.is_about_trial(message):
+                    continue  # after its end
+                event = None if kind in ("ended", "left_threads") else self._event(message, now)
+            except MessageError as error:
+                self._on_nonsense(process, str(error))
+                return
             process.has_spoken = True
-            if message[0] == "started":
-                process.pid = message[3]
-            if message[0] == "ended":
-                self._on_ended(process, message)
-                continue
-            if message[0] == "left_threads":
-                self._on_left_threads(process, message)
-                continue
-            if message[0] == "save_failed":
+            if kind == "save_failed":
                 self._patience.stop(process)  # it waits to be told, parked
                 process.is_parked = True
                 assert self._crew is not None
                 self._crew.watch(process, False)
-            self._events.append(self._event(message, now))
+            if event is not None:
+                self._events.append(event)
+            elif kind == "ended":
+                self._on_ended(process, message)
+            else:
+                self._on_left_threads(process, message)
+
+    def _on_nonsense(self, process: TrialProcess, error: str) -> None:
+        """Kill a process that says what no trial says; the trial in it has failed."""
+        assert self._crew is not None
+        start = process.start
+        if start is not None and process.ended is None:
+            text = f"its process was killed, since it sent what no trial sends: {error}"
+            process.ended = ("ended", start.trial_id, start.attempt, "killed", text, "")
+        self._crew.refuse(process)
 
     def _event(self, message: Message, now: float) -> Event:
-        return event(message, now, NODE)
+        event = event_of(message, now, NODE)
+        check_result(event)
+        return event
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
         process.ended = message
@@ -334,7 +349,7 @@ class Local(Engine):
         assert process.start is not None
         assert process.ended is not None
         del self._running[process.start.trial_id]
-        ended = event(process.ended, self.now(), NODE)
+        ended = event_of(process.ended, self.now(), NODE)
         if process.is_noticed and isinstance(ended, Ended) and ended.cause == "raised":
             ended = replace(ended, cause="lost")  # a handler of the user's own ended it
         self._events.append(ended)
@@ -390,7 +405,7 @@ class Local(Engine):
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
         start = process.start or process.last
         if start is None:
-            return
-        prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.pid}) "
+            return  # printed between two trials
+        prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.shown_pid}) "
         text = "".join(f"{prefix}{line}\n" for line in lines)
         self.on_output(start.trial_id, stream, text)

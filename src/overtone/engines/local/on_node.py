@@ -17,8 +17,8 @@ from overtone.engines.local.engine import Local
 from overtone.engines.local.payload import nameless_file, write_payload
 from overtone.engines.local.process import TrialProcess
 from overtone.worker import requests
+from overtone.worker.message_codec import Message
 from overtone.worker.surroundings import Surroundings, write_header
-from overtone.worker.wire import Message
 
 _LENGTH = struct.Struct("<Q")
 
@@ -95,5 +95,5 @@ class OnNode(Local):
         start = process.start or process.last
         if start is not None:
             name = start.name or f"{self._job.name}_{start.trial_id}"
-            self.on_lines(start.trial_id, name, process.pid, stream, lines)
+            self.on_lines(start.trial_id, name, process.shown_pid, stream, lines)
             self._loop.is_woken = True

@@ -7,8 +7,11 @@ import socket
 from selectors import EVENT_READ
 
 from overtone.core.messages import Start
+from overtone.engines.message_check import check
+from overtone.errors import MessageError
+from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
 from overtone.worker.output import Lines
-from overtone.worker.wire import FrameReader, Message, Order, frame
+from overtone.worker.wire import Order, order_frame
 
 READ_BYTES = 1 << 18
 PRINT_BYTES = 1 << 16
@@ -90,6 +93,8 @@ class TrialProcess:
     Attributes:
         number: Its name between the driver and the server.
         pid: Its process id; 0 until the server has said so.
+        shown_pid: The same for people, who may read of it before: then as it has said itself.
+        former: The trial and attempt that were in it before `start`.
         start: The trial in it; None while it waits for one.
         last: The newest trial in it, also while it waits for another.
         shape: What it was set up for by its first Start.
@@ -108,29 +113,33 @@ class TrialProcess:
     """
 
     __slots__ = (
-        "ended", "excess", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
-        "is_terminated", "last", "leaves_threads", "number", "pid", "reader", "shape", "sock", "start",
-        "streams", "unsent", "was_waiting", "watched",
+        "ended", "excess", "former", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
+        "is_terminated", "last", "leaves_threads", "number", "pid", "reader", "said_pid", "shape", "sock",
+        "start", "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
         self.number = number
         self.sock = sock
         self.streams = streams
-        self.reader = FrameReader()
-        self.pid = 0
+        self.reader = message_reader(TRIAL)
+        self.pid = self.said_pid = 0
+        self.former: tuple[str, int] | None = None
+        self.start: Start | None = None
         self.shape: Shape | None = None
         self.unsent = bytearray()
         self.is_open = True
         self.watched = EVENT_READ
         self.is_terminated = False
         self.grace_s = 0.0
-        self.start: Start | None = None
+        self.last: Start | None = None
         self.forget_trial()
 
     def forget_trial(self) -> None:
         """Wait for a trial."""
-        self.last = self.start
+        if self.start is not None:
+            self.last = self.start
+            self.former = self.start.trial_id, self.start.attempt
         self.start = None
         self.has_spoken = False
         self.was_waiting = True
@@ -138,13 +147,34 @@ class TrialProcess:
         self.halted = self.is_noticed = self.is_parked = self.leaves_threads = False
         self.excess = ""
 
+    @property
+    def shown_pid(self) -> int:
+        return self.pid or self.said_pid
+
+    def is_about_trial(self, message: Message) -> bool:
+        """Return whether a message is about the trial in this process, and not late.
+
+        Raises:
+            MessageError: It is not a message of this trial, nor of the one before.
+        """
+        if message[1:3] == self.former and message[0] != WRONG:
+            return False
+        if self.start is None:
+            raise MessageError("it has no trial")
+        check(message, self.start)
+        if message[0] == "started":
+            self.said_pid = message[3]
+            if self.pid not in (0, self.said_pid):
+                raise MessageError(f"it says that it is process {self.said_pid}, and is {self.pid}")
+        return self.ended is None
+
     def send(self, order: Order) -> None:
         """Send an order, as far as the line takes it; the rest with `flush`.
 
         Raises:
             Exception: The order holds a value that cannot be pickled.
         """
-        self.unsent += frame(order)
+        self.unsent += order_frame(order)
         self.flush()
 
     def flush(self) -> None:
@@ -157,7 +187,10 @@ class TrialProcess:
             self.unsent.clear()  # it has ended; the server will say how
 
     def read(self) -> list[Message]:
-        """What it says now; empty, and not `is_open`, when it has hung up."""
+        """What it says now; empty, and not `is_open`, when it has hung up.
+
+        After what is no message nothing is read.
+        """
         try:
             data = self.sock.recv(READ_BYTES)
         except BlockingIOError:
@@ -166,7 +199,10 @@ class TrialProcess:
             data = b""
         if not data:
             self.is_open = False
-        return self.reader.feed(data)
+        messages = self.reader.feed(data)
+        if messages and messages[-1][0] == WRONG:
+            self.is_open = False
+        return messages
 
     def read_rest(self) -> list[Message]:
         """What it had said before it ended."""

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Sequence
 
 from overtone.engines import newborn
+from overtone.worker.message_codec import SERVER, Message, message_reader
 from overtone.worker.requests import REQUEST
-from overtone.worker.wire import CHUNK_BYTES, FrameReader, Message
+from overtone.worker.wire import CHUNK_BYTES
 
 _TAIL_BYTES = 8192
 
@@ -31,7 +32,7 @@ class WarmServer:
         self.line, self.prints, self._pid = newborn.take()
         self.is_ready = False
         self.was_taken = False
-        self._reader = FrameReader()
+        self._reader = message_reader(SERVER)
         self._requests: deque[tuple[bytes, Sequence[int]]] = deque()
         self._tail = b""
         self.line.setblocking(False)
@@ -106,6 +107,11 @@ class WarmServer:
                 self._wait(patience_s)
         self.forget()
         return has_ended
+
+    def kill(self) -> None:
+        """Have all that is below it end with it; its line says when."""
+        if self._pid:
+            _signal(self._pid, signal.SIGTERM)
 
     def forget(self) -> None:
         """Close what this process holds of it."""

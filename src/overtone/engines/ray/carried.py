@@ -1,12 +1,13 @@
 """The driver's store, for trials on nodes that do not see its disk: checkpoints travel there and back.
 
 A request is a frame and perhaps files, an answer is a frame and perhaps files; a file is its
-name and length in a frame of its own, and then its bytes.
+name and length in a frame of its own, and then its bytes. Frames hold JSON: trials send them.
 """
 
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import shutil
 import socket
@@ -16,15 +17,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from overtone.core.json_encoder import encoder
 from overtone.core.protocols import Store
+from overtone.core.sizes import LONGEST_LINE
 from overtone.engines.ray.line import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
 from overtone.regular_files import open_regular
-from overtone.worker.wire import frame
 
 IGNORE_WITHIN_S = 30.0
 
 _CHUNK_BYTES = 1 << 20
+_encode = encoder()
 _ERRORS = {"DamagedError": DamagedError, "NoRoomError": NoRoomError}
 
 
@@ -134,7 +137,10 @@ class Carrier:
         with _Line(caller) as line, suppress(StorageError, OSError):
             if not hmac.compare_digest(line.take(TOKEN_BYTES), self._token):
                 return
-            what, argument = line.receive()
+            request = line.receive()
+            if type(request) is not list or [type(one) for one in request] != [str, str]:
+                return
+            what, argument = request
             try:
                 answer = self._carry_out(line, what, argument)
             except Exception as error:
@@ -156,7 +162,7 @@ class Carrier:
             return str(self._store.get(argument))
         if what == "delete":
             return self._store.delete(argument)
-        return self._store.list(argument)
+        return list(self._store.list(argument))
 
     def _beside(self) -> str | None:
         root = getattr(self._store, "root", None)  # on the same disk, what is put need not be copied
@@ -177,15 +183,19 @@ class _Line:
 
     def send(self, message: Any) -> None:
         try:
-            self._sock.sendall(frame(message))
+            body = _encode(message).encode()
+            self._sock.sendall(len(body).to_bytes(4, "little") + body)
         except OSError as error:
             raise StorageError(f"the driver's store hung up: {error}") from error
 
     def receive(self) -> Any:
-        import pickle
-
         length = int.from_bytes(self.take(4), "little")
-        return pickle.loads(self.take(length))
+        if length > LONGEST_LINE:
+            raise StorageError(f"a message of {length} bytes: at most {LONGEST_LINE} are read")
+        try:
+            return json.loads(self.take(length))
+        except (ValueError, RecursionError) as error:
+            raise StorageError(f"what came is not a message: {error}") from error
 
     def answer(self) -> Any:
         """What was answered.

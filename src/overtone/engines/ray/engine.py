@@ -46,6 +46,7 @@ from overtone.engines.ray.shortage import Shortage
 from overtone.engines.ray.trials import Trials
 from overtone.engines.ray.watch import NodeFacts, Watch, look
 from overtone.errors import OvertoneError
+from overtone.worker.message_codec import WRONG, Message
 
 CLOSE_WITHIN_S = 6.0
 EAGER_AGENTS = 4
@@ -298,30 +299,29 @@ class Ray(Engine):
     def _on_call(self, sock: Any) -> None:
         self._lines[Line(self._loop, sock, self._on_hello, self._on_line_end)] = None
 
-    def _on_hello(self, line: Line, messages: list[Any]) -> None:
+    def _on_hello(self, line: Line, messages: list[Message]) -> None:
         """The first words of who has called, and what follows."""
         owner = self._lines.get(line)
         if owner is None:
-            first, messages = self._greet(line, messages)
-            owner = first
+            owner = self._greet(line, messages.pop(0))
             if owner is None:
                 self._lines.pop(line, None)
                 line.close()
                 return
             self._lines[line] = owner
-        if isinstance(owner, Node):
-            for batch in messages:
-                self._trials.hear(owner, batch)
-        else:
-            self._trials.hear(None, messages)
+        if isinstance(owner, Trial):
+            self._trials.hear_actor(owner, messages)
+            return
+        is_broken = bool(messages) and messages[-1][0] == WRONG
+        self._trials.hear(owner, messages[:-1] if is_broken else messages)
+        if is_broken:  # its agent is ended, as one that has hung up
+            line.close()
+            self._on_line_end(line)
 
-    def _greet(self, line: Line, messages: list[Any]) -> tuple[Node | Trial | None, list[Any]]:
-        first = messages[0]
-        if isinstance(first, list):  # a node's batch
-            _, name, _ = first.pop(0)
-            return self._nodes.greet(line, name), messages
-        _, trial_id, attempt, _ = first
-        return self._trials.greet(line, trial_id, attempt), messages[1:]
+    def _greet(self, line: Line, first: Message) -> Node | Trial | None:
+        if first[0] == "node":
+            return self._nodes.greet(line, first[1])
+        return self._trials.greet(line, first[1], first[2]) if first[0] == "hello" else None
 
     def _on_line_end(self, line: Line) -> None:
         owner = self._lines.pop(line, None)

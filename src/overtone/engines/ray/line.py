@@ -10,19 +10,21 @@ from selectors import EVENT_READ, EVENT_WRITE
 from typing import Any
 
 from overtone.engines.loop import Loop
-from overtone.worker.wire import FrameReader, frame
+from overtone.worker.message_codec import CALLER, Message, message_reader
+from overtone.worker.wire import order_frame
 
 TOKEN_BYTES = 32
 READ_BYTES = 1 << 18
 
 
 class Line:
-    """A connection that is open; messages in whole frames both ways.
+    """A connection that is open; whole frames go both ways: messages come, and orders go.
 
     Args:
         loop: Where it is read.
         sock: Connected; its caller has shown the token.
-        on_messages: Called with the line and the messages that have come.
+        on_messages: Called with the line and the messages that have come; after one of the kind
+            WRONG nothing more does.
         on_end: Called with the line once it has hung up.
     """
 
@@ -30,24 +32,24 @@ class Line:
         self,
         loop: Loop,
         sock: socket.socket,
-        on_messages: Callable[[Line, list[Any]], None],
+        on_messages: Callable[[Line, list[Message]], None],
         on_end: Callable[[Line], None],
     ) -> None:
         self.is_open = True
         self._loop, self._sock = loop, sock
         self._on_messages, self._on_end = on_messages, on_end
-        self._reader = FrameReader()
+        self._reader = message_reader(CALLER)
         self._unsent = bytearray()
         self._events = EVENT_READ
         loop.selector.register(sock, EVENT_READ, self._on_ready)
 
-    def put(self, message: Any) -> None:
+    def put(self, order: Any) -> None:
         """Send with the next `flush`.
 
         Raises:
             Exception: It holds a value that cannot be pickled.
         """
-        self._unsent += frame(message)
+        self._unsent += order_frame(order)
 
     def flush(self) -> None:
         """Send what waits, as far as the connection takes it; the rest when it can."""

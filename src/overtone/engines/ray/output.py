@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from overtone.core.job import Job
-from overtone.worker.wire import Message
+from overtone.worker.message_codec import Message
 
 MOST_OPEN = 64
 

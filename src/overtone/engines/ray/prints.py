@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from overtone.worker.wire import Message
+from overtone.worker.message_codec import Message
 
 LINES_AT_ONCE, LINES_A_SECOND = 2_000, 200
 """What a trial may print to the driver's console."""

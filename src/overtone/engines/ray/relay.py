@@ -17,7 +17,8 @@ from overtone.core.job import Job
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
 from overtone.worker import objects
-from overtone.worker.wire import FrameReader, Message, frame
+from overtone.worker.message_codec import Message, message_frame
+from overtone.worker.wire import order_reader
 
 READ_BYTES = 1 << 18
 
@@ -135,8 +136,8 @@ class Relay:
 
     def __init__(self, sock: socket, engine: NodeEngine, node: str, is_cut: bool = True) -> None:
         self._sock, self._engine = sock, engine
-        self._reader = FrameReader()
-        self._out: list[Message] = [("hello", node, os.getpid())]
+        self._reader = order_reader()
+        self._out: list[Message] = [("node", node, os.getpid())]
         self._is_cut = is_cut
         self._said: dict[str, Prints] = {}
         self._is_over = False
@@ -151,7 +152,7 @@ class Relay:
             for event in self._engine.poll(5.0):
                 message = told(event)
                 if message is not None:
-                    if message[0] == "ended" and message[1] in self._said:
+                    if message[0] in ("ended", "hopeless") and message[1] in self._said:
                         prints = self._said.pop(message[1])
                         self._out += prints.rest()
                     self._out.append(message)
@@ -161,7 +162,7 @@ class Relay:
             return
         try:
             # blocks while the driver is behind: trials then wait too, instead of filling memory
-            self._sock.sendall(frame(self._out))  # type: ignore[arg-type]
+            self._sock.sendall(b"".join(map(message_frame, self._out)))
         except OSError:
             self._is_over = True
         self._out = []
@@ -202,8 +203,9 @@ def told(event: m.Event) -> Message | None:
     if isinstance(event, m.SaveFailed):
         return ("save_failed", event.trial_id, event.attempt, event.error)
     if isinstance(event, m.Ended):
-        about = (event.cause, event.error, event.traceback, event.is_hopeless)
-        return ("ended", event.trial_id, event.attempt, *about)
+        if event.is_hopeless:
+            return ("hopeless", event.trial_id, event.attempt, event.error, event.traceback)
+        return ("ended", event.trial_id, event.attempt, event.cause, event.error, event.traceback)
     if isinstance(event, m.Noticed):
         return ("noticed", event.trial_id, event.attempt, event.grace_s)
     return None

@@ -21,9 +21,10 @@ from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
 from overtone.engines.ray.relay import Errand, settle
 from overtone.worker import objects, output, threads
+from overtone.worker.message_codec import Message
 from overtone.worker.tally import Amounts
 from overtone.worker.trial_channel import cpu_threads
-from overtone.worker.wire import Message, Nothing, Order, SocketChannel
+from overtone.worker.wire import Nothing, Order, SocketChannel
 
 _LENGTH = struct.Struct("<Q")
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from overtone.core.job import Job
-from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Noticed, Proceed, Start
+from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Proceed, Start
 from overtone.core.resources import Placement
 from overtone.engines.loop import Loop
+from overtone.engines.message_check import check, check_result
 from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Lease, Leases
@@ -18,8 +19,9 @@ from overtone.engines.ray.line import Line
 from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.relay import Errand
-from overtone.errors import OvertoneError
-from overtone.worker.wire import Message, event
+from overtone.errors import MessageError, OvertoneError
+from overtone.worker.message_codec import Message
+from overtone.worker.wire import event
 
 
 class Trials:
@@ -263,32 +265,42 @@ class Trials:
 
     # --- what is said ----------------------------------------------------------------
 
-    def hear(self, node: Node | None, messages: Sequence[Message]) -> None:
-        """Take in what was said on a node, or by a trial of its own accord (None)."""
-        now = self._loop.now()
+    def hear(self, node: Node, messages: Sequence[Message]) -> None:
+        """Take in what was said on a node."""
         for message in messages:
-            kind, trial_id = message[0], message[1]
-            trial = self._trials.get(trial_id)
-            if kind == "output":
-                where = node or (trial.node if trial is not None else None)
-                self._output.show(message, where.name if where is not None else "")
-                continue
-            if trial is None or trial.start.attempt != message[2] or (node and trial.node is not node):
-                continue  # after its end
+            trial = self._trials.get(message[1])
+            if message[0] == "output":
+                self._output.show(message, node.name)
+            elif trial is not None and trial.start.attempt == message[2] and trial.node is node:
+                self._take(trial, message)
+
+    def hear_actor(self, trial: Trial, messages: Sequence[Message]) -> None:
+        """Take in what the actor of a trial said; once it has ended only what it printed."""
+        for message in messages:
+            if message[:2] == ("output", trial.start.trial_id):
+                self._output.show(message, trial.node.name if trial.node is not None else "")
+            elif self._trials.get(trial.start.trial_id) is trial:
+                self._take(trial, message)
+
+    def _take(self, trial: Trial, message: Message) -> None:
+        """Take in a message about a trial; one that no trial sends ends it."""
+        kind, where = message[0], trial.node.name if trial.node is not None else ""
+        try:
+            check(message, trial.start)
             if kind == "used":
                 if self._used is not None:
                     self._used.take(trial.start.index, message[3:5])
-                continue
-            if kind == "noticed":
-                self.events.append(Noticed(now, trial_id, message[2], message[3]))
-                continue
-            found = event(message[:6], now, trial.node.name if trial.node is not None else "")
-            if isinstance(found, Ended):
-                found = replace(found, is_hopeless=True) if message[6:] == (True,) else found
-                self._on_ended(trial)
-            elif kind == "save_failed":
-                trial.was_killed = ""  # it waits to be told, parked
-            self.events.append(found)
+                return
+            found = event(message, self._loop.now(), where)
+            check_result(found)
+        except MessageError as error:
+            self._end(trial, "killed", f"its process was killed, since it sent what no trial sends: {error}")
+            return
+        if isinstance(found, Ended):
+            self._on_ended(trial)
+        elif kind == "save_failed":
+            trial.was_killed = ""  # it waits to be told, parked
+        self.events.append(found)
 
     def _on_ended(self, trial: Trial) -> None:
         del self._trials[trial.start.trial_id]

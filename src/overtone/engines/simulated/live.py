@@ -14,8 +14,9 @@ from collections.abc import Callable
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.worker import current
+from overtone.worker.message_codec import Message
 from overtone.worker.session import Session
-from overtone.worker.wire import NOTHING, Message, Nothing, Order
+from overtone.worker.wire import NOTHING, Nothing, Order
 
 UNWIND_S = 10.0
 """How long a trial whose process is gone may take, in real time, to notice."""

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from overtone.core.messages import Halt
+from overtone.core.types import Checkpoint
 from overtone.engines.local.process import PRINT_BYTES, Stream, TrialProcess
-from overtone.worker.wire import FrameReader, frame
+from overtone.worker.message_codec import message_frame
+from overtone.worker.wire import order_reader
 
 
 class Line:
@@ -47,7 +49,7 @@ def test_what_the_line_does_not_take_is_sent_later() -> None:
     line.room = 10_000
     one.flush()
     assert not one.unsent
-    assert FrameReader().feed(line.sent) == orders
+    assert order_reader().feed(line.sent) == orders
 
 
 def test_an_order_that_cannot_be_pickled_leaves_the_line_as_it_was() -> None:
@@ -61,9 +63,10 @@ def test_an_order_that_cannot_be_pickled_leaves_the_line_as_it_was() -> None:
 
 
 def test_messages_arrive_and_a_hung_up_line_is_closed() -> None:
-    data = frame(("saved", "a", 0, None))
+    saved = ("saved", "a", 0, Checkpoint("a", 1, "uri"))
+    data = message_frame(saved)
     one = process(Line(says=[data[:3], BlockingIOError(), data[3:], b""]))
-    assert [one.read() for _ in range(3)] == [[], [], [("saved", "a", 0, None)]]
+    assert [one.read() for _ in range(3)] == [[], [], [saved]]
     assert one.is_open
     assert one.read() == []
     assert not one.is_open
@@ -77,8 +80,8 @@ def test_a_reset_line_is_closed() -> None:
 
 @pytest.mark.parametrize("last", [b"", BlockingIOError(), ConnectionResetError()])
 def test_the_rest_is_all_there_is(last: bytes | Exception) -> None:
-    messages = [("saved", "a", 0, n) for n in range(3)]
-    data = b"".join(map(frame, messages))
+    messages = [("save_failed", "a", 0, str(n)) for n in range(3)]
+    data = b"".join(map(message_frame, messages))
     assert process(Line(says=[data[:9], data[9:], last])).read_rest() == messages
 
 

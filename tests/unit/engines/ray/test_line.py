@@ -10,7 +10,8 @@ import pytest
 
 from overtone.engines.loop import Loop
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port, call
-from overtone.worker.wire import FrameReader, frame
+from overtone.worker.message_codec import message_frame
+from overtone.worker.wire import order_reader
 
 TOKEN = b"t" * TOKEN_BYTES
 
@@ -71,10 +72,10 @@ def test_messages_go_both_ways_and_the_end_is_told(loop: Loop) -> None:
     large = ("large", "x" * 3_000_000)
     line.put(large)
     line.flush()  # more than the socket takes at once
-    theirs.sendall(frame([("one", 1)]) + frame([("two", 2)]))  # type: ignore[arg-type]
+    theirs.sendall(message_frame(("node", "one", 1)) + message_frame(("node", "two", 2)))
     wait(loop, lambda: len(heard) == 2)
-    assert heard == [[("one", 1)], [("two", 2)]]
-    reader, got = FrameReader(), []
+    assert heard == [("node", "one", 1), ("node", "two", 2)]
+    reader, got = order_reader(), []
     theirs.setblocking(False)
 
     def has_all() -> bool:

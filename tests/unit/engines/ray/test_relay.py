@@ -10,7 +10,8 @@ from overtone.core import messages as m
 from overtone.engines.ray.crowd import name_of
 from overtone.engines.ray.prints import LINES_AT_ONCE
 from overtone.engines.ray.relay import Relay, told
-from overtone.worker.wire import FrameReader, event
+from overtone.worker.message_codec import CALLER, message_reader
+from overtone.worker.wire import event
 
 
 class FakeEngine:
@@ -53,9 +54,9 @@ def test_events_travel_in_batches_after_a_hello() -> None:
     while more := theirs.recv(1 << 16):
         data += more
     theirs.close()
-    hello, batch = FrameReader().feed(data)
-    assert hello[0][:2] == ("hello", "10.0.0.1")
-    assert [event(one[:6], 5.0, "10.0.0.1") for one in batch] == [
+    hello, *rest = message_reader(CALLER).feed(data)
+    assert hello[:2] == ("node", "10.0.0.1")
+    assert [event(one, 5.0, "10.0.0.1") for one in rest] == [
         m.Reported(5.0, "t", 0, 1, {"loss": 1}), m.Ended(5.0, "t", 0, "returned"),
     ]  # fmt: skip
 
@@ -63,15 +64,12 @@ def test_events_travel_in_batches_after_a_hello() -> None:
 def test_every_event_of_a_trial_travels() -> None:
     events: list[Any] = [
         m.Started(5.0, "t", 1, "n", 7, "host"), m.SaveFailed(5.0, "t", 1, "full"), m.Ended(5.0, "t", 1, "raised", "e", "tb"),
+        m.Ended(5.0, "t", 1, "raised", "e", "tb", is_hopeless=True), m.Noticed(5.0, "t", 1, 3.0),
     ]  # fmt: skip
     for one in events:
         message = told(one)
         assert message is not None
-        assert event(message[:6], 5.0, "n") == one
-    assert told(m.Ended(5.0, "t", 1, "raised", "e", "tb", is_hopeless=True)) == (
-        "ended", "t", 1, "raised", "e", "tb", True,
-    )  # fmt: skip
-    assert told(m.Noticed(5.0, "t", 1, 3.0)) == ("noticed", "t", 1, 3.0)
+        assert event(message, 5.0, "n") == one
     assert told(m.Tick(1.0)) is None
 
 

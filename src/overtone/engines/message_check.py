@@ -1,0 +1,56 @@
+"""What a trial may say of itself: its messages are read well, and may still be about something else."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+
+from overtone.core.messages import Event, Reported, Start
+from overtone.errors import MessageError
+from overtone.worker.message_codec import WRONG, Message
+
+_OWN = (
+    "time_this_iter_s", "time_total_s", "time_since_restore", "timesteps_total", "timestamp",
+    "iterations_since_restore", "date", "done",
+)  # fmt: skip
+"""What the session adds to each result, and readers rely on; beside the number of the iteration."""
+
+_own_of = itemgetter(*_OWN)
+_TYPES = frozenset((float, float, float, steps, int, int, str, bool) for steps in (int, float, type(None)))
+
+
+def check(message: Message, start: Start) -> None:
+    """Refuse a message that is not about the trial of `start`, or not about its checkpoints.
+
+    Raises:
+        MessageError: It speaks for another trial, or of a checkpoint that is not the trial's.
+    """
+    kind = message[0]
+    if kind == WRONG:
+        raise MessageError(message[1])
+    if message[1] != start.trial_id or message[2] != start.attempt:
+        raise MessageError(f"{kind!r} of trial {message[1]!r:.100}, attempt {message[2]}, which is not in it")
+    if kind == "started":
+        origin = message[5]
+        if origin is not None and origin not in (start.checkpoint, *start.fallbacks):
+            raise MessageError(f"it goes on from {origin.uri!r:.200}, which it was not given")
+    elif kind == "reported" or kind == "saved":
+        kept = message[-1]
+        if kept is not None and kept.trial_id != start.trial_id:
+            raise MessageError(f"it has saved a checkpoint of trial {kept.trial_id!r:.100}")
+
+
+def check_result(event: Event) -> None:
+    """Refuse a result that lacks what the session adds to each.
+
+    Raises:
+        MessageError: A field of the session's own is missing, or is not as a session writes it.
+    """
+    if type(event) is not Reported:
+        return
+    metrics = event.metrics
+    try:
+        is_own = metrics["training_iteration"] == event.t and tuple(map(type, _own_of(metrics))) in _TYPES
+    except KeyError:
+        is_own = False
+    if not is_own:
+        raise MessageError(f"a result in which {', '.join(_OWN)} are not a session's: {event.raw[:200]!r}")

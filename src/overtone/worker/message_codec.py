@@ -1,0 +1,224 @@
+"""Messages to bytes and back: JSON, of which every field is checked when it is read.
+
+A message is a tuple; the first item names its kind, and `Vocabulary` says what follows. The
+body of its frame is a JSON array. A report's metrics come behind it, after a newline, as the
+text that goes into the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any, NoReturn
+
+from overtone.core.json_encoder import encoder
+from overtone.core.sizes import LONGEST_LINE, LONGEST_RESULT, LONGEST_TEXT
+from overtone.core.types import Checkpoint
+from overtone.errors import MessageError, TrainableError
+from overtone.worker.frames import FrameReader, framed
+
+Message = tuple[Any, ...]
+"""The kind of a message, and its fields."""
+
+Field = Callable[[Any], Any]
+"""Returns a field as it is meant; raises ValueError or TypeError if it is of another kind."""
+
+Vocabulary = Mapping[str, tuple[Field, ...]]
+"""What somebody may say: the fields of each kind of message."""
+
+WRONG = "wrong"
+"""The kind of message that a reader makes of what is none: ("wrong", error), the last that it returns."""
+
+_MOST = 1 << 53  # beyond, not every integer is a float
+_SHOWN = 200  # characters of what was wrong, in an error
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise TypeError("neither true nor false")
+    return value
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < _MOST:
+        raise ValueError("not a whole number from 0 to 2**53")
+    return value
+
+
+def _status(value: Any) -> int:
+    if type(value) is not int or abs(value) >= _MOST:
+        raise ValueError("not a whole number")
+    return value
+
+
+def _amount(value: Any) -> float:
+    if type(value) not in (int, float) or not (isfinite(value) and 0 <= value < _MOST):
+        raise ValueError("not a finite number from 0 on")
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError("not a text")
+    return value
+
+
+def _lines(value: Any) -> list[str]:
+    if type(value) is not list:
+        raise TypeError("not a list")
+    return [_text(line) for line in value]
+
+
+def _cause(value: Any) -> str:
+    if value not in ("returned", "raised", "killed", "limit", "lost", "halted"):
+        raise ValueError("not a cause")
+    return str(value)
+
+
+def _checkpoint(value: Any) -> Checkpoint:
+    trial_id, t, uri, size_bytes, is_automatic = value
+    return Checkpoint(_text(trial_id), _count(t), _text(uri), _count(size_bytes), _flag(is_automatic))
+
+
+def _maybe_checkpoint(value: Any) -> Checkpoint | None:
+    return None if value is None else _checkpoint(value)
+
+
+_NAME = (_text, _count)  # trial_id and attempt
+
+TRIAL: Vocabulary = {
+    "started": (*_NAME, _count, _text, _maybe_checkpoint),  # pid, hostname, what it goes on from
+    "reported": (*_NAME, _count, _text, _maybe_checkpoint),  # t, metrics as JSON
+    "saved": (*_NAME, _checkpoint),
+    "save_failed": (*_NAME, _text),
+    "left_threads": (*_NAME, _text),  # their names
+    "ended": (*_NAME, _cause, _text, _text),  # error, traceback
+}
+"""What a trial says."""
+
+_PRINTS: Vocabulary = {"output": (_text, _text, _count, _text, _lines)}  # trial_id, name, pid, stream
+
+CALLER: Vocabulary = {
+    **TRIAL,
+    **_PRINTS,
+    "hello": (*_NAME, _count),  # of a trial with a process of its own: its pid
+    "used": (*_NAME, _amount, _amount),  # of its limits
+    "node": (_text, _count),  # a node's agent: the node's name, and its pid
+    "noticed": (*_NAME, _amount),  # grace_s
+    "hopeless": (*_NAME, _text, _text),  # it would raise again: error, traceback
+}
+"""What nodes and trials that call the driver's port say."""
+
+SERVER: Vocabulary = {
+    "ready": (_flag, _text),
+    "broken": (_text, _text),
+    "forked": (_count, _count),
+    "failed": (_count, _text),
+    "exited": (_count, _status),
+    "limit": (_count, _count, _text),
+    "noticed": (_count,),
+}
+"""What the server that makes processes says; see `requests`."""
+
+_PLAIN_REPORT = re.compile(r'\["reported","([^"\\]*)",(\d{1,15}),(\d{1,15}),null\]\n', re.ASCII)
+"""The head of nearly all messages: what is matched needs no other check."""
+
+_AT_METRICS = 4  # the place of a report's metrics in its message
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+Scan = Callable[[str, int], tuple[Any, int]]
+"""Returns the value in JSON text from an index on, and where it ends."""
+
+
+def scanner(object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Scan:
+    """Return a scanner that refuses NaN and Infinity; by `raw_decode`'s way, without its call."""
+    decoder: Any = json.JSONDecoder(object_hook=object_hook, parse_constant=_refuse_constant)
+    found: Scan = decoder.scan_once
+    return found
+
+
+scan = scanner()
+
+
+def _fields_of(value: Any) -> list[Any]:
+    """Return what stands for a value that JSON does not know."""
+    if type(value) is Checkpoint:
+        return [value.trial_id, value.t, value.uri, value.size_bytes, value.is_automatic]
+    raise TypeError(f"{value!r:.100} cannot be sent: it is not plain data")
+
+
+_encode = encoder(_fields_of)
+
+
+def message_frame(message: Message) -> bytes:
+    """Return `message` as it travels.
+
+    Raises:
+        TrainableError: The metrics of a report are larger than a record may be.
+    """
+    if message[0] == "reported":
+        head = _encode((*message[:_AT_METRICS], *message[_AT_METRICS + 1 :]))
+        body = f"{head}\n{message[_AT_METRICS]}".encode()
+        if len(body) > LONGEST_LINE:
+            raise TrainableError(
+                f"the metrics of one report take {len(body) / 2**20:.0f} MiB as JSON; at most "
+                f"{LONGEST_LINE >> 20} MiB are taken: report less, or save it with a checkpoint"
+            )
+    else:
+        body = _encode(message).encode()
+        if len(body) > LONGEST_LINE:
+            short = [one[:LONGEST_TEXT] if isinstance(one, str) else one for one in message]
+            body = _encode(short).encode()
+    return framed(body)
+
+
+def _check_size(size: int) -> None:
+    if size > LONGEST_RESULT:
+        raise ValueError(f"a result of {size} characters: at most {LONGEST_RESULT} are taken")
+
+
+def message_reader(vocabulary: Vocabulary) -> FrameReader[Message]:
+    """Return a reader of what somebody says who knows these words."""
+    return FrameReader(lambda body: read_message(body, vocabulary), wrong=lambda error: (WRONG, error))
+
+
+def read_message(body: bytes | memoryview, vocabulary: Vocabulary) -> Message:
+    """Return the message in the body of a frame.
+
+    The metrics of a report are a text yet, in which nobody has looked.
+
+    Raises:
+        MessageError: It is none of the vocabulary.
+    """
+    try:
+        text = str(body, "utf-8")
+        plain = _PLAIN_REPORT.match(text)
+        if plain is not None:
+            _check_size(len(text) - plain.end())
+            trial_id, attempt, t = plain.groups()
+            return ("reported", trial_id, int(attempt), int(t), text[plain.end() :], None)
+        found, end = scan(text, 0)
+        if type(found) is not list:
+            raise TypeError("not an array")
+        if found[0] == "reported":
+            if text[end] != "\n":
+                raise ValueError("a report without metrics")
+            _check_size(len(text) - end)
+            found.insert(_AT_METRICS, text[end + 1 :])
+        elif end != len(text):
+            raise ValueError("more than one array")
+        kind, *fields = found
+        checks = vocabulary[kind]
+        if len(fields) != len(checks):
+            raise ValueError(f"{len(fields)} fields, not {len(checks)}")
+        return (kind, *[check(value) for check, value in zip(checks, fields, strict=True)])
+    except (ValueError, TypeError, LookupError, StopIteration, RecursionError) as error:
+        shown = bytes(body[:_SHOWN]).decode("utf-8", "backslashreplace")
+        why = str(error) or type(error).__name__
+        raise MessageError(f"{shown!r:.{_SHOWN}} is not a message ({why:.{_SHOWN}})") from None
