@@ -141,7 +141,7 @@ class Goal:
                 return None
             what = "which metric to optimise" if name is None else f"whether {name!r} should grow or fall"
             raise GoalError(
-                f"cannot tell {what}: the trial reported {', '.join(map(repr, reported)) or 'no number'}; "
+                f"cannot tell {what}: the trial reported {_listed(reported, 'no number')}; "
                 f'say it with metric={name or (reported or ["..."])[0]!r}, mode="max" or "min"'
             )
         self.metrics, self.modes = (name,), (mode,)
@@ -281,9 +281,9 @@ def lookup(metrics: Metrics, name: str) -> Any:
     return value
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], nothing: str = "nothing") -> str:
     more = len(names) - MOST_LISTED
-    shown = ", ".join(f"{name!r:.{_MOST_SHOWN}}" for name in names[:MOST_LISTED]) or "nothing"
+    shown = ", ".join(f"{name!r:.{_MOST_SHOWN}}" for name in names[:MOST_LISTED]) or nothing
     return f"{shown}, and {more} more" if more > 0 else shown
 
 

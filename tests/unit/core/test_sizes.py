@@ -7,6 +7,7 @@ import pytest
 
 from overtone.core.goal import MOST_LISTED, Goal
 from overtone.core.sizes import LONGEST_LINE, estimate_json_bytes, shorten
+from overtone.errors import GoalError
 
 
 def test_a_text_keeps_both_ends() -> None:
@@ -35,3 +36,6 @@ def test_an_error_lists_some_of_many_names() -> None:
     [doubt] = Goal("loss", "min").doubts(metrics)
     assert f"and {100_001 - MOST_LISTED} more" in doubt
     assert len(doubt) < 5000
+    with pytest.raises(GoalError, match=f"and {100_001 - MOST_LISTED} more") as caught:
+        Goal(is_needed=True).infer(metrics)
+    assert len(str(caught.value)) < 5000
