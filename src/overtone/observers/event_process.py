@@ -28,7 +28,6 @@ _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _FILE = "events.out.tfevents."
 _HPARAMS = "hparams"
 _VERSION = "brain.Event:2"
-_MOST_STEPS = 1 << 63
 _CHUNK_BYTES = 1 << 20
 
 

@@ -175,9 +175,9 @@ class Progress:
         self._sign = -1.0 if mode == "min" else 1.0
 
     def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
-        if not isinstance(value, (int, float)):
+        if not isinstance(value, (int, float)) or not is_finite(value):
             return
-        score = real(value) * self._sign
+        score = value * self._sign
         if score > self._best_score and self.facts.limits.allows(metrics):
             self._best_score = score
             self.best = Best(value, row.id, t, row.config)
