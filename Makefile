@@ -22,8 +22,9 @@ searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp  ## 200 times drivers that begin one experiment at once; RACE="--rounds 50 --seed 2" for others
+proof: .venv/test.stamp  ## what takes long and is run by hand: 200 races of drivers, 50 lost machines, 20 frozen drivers
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
+	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports
