@@ -39,6 +39,8 @@ def url(tmp_path, monkeypatch):
 
 def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp_path, capsys):
     first = run(url)
+    files = RemoteFiles(f"{url}/exp")
+    before = set(files.sizes("journal"))
     rows = first.dataframe().to_dict()
     shutil.rmtree(tmp_path / "cache")
     again = tune.ExperimentAnalysis(f"{url}/exp")
@@ -51,8 +53,8 @@ def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp
     assert last.trials[0].config == first.trials[0].config
     assert again.refresh() > 0
     assert len(again.trials) == 3
-    files = RemoteFiles(f"{url}/exp")
-    assert all(name.endswith("-f2.jsonl") for name in list(files.sizes("journal"))[1:])
+    assert all(name.endswith("-f2.jsonl") for name in files.sizes("journal").keys() - before)
+    assert files.sizes("journal").keys() > before
     assert files.read(f"{last.trials[2].trial_id}/result.json").count(b"\n") == 3
 
 
