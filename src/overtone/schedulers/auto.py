@@ -134,7 +134,7 @@ class AutoScheduler(TrialScheduler):
         self._ended: deque[_Run] = deque(maxlen=RECENT)
         self._exempt: deque[_Run] = deque(maxlen=RECENT)  # The exempt trials among them.
         self._length = self._longest = 0.0  # Median and maximum of trials that ended, in units.
-        self._n_ended = self._n_exempt = self._n_stopped = self._n_judged = 0
+        self._n_ended = self._n_exempt = self._n_stopped = self._n_judged = self._n_tested = 0
         self._judged_t = 0.0  # Total length of trials that were not exempt, in units.
         self._bars: dict[int, tuple[int, int, float, float]] = {}
         self._grace: float = 0  # The first rung at which trials are stopped.
@@ -143,7 +143,7 @@ class AutoScheduler(TrialScheduler):
 
     def _start_era(self) -> None:
         """Count anew what the rule kept, since stopping starts at another rung."""
-        self._era, self._era_n, self._era_tested = getattr(self, "_era", -1) + 1, 0, 0
+        self._era, self._era_n = getattr(self, "_era", -1) + 1, 0
         self._era_finals: list[float] = []
 
     def on_trial_add(self, trial: Trial) -> None:
@@ -196,11 +196,10 @@ class AutoScheduler(TrialScheduler):
                 self._era_n += 1
                 if not is_stopped:
                     self._era_finals.append(run.final)
-                if self._era_n > self._era_tested * (1 + 1 / AGAIN):
-                    self._test()
         elif not is_stopped:
             self._n_exempt += 1
             self._exempt.append(run)
+        if self._n_exempt + self._n_judged > self._n_tested * (1 + 1 / AGAIN):
             self._test()
 
     def describe(self) -> str:
@@ -303,7 +302,8 @@ class AutoScheduler(TrialScheduler):
 
     def _test(self) -> None:
         """Choose the rung at which stopping starts, by what the rule would have kept of whole runs."""
-        self._era_tested, runs = self._era_n, sorted(self._exempt, key=lambda run: -run.final)
+        self._n_tested = self._n_exempt + self._n_judged
+        runs = sorted(self._exempt, key=lambda run: -run.final)
         if len(runs) < MIN_ENDED:
             return
         n_top = max(1, round(len(runs) / TOP))

@@ -10,6 +10,7 @@ from overtone import tune
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE
 from overtone.core.goal import Goal
+from overtone.core.trial import Status
 from overtone.core.types import Result
 from overtone.schedulers.auto import LEAST_WHOLE, MIN_ENDED, RECENT, AutoScheduler
 from overtone.testing.by_hand import ByHand
@@ -139,7 +140,8 @@ def test_it_rules_again_an_eighth_further():
 
 
 def test_an_early_trial_is_judged_again_among_later_ones():
-    _, scheduler = search(steady, 30)
+    _, scheduler = search(steady, 100)
+    scheduler._grace = 0
     early = SimpleNamespace(id="early", index=10**6, best=Result(1.0, 1.5))
     scheduler._runs["early"] = run = type(scheduler._ended[0])(is_drawn=True)
     scheduler._view = SimpleNamespace(goal=Goal("score", "max"))
@@ -153,7 +155,8 @@ def test_an_early_trial_is_judged_again_among_later_ones():
 
 
 def test_nothing_is_stopped_beyond_the_longest_whole_run():
-    _, scheduler = search(steady, 30)
+    _, scheduler = search(steady, 100)
+    scheduler._grace = 0
     scheduler._runs["long"] = run = type(scheduler._ended[0])(is_drawn=True, path=[0.0] * 5)
     trial = SimpleNamespace(id="long", index=10**6, best=Result(LENGTH, 0.0))
     assert scheduler.on_result(trial, Result(LENGTH, 0.0)) is CONTINUE
@@ -169,6 +172,17 @@ def test_its_cost_does_not_grow_with_the_number_of_trials(monkeypatch):
         scheduler._bar(0)
         scheduler._rungs[0].append(float(100 + n))
     assert len(computed) <= 10
+    tests = []
+    monkeypatch.setattr(scheduler, "_test", lambda: tests.append(1) or AutoScheduler._test(scheduler))
+    view = SimpleNamespace(goal=Goal("score", "max"), random=lambda *key: Random(repr(key)))
+    monkeypatch.setattr(scheduler, "_view", view)
+    for index in range(1000, 1200):
+        trial = SimpleNamespace(id=str(index), index=index, best=Result(LENGTH, 1.0), why=None)
+        trial.last, trial.status = trial.best, Status.TERMINATED
+        scheduler.on_trial_add(trial)
+        scheduler.on_result(trial, trial.best)
+        scheduler.on_trial_end(trial)
+    assert 0 < len(tests) <= 12, "the rule is tested again when an eighth more is known"
     assert all(len(kept) <= RECENT for kept in (scheduler._ended, scheduler._exempt, *scheduler._came))
     assert not scheduler._runs
 
