@@ -3,6 +3,7 @@
 import pytest
 
 from overtone.schedulers.asha import ASHAScheduler
+from overtone.schedulers.auto import AutoScheduler
 from overtone.schedulers.hyperband import HyperBandScheduler
 from overtone.schedulers.median import MedianStoppingRule
 from overtone.schedulers.moasha import MOASHA
@@ -11,6 +12,7 @@ from overtone.schedulers.successive_halving import SuccessiveHalving
 from overtone.testing.scheduler_conformance import SchedulerConformance
 
 MAKE = {
+    "auto": AutoScheduler,
     "stop": lambda: ASHAScheduler(max_t=9, reduction_factor=2, brackets=2),
     "promote": lambda: ASHAScheduler(max_t=9, reduction_factor=3, rule="promote", brackets=2),
     "hyperband": lambda: HyperBandScheduler(max_t=9),

@@ -1,31 +1,13 @@
-"""`scheduler="auto"`: stops trials early as far as early values were seen to predict late ones.
-
-How it decides. At each rung 1, 2, 4, ... it estimates the correlation rho of a trial's rank there
-with its rank at the end: from the trials that ran to their end (corrected for those that did not,
-which were the worse ones: Thorndike 1949, case 2). It begins with `RHO`, or what a random walk of
-the same length would have, sqrt(t / end), where that is more; but with no more than the ranks there
-are seen to tell of those at the next rung, which is soon known. So it begins bold: to stop too many
-at first costs a few draws, of which a search where early values tell little needs many anyway, and
-to stop too few costs whole trials. If ranks are those of a bivariate normal, a trial among the best
-`BEST` in the end is below the quantile q of a rung with probability
-P(q) = Phi((Phi^-1(q) - rho m) / sqrt(1 - rho^2)), where m is the mean of the best. Those below q are
-stopped, and q is what brings one of the best to its end soonest: it makes (a + (1 - q) b) / (1 - P(q))
-least, where a is the mean time of a draw up to the rung and b that of the rest of a trial (times
-`LATER`, since later rungs stop some, too). But P(q) is at most `RISK`, and q at most 1 - 1/`FACTOR`.
-
-A trial is judged at a rung, and again whenever it is an `AGAIN`th further, at all rungs that it
-passed: who came there among the first is soon seen among many. So where early values tell nothing
-(rho near 0) hardly any trial is stopped, and where they tell all, one of eight goes on at each rung,
-and hardly one runs on because it was early. NaN is stopped at once. `benchmarks/schedulers.py`
-measures it beside others; docs/schedulers-compared.md says how its constants were chosen.
-"""
+"""`scheduler="auto"`: stops trials early to the extent that early ranks were seen to predict final ranks."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_right, insort
 from collections import deque
+from dataclasses import dataclass, field
+from itertools import takewhile
 from math import atanh, inf, sqrt, tanh
-from statistics import NormalDist, fmean
+from statistics import median_high
 
 from overtone.core.decision import CONTINUE, Decision, Stop
 from overtone.core.protocols import TrialScheduler
@@ -33,43 +15,109 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.normal_scores import (
+    NORMAL,
+    normal_score,
+    weighted_correlation,
+    weighted_normal_scores,
+)
 
-FACTOR = 8.0
-"""At least one of so many goes on at a rung."""
+LEAST_WHOLE = 0.05
+"""The least share of time that goes to whole runs."""
+
+SPENDING = 4.0
+"""After n whole runs, their share of time is at least 1 / (1 + SPENDING n)."""
+
+DOUBT = 0.5
+"""The share of time of whole runs is at least DOUBT over the estimated speed-up."""
+
+MIN_ENDED = 2
+"""No trial is stopped before this many trials ran to their end."""
+
+BEST = 0.01
+"""The share of trials that counts as the best when a cutoff is chosen."""
 
 RISK = 0.3
-"""At most this share of the best may be lost at a rung."""
+"""The largest predicted share of the best that a cutoff may lose."""
 
-LATER = 0.3
-"""The share of its remaining time that a trial which goes on is thought to run."""
+FACTOR = 8.0
+"""At least one of this many trials continues at each rung."""
 
 AGAIN = 8
-"""A trial is judged again whenever it is as much further as 1 in so many."""
+"""A trial is judged again each time it is 1/AGAIN further."""
 
-BEST = 0.02
-"""Which share of all trials counts as the best."""
+CAUTION = 0.5
+"""By how many standard errors a correlation is lowered."""
 
-RHO = 0.8
-"""The correlation that is believed before any trial has ended."""
+RECENT = 64
+"""How many of the newest trials are kept as evidence, at each rung and at the end."""
 
-N_NEWEST = 64
-"""By so many newest trials a rung is compared with the next one, and with the end."""
+LATER_RUNG = 4.0
+"""The largest number of observations for which a comparison with a later rung counts."""
 
-PRIOR = 2.0
-"""How many observations that counts for."""
+TOP = 4.0
+"""The test of the rule asks whether it keeps the best of every TOP whole runs."""
 
-_NORMAL = NormalDist()
+BELIEVED, BELIEVED_KEPT = 2.0, 0.6
+"""The test begins with this many trials among the best, of which the rule kept this share."""
+
+UNSKILLED = 2.0
+"""It also begins with this many of which the rule kept no larger share than of all trials."""
+
+_WEIGHT = 8.0  # The largest weight of a trial: limits the variance.
 _QUANTILES = [0.001, *(i / 40 for i in range(1, 40)), 0.98, 0.99]
-_MEAN_OF_BEST = _NORMAL.pdf(_NORMAL.inv_cdf(1 - BEST)) / BEST
+_MEAN_OF_BEST = NORMAL.pdf(NORMAL.inv_cdf(1 - BEST)) / BEST
+
+
+@dataclass(slots=True)
+class _Run:
+    """A trial: `t` in units, best scores until each rung, `weight` 1 over its chance to be run whole."""
+
+    path: list[float] = field(default_factory=list)
+    t: float = 0.0
+    final: float = WORST
+    is_drawn: bool = False
+    is_exempt: bool = False
+    chance: float = 1.0
+    weight: float = 1.0
+    era: int = 0
 
 
 @checked
 class AutoScheduler(TrialScheduler):
-    """Stops trials early where that is seen to help; see above for how it decides.
+    """Stops trials early to the extent that early ranks were seen to predict final ranks.
+
+    The scheduler starts without belief: no trial is stopped before two trials ran to their end.
+
+    - Whole runs: a random share of time goes to exempt trials, which are never stopped. The share is 1 at
+      first, falls as exempt trials end and as the estimated speed-up grows, and is never below 5 %.
+    - Belief: at rungs 1, 2, 4, ... times the first reported t, the scheduler estimates the correlation of
+      ranks there with final ranks and, while few trials have ended, with ranks at the latest rung that
+      three trials reached. An exempt trial that fell below a cutoff stands for the trials that were stopped
+      there, and is weighted accordingly. The estimate is lowered by a part of its standard error.
+    - Cutoff: if ranks have a bivariate normal distribution, a cutoff implies how many of the best trials
+      it stops. The scheduler chooses the cutoff that completes one of the best soonest and is predicted
+      to lose at most 30 % of them. A trial is judged at all rungs that it passed, each time it is an eighth
+      further.
+    - Test: the exempt trials tell which share of their best quarter the cutoffs would have kept, and which
+      share of time. The other trials tell how many of them end among that quarter. Stopping starts at the
+      rung with the largest ratio of the two shares. If no ratio exceeds 1, no trial is stopped.
+
+    Bound: if configurations are drawn independently, an exempt trial is as likely to be one of the best as
+    a trial of random search, so the expected time is at most 20 times that of random search, whatever the
+    curves are. If the test finds no gain, the time is that of random search. The aim is 1.1 times, to one
+    of the best 1 %; it is measured on curves that mislead, not proved.
+
+    Decisions depend on ranks and on ratios of t only: names, signs and scales of metrics and the unit of
+    time do not matter.
 
     Args:
-        time_attr, metric, mode: The clock and the goal.
+        time_attr: Metric that serves as the clock. Default: training_iteration.
+        metric: Metric to optimise. Default: the experiment's.
+        mode: "max" or "min". Default: the experiment's.
     """
+
+    _caution, _doubt = CAUTION, DOUBT  # The constants that the benchmark varies.
 
     def __init__(
         self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None
@@ -77,148 +125,216 @@ class AutoScheduler(TrialScheduler):
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
 
     def on_start(self, view: View) -> None:
-        self._view, self._n_stopped, self._n_ended = view, 0, 0
-        self._rungs: list[list[float]] = []  # of each rung, the best scores until there of all that came
-        self._values: list[list[float]] = []  # the same of their scores there
-        self._steps: list[deque[tuple[float, float]]] = []  # of each rung, scores there and at the next one
-        self._newest: dict[str, float] = {}  # of each trial that runs, its score at its last rung
-        self._gone: list[int] = []  # of each rung, how many were stopped below it, and count as worse
-        self._paths: dict[str, list[float]] = {}  # of each trial that runs, its best score until each rung
-        self._seen: dict[str, float] = {}  # and where it was judged
-        self._ended: deque[tuple[float, list[float], float]] = deque(
-            maxlen=N_NEWEST
-        )  # length, path and final score of those that ran to their end
-        self._known: dict[int, tuple[int, int, float, float]] = {}  # of each rung, how long rho and q hold
+        self._view = view
+        self._unit = 0.0  # The first reported t.
+        self._runs: dict[str, _Run] = {}
+        self._rungs: list[list[float]] = []  # Sorted scores of the trials that reached each rung.
+        self._gone: list[int] = []  # Number of trials stopped below each rung; they count as worse.
+        self._came: list[deque[tuple[list[float], float]]] = []  # Paths and weights of newcomers.
+        self._ended: deque[_Run] = deque(maxlen=RECENT)
+        self._exempt: deque[_Run] = deque(maxlen=RECENT)  # The exempt trials among them.
+        self._length = self._longest = 0.0  # Median and maximum of trials that ended, in units.
+        self._n_ended = self._n_exempt = self._n_stopped = self._n_judged = self._n_tested = 0
+        self._judged_t = 0.0  # Total length of trials that were not exempt, in units.
+        self._bars: dict[int, tuple[int, int, float, float]] = {}
+        self._grace: float = 0  # The first rung at which trials are stopped.
+        self._speedup = 1.0
+        self._start_era()
+
+    def _start_era(self) -> None:
+        """Count anew what the rule kept, since stopping starts at another rung."""
+        self._era, self._era_n = getattr(self, "_era", -1) + 1, 0
+        self._era_finals: list[float] = []
 
     def on_trial_add(self, trial: Trial) -> None:
-        self._paths.setdefault(trial.id, [])
+        self._runs.setdefault(trial.id, _Run())
 
     def next_decision(self, trial: Trial) -> float:
-        seen = self._seen.get(trial.id, 0.0)
-        return min(float(2 ** len(self._paths[trial.id])), seen * (1 + 1 / AGAIN)) if seen else 1.0
+        run = self._runs[trial.id]
+        # The tolerance is that of the rounding in on_result.
+        return self._unit * min(2.0 ** len(run.path), run.t * (1 + 1 / AGAIN)) * (1 - 1e-9)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
-        path, best = self._paths[trial.id], (trial.best or result).score
-        self._seen[trial.id] = result.t
-        while 2 ** len(path) <= result.t < inf:
-            self._enter(trial.id, len(path), best, result.score)
-            path.append(best)
+        run, best = self._runs[trial.id], (trial.best or result).score
+        if 0 < result.t < inf:
+            self._unit = self._unit or result.t
+            run.t = round(result.t / self._unit, 9)  # The same for all units of time.
+            self._enter(trial, run, best)
         if result.score == WORST:
             return Stop(Why("auto", result.t, note="the metric is NaN"))
-        whys = (self._against(k, score, result.t) for k, score in reversed([*enumerate(path)]))
-        why = next((one for one in whys if one is not None), None)
-        return CONTINUE if why is None else Stop(why)
+        if self._n_ended < MIN_ENDED or run.t >= self._longest:
+            return CONTINUE
+        for k in range(len(run.path) - 1, -1, -1):
+            if k >= self._grace and self._is_below(k, result.score):
+                if not run.is_exempt:
+                    return Stop(self._why(k, result.score, result.t))
+                run.weight = min(_WEIGHT, 1 / run.chance)
+                break
+        return CONTINUE
 
     def on_decision(self, trial: Trial, decision: Decision) -> None:
         if isinstance(decision, Stop) and decision.why is not None and decision.why.rule == "auto":
             self._n_stopped += 1
-            for k in range(len(self._paths[trial.id]), len(self._gone)):
+            for k in range(len(self._runs[trial.id].path), len(self._gone)):
                 self._gone[k] += 1
 
     def on_trial_end(self, trial: Trial) -> None:
-        path = self._paths.pop(trial.id)
-        self._newest.pop(trial.id, None)
-        self._seen.pop(trial.id, None)
-        is_whole = trial.status is Status.TERMINATED and not (trial.why and trial.why.rule == "auto")
-        if is_whole and trial.last is not None and trial.best is not None and path:
-            self._ended.append((trial.last.t, path, trial.best.score))
+        run = self._runs.pop(trial.id)
+        is_stopped = trial.why is not None and trial.why.rule == "auto"
+        if trial.status is not Status.TERMINATED or not run.path:
+            return
+        if not is_stopped and trial.last is not None and trial.best is not None:
+            run.t, run.final = round(trial.last.t / self._unit, 9), trial.best.score
             self._n_ended += 1
+            self._ended.append(run)
+            self._length = median_high(one.t for one in self._ended)
+            self._longest = max(self._longest, run.t)
+        if not run.is_exempt:
+            self._n_judged += 1
+            self._judged_t += run.t
+            if run.era == self._era:
+                self._era_n += 1
+                if not is_stopped:
+                    self._era_finals.append(run.final)
+        elif not is_stopped:
+            self._n_exempt += 1
+            self._exempt.append(run)
+        if self._n_exempt + self._n_judged > self._n_tested * (1 + 1 / AGAIN):
+            self._test()
 
     def describe(self) -> str:
         shown = ", ".join(f"{2**k}: {self._rho(k):.2f}" for k in range(len(self._rungs)))
         return f"Using auto: num_stopped={self._n_stopped}\nCorrelation with the end: {shown or 'unknown'}"
 
-    def _enter(self, trial_id: str, k: int, best: float, score: float) -> None:
-        """A trial came to rung k."""
-        if k == len(self._rungs):
-            self._rungs.append([])
-            self._values.append([])
-            self._steps.append(deque(maxlen=N_NEWEST))
-            self._gone.append(self._n_stopped)
-        insort(self._rungs[k], best)
-        insort(self._values[k], score)
-        if k:
-            self._steps[k - 1].append((self._newest[trial_id], score))
-        self._newest[trial_id] = score
+    # --- whole runs ----------------------------------------------------------------------------
 
-    def _against(self, k: int, score: float, t: float) -> Why | None:
-        """What speaks against a trial with this score at rung k, after all that came there since."""
-        rho, q = self._bar(k)
-        scores, gone = self._rungs[k], self._gone[k]
-        n, place = len(scores), bisect_right(scores, score)  # equals are as good as the best of them
-        share = min((q * (n + gone) - gone) / n, 1 - 1 / FACTOR)
-        if place > share * n:
-            return None
-        bar, rank, note = scores[int(share * n)], n - place + 1, f"rho={rho:.2f}"
-        if t == 2**k:
-            return Why("auto", t, 2**k, bar, rank, n, note=note)
-        had, took = (f"{self._view.goal.value(one):.4g}" for one in (score, bar))
-        told = f"its {had} there is number {rank} of {n} by now, it took {took}"
-        return Why("auto", t, 2**k, note=f"{told}; {note}")
+    def _chance(self) -> float:
+        """Return the probability that a new trial is exempt. Exempt trials get their share of time by it."""
+        if self._n_ended < MIN_ENDED:
+            return 1.0
+        share = max(LEAST_WHOLE, 1 / (1 + SPENDING * self._n_exempt), min(1.0, self._doubt / self._speedup))
+        if not self._n_judged:
+            return share
+        mean = self._judged_t / self._n_judged
+        return share * mean / (self._length * (1 - share) + share * mean)
+
+    def _enter(self, trial: Trial, run: _Run, best: float) -> None:
+        """Record the rungs that a trial reached."""
+        if not run.is_drawn:
+            chance = self._chance()
+            random = self._view.random("auto: whole", str(trial.index)).random()
+            run.is_drawn, run.is_exempt, run.chance, run.era = True, random < chance, chance, self._era
+        while 2 ** len(run.path) <= run.t:
+            k = len(run.path)
+            if k == len(self._rungs):
+                self._rungs.append([])
+                self._gone.append(self._n_stopped)
+                self._came.append(deque(maxlen=RECENT))
+            insort(self._rungs[k], best)
+            run.path.append(best)
+            self._came[k].append((run.path.copy(), run.weight))
+
+    # --- cutoffs -------------------------------------------------------------------------------
+
+    def _is_below(self, k: int, score: float) -> bool:
+        """Return whether a score is below the cutoff of rung k. Equal scores all rank as the best of them."""
+        _, q = self._bar(k)
+        return q > _QUANTILES[0] and bisect_right(self._rungs[k], score) <= self._n_below(k, q)
+
+    def _n_below(self, k: int, q: float) -> float:
+        n, gone = len(self._rungs[k]), self._gone[k]
+        return min(q * (n + gone) - gone, (1 - 1 / FACTOR) * n)
 
     def _bar(self, k: int) -> tuple[float, float]:
-        """rho and q, computed again as soon as an eighth more is known, and not for each report."""
+        """Return rho and the quantile of the cutoff, computed again when an eighth more is known."""
         n, m = len(self._rungs[k]), self._n_ended
-        known = self._known.get(k)
-        if known is None or n >= known[0] or m >= known[1]:
+        bar = self._bars.get(k)
+        if bar is None or n >= bar[0] or m >= bar[1]:
             rho = self._rho(k)
-            known = self._known[k] = (n + n // 8 + 1, m + m // 8 + 1, rho, self._soonest(k, rho))
-        return known[2], known[3]
+            q = self._soonest(k, rho) if rho > 0 else 0.0
+            bar = self._bars[k] = (n + n // 8 + 1, m + m // 8 + 1, rho, q)
+        return bar[2], bar[3]
 
     def _soonest(self, k: int, rho: float) -> float:
-        """The quantile of rung k above which trials go on."""
+        """Return the quantile of rung k that completes one of the best soonest."""
         spread = sqrt(1 - rho**2)
-        most = _NORMAL.cdf(rho * _MEAN_OF_BEST + spread * _NORMAL.inv_cdf(RISK))
-        came = [len(rung) / (len(rung) + gone) for rung, gone in zip(self._rungs, self._gone, strict=True)]
+        most = NORMAL.cdf(rho * _MEAN_OF_BEST + spread * NORMAL.inv_cdf(RISK))
         lengths = [1.0, *(2.0**j / 2 for j in range(1, k + 1))]
+        came = [len(rung) / (len(rung) + gone) for rung, gone in zip(self._rungs, self._gone, strict=True)]
         spent = sum(share * length for share, length in zip(came, lengths, strict=False))
-        here = 2.0**k
-        rest = LATER * max(self._end(here) - here, 0.0)
+        rest = max(self._length - 2.0**k, 0.0)
 
         def time(q: float) -> float:
-            survives = 1 - _NORMAL.cdf((_NORMAL.inv_cdf(q) - rho * _MEAN_OF_BEST) / spread)
-            return (spent + (1 - q) * rest) / survives
+            kept = 1 - NORMAL.cdf((NORMAL.inv_cdf(q) - rho * _MEAN_OF_BEST) / spread)
+            return (spent + (1 - q) * rest) / max(kept, 1e-9)
 
         return min(most, min(_QUANTILES, key=time))
 
-    def _end(self, t: float) -> float:
-        """How long trials are: the median of those that ended; before one has, nine times `t`."""
-        lengths = sorted(length for length, _, _ in self._ended)
-        return lengths[len(lengths) // 2] if lengths else 9 * t
-
     def _rho(self, k: int) -> float:
-        """The correlation of ranks at rung k with ranks in the end."""
-        prior = max(RHO, min(0.95, sqrt(2**k / self._end(2.0**k))))
-        if k + 1 < len(self._values):
-            # what tells little of the next rung tells no more of the end
-            steps = self._steps[k]
-            x = [_z(self._values[k], now, self._gone[k]) for now, _ in steps]
-            y = [_z(self._values[k + 1], after, self._gone[k + 1]) for _, after in steps]
-            prior = min(prior, _correlation(x, y, prior))
-        pairs = [(path[k], final) for _, path, final in self._ended if len(path) > k]
-        finals = sorted(final for _, final in pairs)
-        x = [_z(self._rungs[k], score, self._gone[k]) for score, _ in pairs]
-        return max(0.0, _correlation(x, [_z(finals, final) for _, final in pairs], prior))
+        """Return the correlation of ranks at rung k with final ranks, lowered by its uncertainty."""
+        whole = [run for run in self._ended if len(run.path) > k]
+        total, n = 0.0, 0.0
+        if len(whole) >= 2:
+            weights = [run.weight for run in whole]
+            x = [self._z(k, run.path[k]) for run in whole]
+            y = weighted_normal_scores([run.final for run in whole], weights)
+            r, size = weighted_correlation(x, y, weights)
+            n = max(0.0, size - 1)
+            total = atanh(r) * n
+        end = self._length or inf
+        reached = takewhile(lambda j: 2.0**j <= end, range(len(self._came)))
+        later = max((j for j in reached if j > k and len(self._came[j]) >= 3), default=None)
+        if later is not None:
+            came = self._came[later]
+            x, y = ([self._z(j, path[j]) for path, _ in came] for j in (k, later))
+            r, size = weighted_correlation(x, y, [weight for _, weight in came])
+            # Ranks drift like a random walk from there to the end; few trials are no proof.
+            r = tanh(atanh(max(r, 0.0)) * size / (size + 1)) * (sqrt(2.0**later / end) if end < inf else 0.0)
+            size = min(LATER_RUNG, size)
+            total, n = total + atanh(min(r, 0.99)) * size, n + size
+        prior = 0.0 if later is not None else 2.0
+        return max(0.0, tanh(total / (n + prior) - self._caution / sqrt(n))) if n else 0.0
 
+    def _z(self, k: int, score: float) -> float:
+        return normal_score(self._rungs[k], score, self._gone[k])
 
-def _correlation(x: list[float], y: list[float], prior: float) -> float:
-    """Of normal scores, as it would be if those of all were among `x`; `prior` where they tell nothing."""
-    n = len(x)
-    if n < 4:
-        return prior
-    mx, my = fmean(x), fmean(y)
-    sxx, syy = sum((a - mx) ** 2 for a in x), sum((b - my) ** 2 for b in y)
-    if sxx * syy == 0:
-        return prior
-    r = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True)) / sqrt(sxx * syy)
-    u = max(1.0, 1 / sqrt(sxx / (n - 1)))  # the spread of all over that of those that went on
-    r = r * u / sqrt(1 - r * r + r * r * u * u) if abs(r) < 1 else r
-    r = min(max(r, -0.99), 0.99)
-    return tanh((PRIOR * atanh(prior) + (n - 3) * atanh(r)) / (PRIOR + n - 3))
+    # --- the test of the rule ------------------------------------------------------------------
 
+    def _test(self) -> None:
+        """Choose the rung at which stopping starts, by what the rule would have kept of whole runs."""
+        self._n_tested = self._n_exempt + self._n_judged
+        runs = sorted(self._exempt, key=lambda run: -run.final)
+        if len(runs) < MIN_ENDED:
+            return
+        n_top = max(1, round(len(runs) / TOP))
+        below = [[self._is_below(k, score) for k, score in enumerate(run.path)] for run in runs]
+        total = sum(run.t for run in runs)
+        speedup, grace = 1.0, inf
+        for first in range(max(map(len, below))):
+            ends = [next((k for k in range(first, len(one)) if one[k]), None) for one in below]
+            kept = [end is None for end in ends]
+            spent = sum(run.t if end is None else 2.0**end for run, end in zip(runs, ends, strict=True))
+            time = (spent + 1) / (total + 1)
+            n_kept, n_best = float(sum(kept[:n_top])), float(n_top)
+            if first == self._grace:
+                n_kept += sum(final >= runs[n_top - 1].final for final in self._era_finals)
+                n_best += self._era_n * n_top / (len(runs) + 1)
+            n_kept += BELIEVED * max(BELIEVED_KEPT, time) + UNSKILLED * sum(kept) / len(runs)
+            if (ratio := n_kept / (n_best + BELIEVED + UNSKILLED) / time) > speedup:
+                speedup, grace = ratio, first
+        self._speedup = speedup
+        if grace != self._grace:
+            self._grace = grace
+            self._start_era()
 
-def _z(ascending: list[float], score: float, gone: int = 0) -> float:
-    """The normal score of a value's (middle) rank, where `gone` others are worse."""
-    n = len(ascending) + gone
-    place = gone + (bisect_left(ascending, score) + bisect_right(ascending, score)) / 2
-    return _NORMAL.inv_cdf(min(max(place, 0.5), n - 0.5) / n)
+    def _why(self, k: int, score: float, t: float) -> Why:
+        rho, q = self._bar(k)
+        scores = self._rungs[k]
+        n, bar = len(scores), scores[int(self._n_below(k, q))]
+        rank, note = n - bisect_right(scores, score) + 1, f"rho={rho:.2f}"
+        rung = self._unit * 2**k
+        if t == rung:
+            return Why("auto", t, rung, bar, rank, n, note=note)
+        had, cutoff = (f"{self._view.goal.value(one):.4g}" for one in (score, bar))
+        told = f"its present {had} ranks {rank} of {n} at that rung, cutoff {cutoff}"
+        return Why("auto", t, rung, note=f"{told}; {note}")

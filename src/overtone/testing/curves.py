@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from statistics import NormalDist
 from typing import Any
 
 from overtone.core.randomness import keyed
@@ -65,3 +66,43 @@ def irregular(curve: Curve, shortest_s: float = 1.0, longest_s: float = 1000.0, 
         return None if metrics is None else (metrics, shortest_s * (longest_s / shortest_s) ** share)
 
     return timed
+
+
+MISLEADING = ("reversed", "crossing", "late", "noise", "early then not")
+"""Ways in which early scores tell nothing, or the contrary, of final scores: see `misleading`."""
+
+
+def misleading(kind: str, length: int = 50) -> Curve:
+    """Return a score with mode "max" whose early values mislead, and which grows with t.
+
+    Args:
+        kind: "reversed" (the best are the worst until the last tenth), "crossing" (they change places about
+            the middle), "late" (noise until the middle), "noise" (each report is a new draw) or
+            "early then not" (steady until the middle, then independent of the first half).
+        length: Number of iterations of a trial.
+
+    Returns:
+        A curve of configs with "final" and "other", both uniform in (0, 1).
+    """
+    if kind not in MISLEADING:
+        raise ValueError(f"kind={kind!r}: choose one of {', '.join(map(repr, MISLEADING))}")
+    normal = NormalDist()
+
+    def score(config: Mapping[str, Any], t: int) -> dict[str, float] | None:
+        if t > length:
+            return None
+        final, other = (normal.inv_cdf(min(max(config[one], 1e-9), 1 - 1e-9)) for one in ("final", "other"))
+        u = t / length
+        noise = 0.0
+        if kind in ("late", "noise"):
+            noise = keyed(0, "misleading", repr((config["final"], config["other"])), t).gauss(0, 1)
+        value = {
+            "reversed": -final * (1 - u) + (3 * final * u if u > 0.9 else 0.0),
+            "crossing": other * (1 - u) + 0.7 * (final - other) * u,
+            "late": final if u >= 0.5 else 0.3 * noise,
+            "noise": noise,
+            "early then not": final if u >= 0.5 else other,
+        }[kind]
+        return {"score": value + 3 * u}
+
+    return score
