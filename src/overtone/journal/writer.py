@@ -116,7 +116,7 @@ class JournalWriter:
         """
         writer = cls.__new__(cls)
         writer._prepare(path, durability, codec, lock)
-        if writer._path.exists():  # else `past` raises
+        if writer._path.is_file():  # else `past` says what it is
             try:
                 writer._open(0)
             except BaseException:
