@@ -3,12 +3,14 @@
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from overtone import tune
 from overtone.core.messages import Reported
+from overtone.core.protocols import Observer
 from overtone.errors import StorageError
 from overtone.journal.reader import read
 
@@ -136,3 +138,78 @@ def test_what_was_mirrored_is_whole_although_the_local_part_is_deleted(tmp_path,
     )  # fmt: skip
     assert [trial.status for trial in again.trials] == ["TERMINATED"] * 2
     assert os.listdir(tmp_path / "cache").count("overtone") == 1
+
+
+class OnPast(Observer):
+    """Does `act` to a folder while a resume tells it of the past."""
+
+    def __init__(self, act, folder):
+        self.act, self.folder = act, folder
+
+    def on_record(self, record):
+        """Nothing of the present."""
+
+    def on_past(self, record):
+        if self.folder.exists():
+            self.act(self.folder)
+
+
+def begun(storage):
+    """Begin an experiment that is left before its end; the bytes of its journal."""
+
+    def train(config):
+        tune.report(score=0)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(train, storage)
+    return (storage / "exp/journal.jsonl").read_bytes()
+
+
+def test_a_folder_that_is_deleted_during_a_resume_leaves_its_journal(tmp_path, capfd):
+    before = begun(tmp_path)
+    with pytest.raises(StorageError, match=r"exp was deleted during the run.*journal was saved to "):
+        run(brief, tmp_path, resume=True, callbacks=[OnPast(shutil.rmtree, tmp_path / "exp")])
+    (rescued,) = tmp_path.glob("exp.rescued.*")
+    assert (rescued / "journal.jsonl").read_bytes().startswith(before)
+    assert "nothing is lost" not in capfd.readouterr().err
+
+
+def test_a_folder_that_is_moved_during_a_resume_is_found(tmp_path, capfd):
+    begun(tmp_path)
+    moved = tmp_path / "elsewhere"
+    with suppress(StorageError):  # its files are missed, or the run ends as at Ctrl-C
+        run(brief, tmp_path, resume=True, callbacks=[OnPast(lambda one: one.rename(moved), tmp_path / "exp")])
+    said = capfd.readouterr().err
+    assert said.count(f"{tmp_path}/exp was moved to {moved} during the run") == 1
+    assert f"overtone resume {moved}" in said or f"overtone show {moved}" in said
+
+
+def test_a_journal_alone_that_is_deleted_is_named(tmp_path, capfd):
+    with pytest.raises(StorageError, match=r"exp/journal.jsonl was deleted.*Move it back"):
+        run(trainable(lambda folder: (folder / "journal.jsonl").unlink()), tmp_path)
+    (rescued,) = tmp_path.glob("exp.rescued.*")
+    (rescued / "journal.jsonl").rename(tmp_path / "exp/journal.jsonl")
+    again = run(brief, tmp_path, resume=True)
+    assert [trial.status for trial in again.trials] == ["TERMINATED"] * 2
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_a_journal_that_is_replaced_during_a_resume_is_not_written(tmp_path, replaces):
+    before = begun(tmp_path)
+    journal = tmp_path / "exp/journal.jsonl"
+    is_done = []
+
+    def act(folder):
+        if not is_done:
+            is_done.append(True)
+            journal.unlink()
+            if replaces:
+                journal.write_bytes(b"of somebody else" * 10_000)
+
+    with pytest.raises(StorageError, match=r"exp/journal.jsonl was deleted.*Move it back"):
+        run(brief, tmp_path, resume=True, callbacks=[OnPast(act, tmp_path / "exp")])
+    assert journal.exists() == replaces
+    assert not replaces or journal.read_bytes() == b"of somebody else" * 10_000
+    (rescued,) = tmp_path.glob("exp.rescued.*")
+    assert (rescued / "journal.jsonl").read_bytes() == before

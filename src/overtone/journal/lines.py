@@ -14,7 +14,7 @@ from shlex import quote
 from typing import BinaryIO, Literal
 
 from overtone.core.sizes import LONGEST_LINE
-from overtone.errors import StorageError
+from overtone.errors import OvertoneError, StorageError
 from overtone.journal.codec import unsealed
 from overtone.journal.header import checked_header
 from overtone.regular_files import open_regular
@@ -223,3 +223,26 @@ class Unfinished:
                     self._looked, self._last = 0, b""
                     return True
         return self._looked - offset >= LONGEST_LINE  # the reader reports it
+
+
+def check_lengths(path: Path, data: bytes, longest: int = LONGEST_LINE) -> None:
+    """Refuse lines that no reader accepts. Results and configs are checked earlier, at their source.
+
+    Args:
+        path: The journal that `data` is meant for.
+        data: Whole lines.
+        longest: The most bytes that a line may have.
+
+    Raises:
+        OvertoneError: A line is too long. It is not a StorageError: another try cannot succeed.
+    """
+    begin = 0
+    while begin < len(data):
+        end = data.index(b"\n", begin) + 1
+        if end - begin > longest:
+            raise OvertoneError(
+                f"{path}: a record may have up to {longest:,} bytes, and the record that "
+                f"begins with {data[begin : begin + 60]!r} has {end - begin:,}. Keep large data out of "
+                f"configs: pass it with tune.with_parameters"
+            )
+        begin = end

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from overtone.core.messages import Record
 from overtone.core.sizes import LONGEST_LINE
-from overtone.errors import OvertoneError, StorageError
+from overtone.errors import StorageError
 from overtone.journal.codec import Codec, unsealed
-from overtone.journal.lines import Lines, has_records, open_for_reading
+from overtone.journal.lines import Lines, check_lengths, has_records, open_for_reading
 from overtone.journal.lock import WriterLock, names
 from overtone.journal.reader import Plain, Reader, as_record
 
@@ -63,7 +63,8 @@ class JournalWriter:
                 raise StorageError(
                     f"{self._path} exists already: resume that experiment, or choose another name"
                 )
-            self._open(keep_bytes=0)
+            self._open(os.O_CREAT)
+            self._cut(0)
             self._write(self.codec.encode_fact(1, "header", header), 1)
         except BaseException:
             self.close()
@@ -105,14 +106,22 @@ class JournalWriter:
     ) -> JournalWriter:
         """The writer of a journal that exists; read its `past()` to the end before anything is appended.
 
+        The file is open from now on: it can be found and copied if somebody moves or deletes it.
+
         Args:
             lock: As for the constructor.
 
         Raises:
-            StorageError: It has another writer.
+            StorageError: It has another writer, or cannot be written.
         """
         writer = cls.__new__(cls)
         writer._prepare(path, durability, codec, lock)
+        if writer._path.is_file():  # else `past` says what it is
+            try:
+                writer._open(0)
+            except BaseException:
+                writer.close()
+                raise
         return writer
 
     @property
@@ -171,7 +180,7 @@ class JournalWriter:
             raise StorageError(f"{self._path} holds no complete header: nothing was recorded; start anew")
         self.next_n = reader.lines.n + 1
         self.dropped_bytes = reader.lines.dropped_bytes
-        self._open(keep_bytes=reader.lines.offset)
+        self._cut(reader.lines.offset)
 
     def note(self, kind: Literal["driver", "end"], facts: Mapping[str, Any]) -> None:
         """Write down what is no event: a new driver, or the end of the experiment.
@@ -214,9 +223,18 @@ class JournalWriter:
         except OSError as error:
             raise self._unwritable(error) from error
 
-    def _open(self, keep_bytes: int) -> None:
+    def _open(self, flags: int) -> None:
         try:
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            self._fd = os.open(self._path, os.O_RDWR | os.O_APPEND | flags, 0o666)
+            self._good_bytes = os.fstat(self._fd).st_size
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _cut(self, keep_bytes: int) -> None:
+        """Keep so many bytes of the open file, which were read at its path."""
+        if not self.is_at_path:
+            raise StorageError(f"{self._path} was moved, deleted or replaced while it was read")
+        try:
             os.ftruncate(self._fd, keep_bytes)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -245,7 +263,7 @@ class JournalWriter:
         if self._fd < 0:
             raise StorageError(f"{self._path} is closed")
         if len(data) > LONGEST_LINE:
-            self._check_lengths(data)
+            check_lengths(self._path, data, LONGEST_LINE)
         error, self._sync_error = self._sync_error, None
         try:
             if error is not None:
@@ -272,23 +290,6 @@ class JournalWriter:
             run = self._sync_now_and_then
             self._syncer = threading.Thread(target=run, name="overtone-journal", daemon=True)
             self._syncer.start()
-
-    def _check_lengths(self, data: bytes) -> None:
-        """Refuse lines that no reader accepts. Results and configs are checked earlier, at their source.
-
-        Raises:
-            OvertoneError: A line is too long. It is not a StorageError: another try cannot succeed.
-        """
-        begin = 0
-        while begin < len(data):
-            end = data.index(b"\n", begin) + 1
-            if end - begin > LONGEST_LINE:
-                raise OvertoneError(
-                    f"{self._path}: a record may have up to {LONGEST_LINE:,} bytes, and the record that "
-                    f"begins with {data[begin : begin + 60]!r} has {end - begin:,}. Keep large data out of "
-                    f"configs: pass it with tune.with_parameters"
-                )
-            begin = end
 
     def _take_back(self) -> None:
         try:

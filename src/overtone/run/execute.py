@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
-from overtone.errors import StorageError
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
 from overtone.run.compose import Parts, Past, compose, observers_for
@@ -29,10 +28,12 @@ from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
 from overtone.run.resuming import Resuming, told, told_divergences
 from overtone.run.snapshot import Mark, snapshots_of
+from overtone.store.folder_mark import FolderGoneError
 from overtone.worker.surroundings import check_not_loading
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
+    from overtone.journal.writer import JournalWriter
 
 
 def execute(experiment: Experiment) -> ExperimentAnalysis:
@@ -51,6 +52,8 @@ def execute(experiment: Experiment) -> ExperimentAnalysis:
             run.carry_out()
         except KeyboardInterrupt:  # where in the loop it fell is nobody's concern
             raise KeyboardInterrupt(f"ended at once; to go on: overtone resume {run.folder}") from None
+        except FolderGoneError:  # says itself what is left, and where
+            raise
         except Exception:
             if experiment.verbose and run.folder.exists():
                 warn(f"nothing is lost: once that is mended, overtone resume {run.folder}")
@@ -203,7 +206,7 @@ class Run:
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
-            with closing(journal):
+            with closing(journal), self._settled(journal):
                 answers: Answers = {}
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
@@ -224,40 +227,41 @@ class Run:
                 )  # fmt: skip
                 if self._asked:
                     self._tell(self._asked)
-                self._where = FolderWatch(parts.place, journal, self.interrupt)
-                with self._settled(self._where):
-                    parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
-                    try:
-                        console.open()
-                        self._loop.pump(late.events, is_past=True)
-                        self._loop.pump(first)
-                        self._loop.run()
-                        if parts.controller.is_finished:
-                            account = getattr(engine, "account", None)
-                            journal.note("end", {"account": account.as_data()} if account is not None else {})
-                        elif not parts.controller.is_running and journal.is_at_path:
-                            warn(f"to go on with it: overtone resume {self.folder}")
-                    finally:
-                        host.close()
-                        engine.close()
-                        unfinished = [one for one in observers if not _quietly(one)]
-                        if journal.is_at_path:
-                            clear_up(parts, late)
-                            self._mend([*self._loop.disconnected, *unfinished])
+                parts.place.open_mirror(lambda: journal.written_bytes, self._loop.leave)
+                try:
+                    console.open()
+                    self._loop.pump(late.events, is_past=True)
+                    self._loop.pump(first)
+                    self._loop.run()
+                    if parts.controller.is_finished:
+                        account = getattr(engine, "account", None)
+                        journal.note("end", {"account": account.as_data()} if account is not None else {})
+                    elif not parts.controller.is_running and journal.is_at_path:
+                        warn(f"to go on with it: overtone resume {self.folder}")
+                finally:
+                    host.close()
+                    engine.close()
+                    unfinished = [one for one in observers if not _quietly(one, journal)]
+                    if journal.is_at_path:
+                        clear_up(parts, late)
+                        self._mend([*self._loop.disconnected, *unfinished])
 
     @contextmanager
-    def _settled(self, where: FolderWatch) -> Iterator[None]:
-        """Know where the folder lies after the block: somebody may have moved or deleted it."""
+    def _settled(self, journal: JournalWriter) -> Iterator[None]:
+        """Know where the folder lies, in the block and after it: somebody may move or delete it."""
+        where = self._where = FolderWatch(self._parts.place, journal, self.interrupt)
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             try:
-                where.settle()
-            except StorageError as lost:
+                where.settle(self._parts.controller.is_finished)
+            except FolderGoneError as lost:
+                if isinstance(error, OSError):  # the files that it missed went with the folder
+                    raise lost from error
                 warn(str(lost))
             raise
         else:
-            where.settle()
+            where.settle(self._parts.controller.is_finished)
         finally:
             self.folder = where.folder
 
@@ -350,11 +354,15 @@ def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
             check_feasible(parts.demand, event.nodes)
 
 
-def _quietly(observer: Observer) -> bool:
-    """Close an observer; whether it could: what it raises is said, and does not hide how the run ended."""
+def _quietly(observer: Observer, journal: JournalWriter) -> bool:
+    """Close an observer; whether it could: what it raises is said, and does not hide how the run ended.
+
+    Where the folder is gone nothing is said: that is told once, by `FolderWatch`.
+    """
     try:
         observer.close()
         return True
     except Exception as error:
-        warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
+        if journal.is_at_path:
+            warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
         return False

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from overtone.errors import StorageError
 from overtone.run.loop import warn
 from overtone.run.place import JOURNAL
+from overtone.store.folder_mark import FolderGoneError
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
@@ -41,12 +42,14 @@ class FolderWatch:
         self._journal = journal
         self._end = end
         self._file: os.stat_result | None = None
+        self._is_told = False
         journal.watch(self._on_gone)
 
     def _on_gone(self, is_deleted: bool) -> None:
         self._look()
-        became = "deleted" if is_deleted else f"moved{self._whereto()}"
-        warn(f"{self._place.folder} was {became} during the run: letting trials end, as at Ctrl-C")
+        became = f"{self._missing()} was deleted" if is_deleted else self._moved()
+        warn(f"{became} during the run: letting trials end, as at Ctrl-C")
+        self._is_told = True
         self._end()
 
     def check(self) -> None:
@@ -63,35 +66,43 @@ class FolderWatch:
                 f"after the run's end. There are in {self.folder.parent}: {_names(self.folder.parent)}"
             )
 
-    def settle(self) -> None:
+    def settle(self, is_finished: bool = False) -> None:
         """Find the folder, now that nothing more is written, before the lock is given back.
 
+        Args:
+            is_finished: Whether nothing is left to go on with.
+
         Raises:
-            StorageError: It was deleted, and the message says where a copy of the journal lies; or it was
+            FolderGoneError: It was deleted, and the message says where a copy of the journal lies; or it was
                 moved, and cannot be found.
         """
         self._look()
         place = self._place
         if self._journal.is_at_path or self._journal.found_at() is not None:
             if self.folder != place.folder:
-                warn(f"to go on with it: overtone resume {quote(str(self.folder))}")
+                if not self._is_told:
+                    warn(f"{self._moved()} during the run")
+                purpose = "to look: overtone show" if is_finished else "to go on with it: overtone resume"
+                warn(f"{purpose} {quote(str(self.folder))}")
             self._file = os.stat(self.folder / JOURNAL)
             return
         if not self._journal.is_deleted:
-            raise StorageError(
+            raise FolderGoneError(
                 f"{place.folder} was moved during the run, which ended; its journal is complete, wherever "
                 "the folder is now. To go on with it: overtone resume FOLDER"
             )
-        mirrored = (
-            f' {place.url} has it as well, with the checkpoints: resume="AUTO" goes on from there.'
-            if place.url is not None
-            else " Checkpoints were deleted with the folder: a resume runs unfinished trials again."
-        )
+        missing = self._missing()
+        if place.url is not None:
+            rest = f'{place.url} has it as well, with the checkpoints: resume="AUTO" goes on from there.'
+        elif missing == place.folder:
+            rest = "Checkpoints were deleted with the folder: a resume runs unfinished trials again."
+        else:
+            rest = f"Move it back, and `overtone resume {quote(str(place.folder))}` goes on with it."
         self.folder = self._rescued()
         self._file = os.stat(self.folder / JOURNAL)
-        raise StorageError(
-            f"{place.folder} was deleted during the run, which ended. Its journal was saved to "
-            f"{self.folder / JOURNAL}.{mirrored} To look: overtone show {quote(str(self.folder))}"
+        raise FolderGoneError(
+            f"{missing} was deleted during the run, which ended. Its journal was saved to "
+            f"{self.folder / JOURNAL}. {rest} To look: overtone show {quote(str(self.folder))}"
         )
 
     def _look(self) -> None:
@@ -101,14 +112,20 @@ class FolderWatch:
             if where is not None:
                 self.folder = where.parent
 
-    def _whereto(self) -> str:
-        return f" to {self.folder}" if self.folder != self._place.folder else ""
+    def _missing(self) -> Path:
+        """What was deleted: the folder, or of all that is in it the journal."""
+        folder, lock = self._place.folder, self._place.lock
+        return folder / JOURNAL if lock is not None and lock.is_at_path else folder
+
+    def _moved(self) -> str:
+        to = f" to {self.folder}" if self.folder != self._place.folder else ""
+        return f"{self._place.folder} was moved{to}"
 
     def _rescued(self) -> Path:
         """A new folder with a copy of the journal: beside the deleted one, or where that cannot be written.
 
         Raises:
-            StorageError: It cannot be written there either.
+            FolderGoneError: It cannot be written there either.
         """
         gone = self._place.folder
         name = f"{gone.name}.rescued.{time.strftime('%Y-%m-%d_%H-%M-%S')}-"
@@ -119,7 +136,7 @@ class FolderWatch:
                 return folder
             except OSError as failed:
                 error = failed
-        raise StorageError(
+        raise FolderGoneError(
             f"{gone} was deleted during the run, which ended, and its journal could not be saved: {error}"
         ) from error
 

@@ -33,6 +33,7 @@ from overtone.errors import StorageError
 from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
+from overtone.store.folder_mark import FolderGoneError
 from overtone.store.room import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -306,6 +307,8 @@ class Loop:
         self._observers = [each for each in self._observers if each is not observer]
         self._followers = [each for each in self._followers if each is not observer]
         self.disconnected.append(observer)
+        if isinstance(error, FolderGoneError):
+            return  # `FolderWatch` tells, and ends the run
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")
 

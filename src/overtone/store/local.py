@@ -135,6 +135,9 @@ class LocalStore(Store):
             raise StorageError(f"{uri} is not below {self.root}: this store did not put it there")
         self._check_inside(path)
         self.mark.check()  # or it might be another experiment's
+        # A trial may send any uri, such as the journal's.
+        if path.exists() and not path.is_symlink() and not (path / MANIFEST).exists():
+            raise StorageError(f"{uri} has no {MANIFEST}: this store did not put it there")
         hidden = path.with_name(f"{_DELETED}{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
         try:
             os.rename(path, hidden)

@@ -200,3 +200,14 @@ def test_a_link_within_the_store_is_followed(tmp_path) -> None:
     assert (store.get(uri) / "x").read_text() == "1"
     store.delete(uri)
     assert not (store.root / "a" / "checkpoint_000001").exists()
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "358bb_00000"])
+def test_what_the_store_did_not_put_there_is_not_deleted(tmp_path, name):
+    (tmp_path / "journal.jsonl").write_text("all results")
+    (tmp_path / "358bb_00000").mkdir()
+    (tmp_path / "358bb_00000/result.json").write_text("a result")
+    with pytest.raises(StorageError, match="this store did not put it there"):
+        LocalStore(tmp_path).delete(str(tmp_path / name))
+    assert (tmp_path / "journal.jsonl").exists()
+    assert (tmp_path / "358bb_00000/result.json").exists()
