@@ -40,6 +40,7 @@ def url(tmp_path, monkeypatch):
 def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp_path, capsys):
     first = run(url)
     rows = first.dataframe().to_dict()
+    n_segments = len(RemoteFiles(f"{url}/exp").sizes("journal"))
     shutil.rmtree(tmp_path / "cache")
     again = tune.ExperimentAnalysis(f"{url}/exp")
     assert again.dataframe().to_dict() == rows
@@ -52,7 +53,7 @@ def test_an_experiment_is_read_and_goes_on_where_nothing_is_on_the_disk(url, tmp
     assert again.refresh() > 0
     assert len(again.trials) == 3
     files = RemoteFiles(f"{url}/exp")
-    assert all(name.endswith("-f2.jsonl") for name in list(files.sizes("journal"))[1:])
+    assert all(name.endswith("-f2.jsonl") for name in sorted(files.sizes("journal"))[n_segments:])
     assert files.read(f"{last.trials[2].trial_id}/result.json").count(b"\n") == 3
 
 
@@ -89,6 +90,15 @@ def test_a_checkpoint_is_there_as_long_as_the_mirrored_journal_goes_on_from_it(u
     assert len(look.seen) > 1
     assert look.missing == []
     assert len(RemoteStore(f"{url}/exp").list()) == 1
+
+
+def test_a_folder_of_the_users_own_beside_checkpoints_stays(url):
+    first = run(url)
+    files, trial = RemoteFiles(f"{url}/exp"), first.trials[0].trial_id
+    mine = {f"{trial}/checkpoint_000099/weights": b"mine", f"{trial}/checkpoint_000098/.overtone.json": b"{}"}
+    files.write_all(mine)
+    run(url, num_samples=3, resume=True)
+    assert set(mine) <= set(files.sizes(trial))
 
 
 def test_memory_and_processes(url):
