@@ -254,7 +254,7 @@ class Case:
         found = []
         for trial in analysis.trials:
             ts = [row["training_iteration"] for row in trial.results()]
-            if sorted(set(ts)) != [*range(1, n + 1)]:
+            if ts != [*range(1, n + 1)]:
                 found.append(f"{trial.trial_id} has results {ts} of {n}")
             if trial.checkpoint is None or int(Path(trial.checkpoint.path, "t").read_text()) != n:
                 found.append(f"{trial.trial_id} does not have its last checkpoint")

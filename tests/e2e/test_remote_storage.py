@@ -93,6 +93,15 @@ def test_a_checkpoint_is_there_as_long_as_the_mirrored_journal_goes_on_from_it(u
     assert len(RemoteStore(f"{url}/exp").list()) == 1
 
 
+def test_a_folder_of_the_users_own_beside_checkpoints_stays(url):
+    first = run(url)
+    files, trial = RemoteFiles(f"{url}/exp"), first.trials[0].trial_id
+    mine = {f"{trial}/checkpoint_000099/weights": b"mine", f"{trial}/checkpoint_000098/.overtone.json": b"{}"}
+    files.write_all(mine)
+    run(url, num_samples=3, resume=True)
+    assert set(mine) <= set(files.sizes(trial))
+
+
 def test_memory_and_processes(url):
     with pytest.raises(OvertoneError, match='lives in the memory of this process.*choose engine="inline"'):
         run(url, engine="local")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -77,6 +78,14 @@ def paper(tune: Any) -> None:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "state").write_text(json.dumps(t) + " " * 20_000)
             tune.record_checkpoint(folder)
+
+
+def talker(config: dict[str, Any]) -> None:
+    for t in range(1, LENGTH + 1):
+        time.sleep(0.05)
+        print(t, "." * 1000)
+        print(t, "." * 1000, file=sys.stderr)
+        tune.report(loss=t)
 
 
 def old(config: dict[str, Any]) -> None:
@@ -166,6 +175,16 @@ def test_saving_waits_for_room(disk, capfd, trainable, options, take) -> None:
     assert "disconnected" not in said
     kept = list(disk.glob("exp/*/checkpoint_*"))
     assert len(kept) == TRIALS * LENGTH
+
+
+@pytest.mark.timeout(100)
+def test_what_a_trial_prints_into_a_file_waits_for_room(disk) -> None:
+    found = search(disk, talker, take_bytes, log_to_file=True)
+    all_is_there(disk, found)
+    for trial in found.trials:
+        for name in ("stdout", "stderr"):
+            lines = (disk / "exp" / trial.trial_id / name).read_text().splitlines()
+            assert [line.split()[0] for line in lines if line[0].isdigit()] == [str(t) for t in range(1, LENGTH + 1)]
 
 
 @pytest.mark.timeout(100)

@@ -17,8 +17,8 @@ from overtone.cli.fold import Fold
 from overtone.errors import StorageError
 from overtone.regular_files import open_regular
 
-_VERSION = 1  # of what a Fold holds and of the table: another one is thrown away
-_START_BYTES = 512  # of a journal; they tell whether it is still the one that was read
+_VERSION = 2  # of what a Fold holds and of the table: another one is thrown away
+_START_BYTES, _END_BYTES = 512, 64  # of what was read of a journal; they tell whether it is still the same
 _MOST = 2000  # experiments that are remembered
 
 
@@ -76,18 +76,11 @@ class Index:
             summary: dict[str, Any] = json.loads(known[1])
             return summary
         self.n_read += 1
-        fold = self._resumed(journal, known, found.st_size)
+        fold = _resumed(journal, known)
         fold.read(journal)
         summary = {**fold.summary(), "size_bytes": folder_bytes(journal.parent)}
         self._put(journal, stamp, summary, fold)
         return summary
-
-    def _resumed(self, journal: Path, known: tuple[str, str, str, bytes] | None, size: int) -> Fold:
-        """A fold that goes on where the last one stopped, if this is still the same journal."""
-        if known is None or known[3] != _start(journal):
-            return Fold()
-        data = json.loads(known[2])
-        return Fold(data) if data["offset"] <= size else Fold()
 
     # --- the database ------------------------------------------------------------------
 
@@ -99,9 +92,9 @@ class Index:
             self._database.execute("DROP TABLE IF EXISTS experiments")
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS experiments (journal TEXT PRIMARY KEY, stamp TEXT NOT NULL, "
-            "summary TEXT NOT NULL, fold TEXT NOT NULL, start BLOB NOT NULL)"
+            "summary TEXT NOT NULL, fold TEXT NOT NULL, ends BLOB NOT NULL)"
         )
-        self._database.execute("SELECT journal, stamp, summary, fold, start FROM experiments LIMIT 1")
+        self._database.execute("SELECT journal, stamp, summary, fold, ends FROM experiments LIMIT 1")
         self._database.execute(f"PRAGMA user_version = {_VERSION}")
         self._database.commit()
 
@@ -115,7 +108,7 @@ class Index:
         """Whether the file is there, and is no database that this version understands."""
         try:
             with sqlite3.connect(f"{self._file.as_uri()}?mode=ro", uri=True) as database:
-                database.execute("SELECT journal, stamp, summary, fold, start FROM experiments LIMIT 1")
+                database.execute("SELECT journal, stamp, summary, fold, ends FROM experiments LIMIT 1")
         except sqlite3.OperationalError as error:
             return "no such" in str(error)  # a table or a column; not: locked, or cannot be opened
         except sqlite3.Error:
@@ -127,7 +120,7 @@ class Index:
             return None
         try:
             rows = self._database.execute(
-                "SELECT stamp, summary, fold, start FROM experiments WHERE journal = ?", (_key(journal),)
+                "SELECT stamp, summary, fold, ends FROM experiments WHERE journal = ?", (_key(journal),)
             )
             found: tuple[str, str, str, bytes] | None = rows.fetchone()
             if found is not None:
@@ -139,7 +132,8 @@ class Index:
     def _put(self, journal: Path, stamp: str, summary: dict[str, Any], fold: Fold) -> None:
         if self._database is None:
             return
-        row = (_key(journal), stamp, json.dumps(summary), json.dumps(fold.data), _start(journal))
+        ends = _ends(journal, fold.data["offset"])
+        row = (_key(journal), stamp, json.dumps(summary), json.dumps(fold.data), ends)
         try:
             with self._database:
                 self._database.execute("REPLACE INTO experiments VALUES (?, ?, ?, ?, ?)", row)
@@ -155,10 +149,24 @@ def _key(journal: Path) -> str:
     return os.fsencode(journal).decode("utf-8", "backslashreplace")
 
 
-def _start(journal: Path) -> bytes:
+def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> Fold:
+    """A fold that goes on where the last one stopped, if that part of the journal is still the same.
+
+    It is not if the journal was replaced, or was cut and has grown again.
+    """
+    if known is None:
+        return Fold()
+    data = json.loads(known[2])
+    return Fold(data) if known[3] == _ends(journal, data["offset"]) else Fold()
+
+
+def _ends(journal: Path, offset: int) -> bytes:
+    """The first and last bytes of what was read up to `offset`, where a line ends with its checksum."""
     try:
         with open_regular(journal) as file:
-            return file.read(_START_BYTES)
+            start = file.read(min(_START_BYTES, offset))
+            file.seek(max(0, offset - _END_BYTES))
+            return start + file.read(min(_END_BYTES, offset))
     except OSError:
         return b""
 

@@ -165,7 +165,8 @@ def clear_up(parts: Parts, late: LateSaves) -> None:
     for finder, among in zip(_finders(parts), _amongs(parts.place, tried_again, saved), strict=True):
         if is_resumed or among:
             try:
-                _remove(finder, finder.find(None, None if is_resumed else among))
+                found = finder.find(None, None if is_resumed else among)
+                _remove(finder, [one for one in found if one.is_ours])
             except Exception as error:
                 warn(f"what killed processes left cannot be found: {error}")
 

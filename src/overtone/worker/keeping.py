@@ -19,6 +19,7 @@ from overtone.store.folder_mark import FolderMark
 from overtone.store.room import is_full, lacks_room
 from overtone.worker import saving
 from overtone.worker.counts import Counts
+from overtone.worker.output import without_patience
 from overtone.worker.spokesman import may_speak
 
 MOST_RESULTS = 256
@@ -156,7 +157,7 @@ class Keeper:
 
     def say(self, text: str) -> None:
         """Tell the user a line about this trial."""
-        with suppress(OSError):  # a file on a full disk
+        with suppress(OSError), without_patience():  # a file on a full disk
             sys.stderr.write(f"overtone: trial {self._trial_id}: {text}\n")
             sys.stderr.flush()
 

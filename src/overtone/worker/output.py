@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Any
 
 from overtone.store.room import try_for_room
 
@@ -40,12 +43,42 @@ def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
     redirect(stdout, stderr)
 
 
+class _PatientFile(io.FileIO):
+    """Standard output or error. A write waits for as long as a full disk is waited for elsewhere."""
+
+    is_patient = True
+
+    def write(self, data: Any) -> int:
+        write = super().write
+        return try_for_room(lambda: write(data)) if _PatientFile.is_patient else write(data)
+
+
+@contextmanager
+def without_patience() -> Iterator[None]:
+    """Let writes to standard output and error fail at once in the block if the disk is full."""
+    was, _PatientFile.is_patient = _PatientFile.is_patient, False
+    try:
+        yield
+    finally:
+        _PatientFile.is_patient = was
+
+
 def show_lines_at_once() -> None:
-    """Have this process's stdout write each line as it comes, in UTF-8, also into a pipe."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    """Have this process write each line that it prints at once, in UTF-8, also into a pipe or a file.
+
+    Called before the user's modules are imported, which may keep the streams.
+    """
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is not None:
+            file = _PatientFile(descriptor, "w", closefd=False)
+            file.name = f"<{name}>"
+            text = io.TextIOWrapper(
+                io.BufferedWriter(file), encoding="utf-8", errors="backslashreplace", line_buffering=True,
+                write_through=stream.write_through,
+            )  # fmt: skip
+            setattr(sys, name, text)
+            setattr(sys, f"__{name}__", text)
 
 
 class Lines:

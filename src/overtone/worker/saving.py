@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from overtone.store.local import STATE_FILE as STATE_FILE
 DATA_JSON = "data.json"
 DATA_PICKLE = "data.pkl"
 UNFINISHED = ".saving_"
+_OWN = re.compile(r"\.saving_\d+_[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,8 @@ def sweep(beside: Path) -> None:
     import shutil
 
     for folder in beside.glob(f"{UNFINISHED}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        if _OWN.fullmatch(folder.name):  # any other is the user's
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def place(source: Path, folder: Path) -> str:

@@ -7,6 +7,7 @@ import pytest
 from overtone.cli import index as module
 from overtone.cli.fold import Fold
 from overtone.cli.index import Index, cache_file, folder_bytes
+from overtone.journal.codec import sealed
 
 
 def told_twice(journal) -> tuple[dict, int]:
@@ -53,6 +54,21 @@ def test_another_journal_at_the_same_place_is_read_from_its_beginning(tell, resu
     other.run({}, 3.0, 3.0, 3.0, 3.0, 3.0)
     other.close()
     assert told_twice(other.journal)[0]["best"]["value"] == 3.0
+
+
+def test_a_journal_that_was_cut_and_has_grown_again_is_read_from_its_beginning(tell):
+    told = tell()
+    told.run({}, 2.0)
+    told.write()
+    before = told.journal.read_bytes()
+    told.run({}, 1.0)
+    told.close()
+    known, _ = told_twice(told.journal)
+    n, size = before.count(b"\n"), told.journal.stat().st_size
+    ticks = [sealed(b'{"n":%d,"e":"tick","time":3.25' % (n + 1 + i)) for i in range(size)]
+    told.journal.write_bytes(before + b"".join(ticks[: size // len(ticks[0])]))
+    found, _ = told_twice(told.journal)
+    assert (known["best"]["value"], found["best"]["value"], found["time"]) == (1.0, 2.0, 3.25)
 
 
 def spoil_text(file):

@@ -32,7 +32,7 @@ def test_it_knows_what_it_kept_last(keeper: Keeper, tmp_path: Path) -> None:
 
 def test_what_a_killed_attempt_left_unfinished_goes_with_the_next(tmp_path: Path) -> None:
     job = Job(None, "train", tmp_path / "exp", store=FolderStore(tmp_path / "store"))
-    left = job.folder / "t" / ".saving_1_ab"
+    left = job.folder / "t" / ".saving_1_0123456789ab"
     (left / "deep").mkdir(parents=True)
     Keeper(job, start())
     assert left.exists(), "a first attempt has nothing to look for"

@@ -102,3 +102,12 @@ def test_the_local_store_gives_back_what_it_was_given(tmp_path: Path) -> None:
     assert Path(restored.path).read_text() == "7"
     assert Path(UserCheckpoint(restored.directory).to_directory(tmp_path / "copy"), "model").exists()
     assert [path.name for path in (tmp_path / "copy").iterdir()] == ["model"]
+
+
+def test_a_sweep_leaves_a_users_folder_of_a_similar_name(tmp_path: Path) -> None:
+    left = saving.new_folder(tmp_path)
+    mine = tmp_path / ".saving_plan"
+    mine.mkdir()
+    saving.sweep(tmp_path)
+    assert not left.exists()
+    assert mine.is_dir()
