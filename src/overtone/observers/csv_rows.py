@@ -62,7 +62,8 @@ class CsvRows(Observer):
         self._look_at = 0.0
 
     def on_record(self, record: Record) -> None:
-        row = self._table.apply(record)
+        table = self._table  # which is shared, and has the record already where another observer is first
+        row = table.shown if table.n == record.n else table.apply(record)
         event = record.event
         if row is not None:
             assert type(event) is Reported

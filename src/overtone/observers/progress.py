@@ -87,7 +87,8 @@ class Progress:
 
     def apply(self, record: Record) -> None:
         """Take note of a record."""
-        row = self.table.apply(record)
+        table = self.table
+        row = table.shown if table.n == record.n else table.apply(record)
         if row is not None:
             event = record.event
             assert type(event) is Reported
