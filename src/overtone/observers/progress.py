@@ -213,9 +213,14 @@ class Progress:
             rank = -real(value) * self._sign
         else:
             rank = float("inf")
-        insort(self.best_ended, (rank, row.index, row), key=lambda entry: entry[:2])
-        if len(self.best_ended) > _N_BEST:
+        entry = rank, row.index, row
+        if len(self.best_ended) < _N_BEST:
+            insort(self.best_ended, entry)
+        elif entry < self.best_ended[-1]:
             self._slim(self.best_ended.pop()[2])
+            insort(self.best_ended, entry)
+        else:
+            self._slim(row)
 
     def _slim(self, row: Row) -> None:
         """Let go of the metrics of a finished trial that no table will show again."""

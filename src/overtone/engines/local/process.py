@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 from selectors import EVENT_READ
 
@@ -24,12 +25,14 @@ Shape = tuple[str, int]
 class Stream:
     """A trial's stdout or stderr, as it arrives."""
 
-    __slots__ = ("descriptor", "lines", "name")
+    __slots__ = ("_waiting", "descriptor", "lines", "name")
 
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
         self.descriptor = descriptor
         self.lines = Lines()
+        self._waiting = select.poll()
+        self._waiting.register(descriptor, select.POLLIN)
 
     def read(self) -> list[str] | None:
         """The next whole lines; None when all writers are gone."""
@@ -42,7 +45,7 @@ class Stream:
     def drain(self, budget_bytes: int = 1 << 20) -> list[str]:
         """What is there now, up to a budget, with the line that was only begun."""
         lines: list[str] = []
-        while budget_bytes > 0:
+        while budget_bytes > 0 and self._waiting.poll(0):  # asked: most have nothing, and an error costs more
             try:
                 data = os.read(self.descriptor, PRINT_BYTES)
             except BlockingIOError:
