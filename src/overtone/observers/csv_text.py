@@ -49,11 +49,17 @@ class RowsAlike:
         self._like: _Like | None = _newest.get(names)  # of another trial, perhaps
         self._n_others = 0
 
+    def cut(self, raw: str) -> str | None:
+        """Return the row of a result in JSON text; None if its names or types are not those of the last."""
+        like = self._like
+        found = like.pattern(raw) if like is not None else None
+        return None if found is None or like is None else like.template % found.groups()
+
     def text(self, raw: str, metrics: Mapping[str, Any]) -> str:
         """Return the row of `metrics`, of which `raw` is the JSON text, if it is not empty."""
-        found = self._like.pattern(raw) if self._like is not None else None
-        if found is not None and self._like is not None:
-            return self._like.template % found.groups()
+        cells = self.cut(raw)
+        if cells is not None:
+            return cells
         self._n_others += 1
         if raw and self._n_others <= _MOST_TRIES and tuple(metrics) == self._names:
             if self._names in _newest:
@@ -76,7 +82,7 @@ class _Like(NamedTuple):
 
 
 _newest: dict[tuple[str, ...], _Like | None] = {}
-"""By the columns, what the newest rows had in common; None after a single row, for which nothing is compiled."""
+"""By columns, what the newest rows had in common; None after one row, for which nothing is compiled."""
 
 
 def _kind(value: Any) -> Any:

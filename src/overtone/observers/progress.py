@@ -176,6 +176,8 @@ class Progress:
         self._sign = -1.0 if mode == "min" else 1.0
 
     def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
+        if type(value) is float and not value * self._sign > self._best_score:
+            return  # as nearly all
         if not isinstance(value, (int, float)) or not is_finite(value):
             return
         score = value * self._sign
