@@ -117,6 +117,7 @@ class TrialTable:
         notes: The lines that people should read once.
         n: The number of the last record.
         time: When it happened, in seconds that the experiment has run.
+        shown: What `apply` returned for it.
     """
 
     def __init__(self, keep_metrics: Literal["live", "all"] = "all", columns: Sequence[str] = ()) -> None:
@@ -129,7 +130,7 @@ class TrialTable:
         self.time = 0.0
         self._slims = keep_metrics == "live"
         self._columns = tuple(columns)
-        self._shown: Row | None = None
+        self.shown: Row | None = None
 
     def apply(self, record: Record) -> Row | None:
         """Take note of a record; one that the table has already changes nothing.
@@ -141,13 +142,13 @@ class TrialTable:
             it is no report, or one that repeats a result that was there before.
         """
         if record.n <= self.n:
-            return self._shown if record.n == self.n else None
+            return self.shown if record.n == self.n else None
         event = record.event
         if not record.choices and type(event) is Reported:
             return self.show(record.n, event.time, event.trial_id, event.t, event.metrics, event.checkpoint)
         self.n = record.n
         self.time = event.time
-        self._shown = None
+        self.shown = None
         self._apply_event(event)
         if type(event) is Reported and not any(
             type(choice) is Ruled and choice.what == "redone" for choice in record.choices
@@ -155,7 +156,7 @@ class TrialTable:
             self.show(record.n, event.time, event.trial_id, event.t, event.metrics)
         for choice in record.choices:
             self._apply_choice(choice, event)
-        return self._shown
+        return self.shown
 
     def show(
         self,
@@ -169,7 +170,7 @@ class TrialTable:
         """Take note of a report that led to nothing: what `apply` does with most records."""
         self.n = n
         self.time = time
-        self._shown = row = self.rows[trial_id]
+        self.shown = row = self.rows[trial_id]
         row.n_results += 1
         row.metrics = metrics
         row.t = t

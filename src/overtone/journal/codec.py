@@ -110,7 +110,8 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
         if one.default is MISSING:
             needed += f',"{one.name}":{{{text}}}'
         else:
-            is_set = f"{value} is not None and value != {one.default!r}"
+            # not compared with None: that would be a call of the value's own __eq__
+            is_set = f"{value} is not None" + f" and value != {one.default!r}" * (one.default is not None)
             optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
     source = ["def write(one, config):", f" text = f'{needed}'", *optional, " return text"]
     found: dict[str, Any] = {"texts": _TEXTS, "quoted": _quoted, "time": _time}

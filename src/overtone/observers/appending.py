@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from overtone.errors import StorageError
 from overtone.store.room import lacks_room, try_for_room
@@ -65,22 +66,24 @@ def unwritable(path: str, error: OSError) -> StorageError:
 
 
 def _put(path: str, flags: int, data: bytes) -> None:
-    fd = _waited(lambda: _descriptor(path, flags))
+    fd = _waited(_descriptor, path, flags)
     try:
         while data:
-            data = data[_waited(partial(os.write, fd, data)) :]
+            data = data[_waited(os.write, fd, data) :]
     finally:
         os.close(fd)
 
 
-def _waited(action: Callable[[], int]) -> int:
+def _waited(action: Callable[..., int], *given: Any) -> int:
     """What `action` returns; a full disk is waited for, but not once more for each further file."""
     global _has_waited_in_vain
     try:
-        found = action() if _has_waited_in_vain else try_for_room(action)
+        found = action(*given)
     except OSError as error:
-        _has_waited_in_vain = _has_waited_in_vain or lacks_room(error)
-        raise
+        if _has_waited_in_vain or not lacks_room(error):
+            raise
+        _has_waited_in_vain = True
+        found = try_for_room(partial(action, *given))
     _has_waited_in_vain = False
     return found
 

@@ -62,22 +62,18 @@ class CsvRows(Observer):
         self._look_at = 0.0
 
     def on_record(self, record: Record) -> None:
-        row = self._table.apply(record)
+        table = self._table  # which is shared, and has the record already where another observer is first
+        row = table.shown if table.n == record.n else table.apply(record)
         event = record.event
         if row is not None:
             assert type(event) is Reported
-            metrics = event.metrics
-            # one brace opens the object: a second one is in a nested value, or in a text
-            if event.raw.count("{") != 1:
-                metrics = flatten(metrics)
             sheet = self._sheets.get(row.id)
-            if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.known:
-                sheet = self._fit(row, sheet, metrics)
-            line = f"{sheet.rows.text(event.raw, metrics)}{sheet.ending}"
-            if not sheet.late:
-                self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
+            is_usual = sheet is not None and sheet.config is row.config and not sheet.late
+            cells = sheet.rows.cut(event.raw) if is_usual and sheet is not None else None
+            if cells is not None and sheet is not None:  # the names are those of the sheet, too
+                self._files.add(row.id, PROGRESS_CSV, f"{cells}{sheet.ending}\n")
             else:
-                self._add_wide(row, sheet, f"{line}{sheet.late_cells(metrics)}")
+                self._add_row(row, sheet, event)
         elif type(event) is Started and event.trial_id in self._sheets:
             self._sheets[event.trial_id].config = None  # another process: other constant facts
         for choice in record.choices:
@@ -96,6 +92,20 @@ class CsvRows(Observer):
     def close(self) -> None:
         self._widen_all()
         self._files.close()
+
+    def _add_row(self, row: Row, sheet: Sheet | None, event: Reported) -> None:
+        """Write a result that may not have the columns of the trial's sheet."""
+        metrics = event.metrics
+        # one brace opens the object: a second one is in a nested value, or in a text
+        if event.raw.count("{") != 1:
+            metrics = flatten(metrics)
+        if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.known:
+            sheet = self._fit(row, sheet, metrics)
+        line = f"{sheet.rows.text(event.raw, metrics)}{sheet.ending}"
+        if not sheet.late:
+            self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
+        else:
+            self._add_wide(row, sheet, f"{line}{sheet.late_cells(metrics)}")
 
     def _fit(self, row: Row, sheet: Sheet | None, metrics: Mapping[str, Any]) -> Sheet:
         """The trial's sheet, with a column for everything in `metrics`."""

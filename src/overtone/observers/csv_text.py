@@ -46,21 +46,32 @@ class RowsAlike:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
-        self._like: _Like | None = None
+        self._like: _Like | None = _newest.get(names)  # of another trial, perhaps
         self._n_others = 0
+
+    def cut(self, raw: str) -> str | None:
+        """Return the row of a result in JSON text; None if its names or types are not those of the last."""
+        like = self._like
+        found = like.pattern(raw) if like is not None else None
+        return None if found is None or like is None else like.template % found.groups()
 
     def text(self, raw: str, metrics: Mapping[str, Any]) -> str:
         """Return the row of `metrics`, of which `raw` is the JSON text, if it is not empty."""
-        found = self._like.pattern(raw) if self._like is not None else None
-        if found is not None and self._like is not None:
-            return self._like.template % found.groups()
+        cells = self.cut(raw)
+        if cells is not None:
+            return cells
         self._n_others += 1
-        if raw and 1 < self._n_others <= _MOST_TRIES and tuple(metrics) == self._names:  # not of one result
-            self._like = _like(self._names, tuple([_kind(value) for value in metrics.values()]))
+        if raw and self._n_others <= _MOST_TRIES and tuple(metrics) == self._names:
+            if self._names in _newest:
+                self._like = _like(self._names, tuple([_kind(value) for value in metrics.values()]))
+            elif len(_newest) >= _MOST_SHAPES:
+                _newest.clear()
+            _newest[self._names] = self._like
         return row_text(map(metrics.get, self._names))
 
 
 _MOST_TRIES = 5
+_MOST_SHAPES = 64
 _PATTERNS = {float: r"(-?\d[-+.e\d]*)", int: r"(-?\d+)", str: '"([A-Za-z0-9_./:-]+)"'}
 _CONSTANTS = {None: ("null", ""), True: ("true", "True"), False: ("false", "False")}
 
@@ -68,6 +79,10 @@ _CONSTANTS = {None: ("null", ""), True: ("true", "True"), False: ("false", "Fals
 class _Like(NamedTuple):
     pattern: Callable[[str], re.Match[str] | None]
     template: str
+
+
+_newest: dict[tuple[str, ...], _Like | None] = {}
+"""By columns, what the newest rows had in common; None after one row, for which nothing is compiled."""
 
 
 def _kind(value: Any) -> Any:

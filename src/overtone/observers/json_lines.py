@@ -34,7 +34,8 @@ class JsonLines(Observer):
         self._endings: dict[str, tuple[Any, str]] = {}
 
     def on_record(self, record: Record) -> None:
-        row = self._table.apply(record)
+        table = self._table  # which is shared, and has the record already where another observer is first
+        row = table.shown if table.n == record.n else table.apply(record)
         event = record.event
         if row is not None:
             assert type(event) is Reported
@@ -45,7 +46,7 @@ class JsonLines(Observer):
             raw = event.raw
             if len(raw) < 3 or '"__float__"' in raw or "\n" in raw:
                 raw = _encode(dict(event.metrics) or {"timesteps_total": None})
-            if '"timesteps_total":' in raw:
+            if "timesteps_total" in event.metrics or '"timesteps_total":' in raw:
                 self._files.add(row.id, RESULT_JSON, raw[:-1] + ending)
             else:
                 self._files.add(row.id, RESULT_JSON, f'{raw[:-1]},"timesteps_total":null{ending}')

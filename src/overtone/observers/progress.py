@@ -87,7 +87,8 @@ class Progress:
 
     def apply(self, record: Record) -> None:
         """Take note of a record."""
-        row = self.table.apply(record)
+        table = self.table
+        row = table.shown if table.n == record.n else table.apply(record)
         if row is not None:
             event = record.event
             assert type(event) is Reported
@@ -175,6 +176,8 @@ class Progress:
         self._sign = -1.0 if mode == "min" else 1.0
 
     def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
+        if type(value) is float and not value * self._sign > self._best_score:
+            return  # as nearly all
         if not isinstance(value, (int, float)) or not is_finite(value):
             return
         score = value * self._sign
@@ -212,9 +215,14 @@ class Progress:
             rank = -real(value) * self._sign
         else:
             rank = float("inf")
-        insort(self.best_ended, (rank, row.index, row), key=lambda entry: entry[:2])
-        if len(self.best_ended) > _N_BEST:
+        entry = rank, row.index, row
+        if len(self.best_ended) < _N_BEST:
+            insort(self.best_ended, entry)
+        elif entry < self.best_ended[-1]:
             self._slim(self.best_ended.pop()[2])
+            insort(self.best_ended, entry)
+        else:
+            self._slim(row)
 
     def _slim(self, row: Row) -> None:
         """Let go of the metrics of a finished trial that no table will show again."""

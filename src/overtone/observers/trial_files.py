@@ -6,7 +6,8 @@ A batch is also several times cheaper than its files one by one, between other w
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable
 
 from overtone.errors import StorageError
 from overtone.observers.appending import has_made_folder, swap_file, unwritable, write_file
@@ -18,10 +19,10 @@ EVERY_S = 0.5
 """How long text may wait."""
 
 MOST_WAITING = 1_000
-"""Pieces of text that may wait: some hundred bytes each, which count against what a trial takes of memory."""
+"""Additions to files that may wait: what a batch of results adds to a file is one."""
 
-MOST_CHARACTERS = 1 << 25
-"""After so many are handed over all is written: pieces may be large."""
+MOST_CHARACTERS = 1 << 23
+"""After so many are handed over all is written: additions may be large."""
 
 Change = Callable[[str], str]
 """What a file is to hold, from what it holds."""
@@ -33,8 +34,11 @@ class Whole(str):
     __slots__ = ()
 
 
-Piece = tuple[str, "str | Change"]
-"""A file's path, and what comes to its end or becomes of it."""
+Pieces = list["str | Change"]
+"""What comes to a file's end or becomes of it, in order."""
+
+Addition = tuple[tuple[str, str], Pieces]
+"""The trial and the name of a file, and its pieces."""
 
 
 class TrialFiles:
@@ -54,7 +58,7 @@ class TrialFiles:
         self._folder = os.fspath(folder)
         self._suffix = suffix
         self._is_prompt = is_prompt
-        self._pieces: list[Piece] = []
+        self._pieces: dict[tuple[str, str], Pieces] = defaultdict(list)
         self._n_characters = 0
         self._has_failed = False
         self._mark = FolderMark.of(folder)
@@ -62,16 +66,16 @@ class TrialFiles:
 
     def add(self, trial_id: str, name: str, text: str) -> None:
         """Append `text`, soon."""
-        self._pieces.append((f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}", text))
+        self._pieces[trial_id, name].append(text)
         self._n_characters += len(text)
 
     def change(self, trial_id: str, name: str, change: Change) -> None:
         """Let the file hold what `change`, called in another thread, makes of it; whole or not at all."""
-        self._pieces.append((self._path(trial_id, name), change))
+        self._pieces[trial_id, name].append(change)
 
     def put(self, trial_id: str, name: str, text: str) -> None:
         """Let the file hold `text` and nothing else."""
-        self._pieces.append((self._path(trial_id, name), Whole(text)))
+        self._pieces[trial_id, name].append(Whole(text))
 
     def read(self, trial_id: str, name: str) -> str:
         """All that the file holds, with what waits; empty where there is none."""
@@ -83,8 +87,8 @@ class TrialFiles:
         if not self._pieces:
             return
         if not self._has_failed:
-            self._tell_once(lambda: self._aside.put(self._pieces))
-        self._pieces = []
+            self._tell_once(lambda: self._aside.put(list(self._pieces.items())))
+        self._pieces = defaultdict(list)
         if self._n_characters >= MOST_CHARACTERS:
             self.close()
 
@@ -100,51 +104,50 @@ class TrialFiles:
         if not self._has_failed:
             self._tell_once(self._aside.wait)
 
-    def _write_all(self, pieces: list[Piece]) -> None:
+    def _write_all(self, additions: list[Addition]) -> None:
+        """Write to each file once, whatever there is for it.
+
+        Raises:
+            StorageError: One cannot be written; the others are.
+        """
         self._mark.check()
-        write_all(pieces)
+        by_file: dict[tuple[str, str], Pieces] = {}
+        for file, pieces in additions:
+            if file in by_file:
+                by_file[file] += pieces
+            else:
+                by_file[file] = pieces
+        failed: StorageError | None = None
+        for file, pieces in by_file.items():
+            try:
+                _write(self._path(*file), pieces)
+            except StorageError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
 
     def _tell_once(self, call: Callable[[], None]) -> None:
         try:
             call()
         except Exception:
-            self._has_failed, self._pieces = True, []
+            self._has_failed, self._pieces = True, defaultdict(list)
             raise
 
     def _path(self, trial_id: str, name: str) -> str:
         return f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}"
 
 
-def write_all(pieces: Iterable[Piece]) -> None:
-    """Write to each file once, whatever there is for it.
-
-    Raises:
-        StorageError: One cannot be written; the others are.
-    """
-    by_path: dict[str, list[str | Change]] = {}
-    for path, what in pieces:
-        by_path.setdefault(path, []).append(what)
-    failed: StorageError | None = None
-    for path, whats in by_path.items():
-        try:
-            _write(path, whats)
-        except StorageError as error:
-            failed = failed or error
-    if failed is not None:
-        raise failed
-
-
-def _write(path: str, whats: list[str | Change]) -> None:
+def _write(path: str, pieces: Pieces) -> None:
     texts: list[str] = []
     is_whole = False
-    for what in whats:
-        if type(what) is Whole:
-            texts, is_whole = [what], True
-        elif isinstance(what, str):
-            texts.append(what)
+    for piece in pieces:
+        if type(piece) is str:
+            texts.append(piece)
+        elif isinstance(piece, str):
+            texts, is_whole = [piece], True
         else:
             end = "".join(texts)
-            texts = [what(end if is_whole else _held(path) + end)]
+            texts = [piece(end if is_whole else _held(path) + end)]
             is_whole = True
     if is_whole and not has_made_folder(path) and os.path.lexists(path):
         swap_file(path, "".join(texts))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from overtone.core.messages import (
 )
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
+from overtone.journal.garbage import seldom_collecting
 from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
@@ -119,7 +119,8 @@ class Loop:
                 asked to save before.
         """
         try:
-            with _seldom_collecting() if self._gathers else nullcontext():
+            # trials in this process may leave large objects to the collector
+            with nullcontext() if self._is_around_trials and not self._gathers else seldom_collecting():
                 while not self._controller.is_done and not self._is_left:
                     self._step()
             self._await_deletions()
@@ -358,17 +359,6 @@ class Loop:
             orders += [order for order in commands if type(order) is Halt]
         self._put_down(records)
         return orders
-
-
-@contextmanager
-def _seldom_collecting() -> Iterator[None]:
-    """Let the collector of garbage look seldom: nearly all that a simulated run makes stays."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], 50_000), max(before[1], 20), max(before[2], 10))
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def warn(text: str) -> None:

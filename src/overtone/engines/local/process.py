@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 from selectors import EVENT_READ
 
@@ -24,12 +25,14 @@ Shape = tuple[str, int]
 class Stream:
     """A trial's stdout or stderr, as it arrives."""
 
-    __slots__ = ("descriptor", "lines", "name")
+    __slots__ = ("_waiting", "descriptor", "lines", "name")
 
     def __init__(self, name: str, descriptor: int) -> None:
         self.name = name
         self.descriptor = descriptor
         self.lines = Lines()
+        self._waiting = select.poll()
+        self._waiting.register(descriptor, select.POLLIN)
 
     def read(self) -> list[str] | None:
         """The next whole lines; None when all writers are gone."""
@@ -42,7 +45,7 @@ class Stream:
     def drain(self, budget_bytes: int = 1 << 20) -> list[str]:
         """What is there now, up to a budget, with the line that was only begun."""
         lines: list[str] = []
-        while budget_bytes > 0:
+        while budget_bytes > 0 and self._waiting.poll(0):  # asked: most have nothing, and an error costs more
             try:
                 data = os.read(self.descriptor, PRINT_BYTES)
             except BlockingIOError:
@@ -157,11 +160,15 @@ class TrialProcess:
         Raises:
             MessageError: It is not a message of this trial, nor of the one before.
         """
+        start = self.start
+        is_plain = message[0] == "reported" and message[5] is None  # as nearly all are
+        if is_plain and start and message[1] == start.trial_id and message[2] == start.attempt:
+            return self.ended is None
         if message[1:3] == self.former and message[0] != WRONG:
             return False
-        if self.start is None:
+        if start is None:
             raise MessageError("it has no trial")
-        check(message, self.start)
+        check(message, start)
         if message[0] == "started":
             self.said_pid = message[3]
             if self.pid not in (0, self.said_pid):
