@@ -53,7 +53,7 @@ class OnNodes(Protocol):
     def pack(self, job: Job) -> bytes:
         """The Job, for any node."""
 
-    def open(self, packed: bytes, job: Job, gpu_ids: Sequence[str]) -> NodeEngine:
+    def open(self, packed: bytes, job: Job) -> NodeEngine:
         """An open engine of this node."""
 
 
@@ -106,7 +106,7 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
         shares = settle(errand, fetch)
         job = errand.job if shares else errand.apart
         job.folder.mkdir(parents=True, exist_ok=True)
-        engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job, _GPU_IDS)
+        engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job)
         try:
             Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
         finally:
@@ -118,9 +118,6 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
     finally:
         objects.release_adopted()
         sock.close()
-
-
-_GPU_IDS = tuple(str(index) for index in range(64))  # Ray gives each lease its own, by these ids
 
 
 class Relay:

@@ -8,9 +8,9 @@ from functools import partial
 
 from overtone.core.job import Job
 from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Noticed, Proceed, Start
-from overtone.core.resources import Placement
 from overtone.engines.loop import Loop
 from overtone.engines.ray import agents
+from overtone.engines.ray.accelerators import NO_DEVICES, on_first_node
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Lease, Leases
 from overtone.engines.ray.limits import NOTHING, Used
@@ -195,7 +195,7 @@ class Trials:
         assert trial.node is not None
         assert trial.node.line is not None
         trial.line, trial.is_sent = trial.node.line, True
-        self._put(trial, _placed(trial))
+        self._put(trial, _equipped(trial))
 
     def _send_actor(self, trial: Trial, lease: Lease) -> None:
         assert trial.node is not None
@@ -326,15 +326,8 @@ def _refusal(node: Node, error: str) -> str:
     return f"node {node.name} cannot run it: {error}"
 
 
-def _placed(trial: Trial) -> Start:
-    """The Start with the GPUs that Ray has given to its lease."""
-    start, lease = trial.start, trial.lease
-    if lease is None or not any(lease.gpus):
-        return start
-    try:
-        gpus = tuple(tuple((int(one), 1.0) for one in ids) for ids in lease.gpus)
-    except ValueError:
-        return start
-    nodes = tuple(one or "" for one in lease.nodes)
-    mine = tuple(ids if node == nodes[0] else () for ids, node in zip(gpus, nodes, strict=True))
-    return replace(start, placement=Placement(start.placement.nodes, mine))
+def _equipped(trial: Trial) -> Start:
+    """Return the Start with the accelerators that Ray has given to its lease."""
+    lease = trial.lease
+    devices = on_first_node(lease.shape, lease.nodes, lease.devices) if lease is not None else NO_DEVICES
+    return replace(trial.start, devices=devices)
