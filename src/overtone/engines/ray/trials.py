@@ -98,11 +98,9 @@ class Trials:
                 self._end(trial, "lost", error)
 
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
-        is_loss = node.is_doubtful
-        if not (has_others or is_loss) and self._on(node):
+        if not has_others and self._on(node):
             raise OvertoneError(f"no node of the cluster can run trials; {node.name} cannot: {error}")
-        if not is_loss:
-            self._output.say(f"node {node.name} is not used any more: {error}")
+        self._output.say(f"node {node.name} is not used any more: {error}")
         for trial in self._waiting.pop(node, []):
             self._end(trial, "lost", _refusal(node, error))
 
@@ -112,10 +110,7 @@ class Trials:
         self._waiting.pop(node, None)
 
     def is_needed(self, node: Node) -> bool:
-        return self.is_awaited(node) or bool(self._on(node))
-
-    def is_awaited(self, node: Node) -> bool:
-        return bool(self._waiting.get(node))
+        return bool(self._waiting.get(node) or self._on(node))
 
     def _on(self, node: Node) -> list[Trial]:
         """The trials that have a bundle on a node."""
