@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from overtone.errors import StorageError
+from overtone.worker import held_folders
 
 ALIGNMENT = 64
 
@@ -192,11 +192,7 @@ class _Shelf:
         """The file at `path`, which looks like one of another process's."""
         home = path.parent
         if str(home) not in self._adopted:
-            home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _gate(home.parent):
-                _clean(home.parent)
-                home.mkdir(mode=0o700, exist_ok=True)
-                self._adopted[str(home)] = _try_lock(home, is_shared=True)
+            self._adopted[str(home)] = held_folders.hold(home)
         if not path.exists():
             unfinished = path.with_name(f".{path.name}-{self.pid}")
             unfinished.write_bytes(fetch())
@@ -204,17 +200,9 @@ class _Shelf:
 
     def release(self) -> None:
         """Give up all that was adopted."""
-        import shutil
-
         for home, lock in self._adopted.items():
-            if lock < 0:
-                continue  # who put it is on this machine
-            with _gate(Path(home).parent):
-                os.close(lock)
-                last = _try_lock(Path(home))
-                if last >= 0:
-                    shutil.rmtree(home, ignore_errors=True)
-                    os.close(last)
+            if lock >= 0:  # else the process that put it is on this machine
+                held_folders.let_go(Path(home), lock)
         self._adopted.clear()
 
     def clear(self) -> None:
@@ -230,56 +218,13 @@ class _Shelf:
     def _open_home(self, root: str) -> Path:
         import tempfile
 
-        yard = Path(root, f"overtone-objects-{os.getuid()}")
-        yard.mkdir(mode=0o700, exist_ok=True)
-        if os.lstat(yard).st_uid != os.getuid() or yard.is_symlink():
-            raise StorageError(f"{yard} must be a directory that belongs to user {os.getuid()}: remove it")
-        with _gate(yard):
-            _clean(yard)
+        yard = held_folders.open_yard(Path(root, f"overtone-objects-{os.getuid()}"))
+        with held_folders.gate(yard):
+            held_folders.delete_unheld(yard)
             home = Path(tempfile.mkdtemp(prefix=f"{self.pid}-", dir=yard))
             # held by this process and its forks, until the last of them is gone
-            self._locks.append(_try_lock(home))
+            self._locks.append(held_folders.try_lock(home))
         return home
-
-
-@contextmanager
-def _gate(yard: Path) -> Iterator[None]:
-    """Alone in there, as far as directories are made and deleted."""
-    import fcntl
-
-    gate = os.open(yard / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(gate)
-
-
-def _clean(yard: Path) -> None:
-    """Delete the directories that no living process holds."""
-    import shutil
-
-    for home in yard.iterdir():
-        if not home.is_dir():
-            continue
-        lock = _try_lock(home)
-        if lock >= 0:
-            shutil.rmtree(home, ignore_errors=True)
-            os.close(lock)
-
-
-def _try_lock(home: Path, is_shared: bool = False) -> int:
-    """A descriptor that holds the directory's lock, or -1 where another process has it."""
-    import fcntl
-
-    # a pid would not do: in a container the same number is another process
-    lock = os.open(home / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return -1
-    return lock
 
 
 def _root_with_room(size_bytes: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
-from overtone.worker import objects
+from overtone.worker import held_folders, objects
 from overtone.worker.wire import FrameReader, Message, frame
 
 READ_BYTES = 1 << 18
@@ -101,23 +101,19 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
     Args:
         fetch: Gives what a reference stands for.
     """
-    sock = call(errand.address, errand.token)
-    try:
+    # Ray ends this process soon after its driver: whichever step that interrupts, the others follow.
+    with ExitStack() as at_end:
+        sock = at_end.enter_context(call(errand.address, errand.token))
+        at_end.callback(objects.release_adopted)
         shares = settle(errand, fetch)
         job = errand.job if shares else errand.apart
+        if not shares:
+            home = job.folder.parent
+            at_end.callback(held_folders.let_go, home, held_folders.hold(home))
         job.folder.mkdir(parents=True, exist_ok=True)
         engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job)
-        try:
-            Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
-        finally:
-            engine.close()
-            if not shares:
-                import shutil
-
-                shutil.rmtree(job.folder.parent, ignore_errors=True)
-    finally:
-        objects.release_adopted()
-        sock.close()
+        at_end.callback(engine.close)
+        Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
 
 
 class Relay:

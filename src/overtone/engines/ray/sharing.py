@@ -42,7 +42,7 @@ class Sharing:
         self._token, self._on_nodes, self._cwd = token, on_nodes, driver_cwd()
         name = token.hex()[:12]
         self._probe = Path() if carries else job.folder / f".overtone-{name}"
-        away = Path(tempfile.gettempdir(), f"overtone-{name}")
+        away = Path(tempfile.gettempdir(), f"overtone-nodes-{os.getuid()}", name)
         self._carrier: Carrier | None = None
         store = job.store
         if store is not None and not reaches_from_anywhere(store):
