@@ -93,13 +93,13 @@ def on_first_node(shape: Resources, nodes: Sequence[str], devices: Sequence[Devi
 
 def _joined(parts: Iterable[Devices]) -> Devices:
     """Join what bundles show; a device in two of them is named once."""
-    found: dict[str, dict[str, None]] = {}
     given = [devices for devices in parts if devices]
-    for devices in given:
-        for name, value in devices:
-            if name in _NOT_LISTS and len(given) > 1:
-                continue
-            found.setdefault(name, {}).update(dict.fromkeys([value] if name in _NOT_LISTS else value.split(",")))
+    if len(given) == 1:
+        return given[0]
+    found: dict[str, dict[str, None]] = {}
+    for name, value in (pair for devices in given for pair in devices):
+        if name not in _NOT_LISTS:
+            found.setdefault(name, {}).update(dict.fromkeys(value.split(",")))
     return tuple((name, ",".join(values)) for name, values in found.items())
 
 
