@@ -46,7 +46,7 @@ class LocalOnNodes:
 class OnNode(Local):
     """Runs trials of a pickled Job; it has room for all that are submitted.
 
-    Each Start names the accelerators of its trial.
+    The Start of a trial with accelerators names them.
 
     Attributes:
         on_lines: Called with (trial_id, trial's name, pid, "stdout" or "stderr", lines) for what

@@ -76,17 +76,19 @@ def probes_of(shape: Resources, group: Any) -> list[Any]:
     return found
 
 
-def on_first_node(shape: Resources, nodes: Sequence[str], devices: Sequence[Devices]) -> Devices:
+def on_first_node(shape: Resources, nodes: Sequence[str], probed: Sequence[Devices]) -> Devices:
     """Return what a trial sees whose process is on the first node of its lease.
 
     Args:
         shape: Of the lease.
         nodes: The node of each bundle; "" for an empty bundle.
-        devices: The devices of each bundle.
+        probed: What the probes of the shape gave.
     """
+    found = iter(probed)
+    devices = [next(found, ()) if has_accelerators(bundle) else () for bundle in shape.bundles]
     first = next((node for node in nodes if node), "")
     mine = [at for at, node in enumerate(nodes) if node == first and node]
-    joined = _joined(devices[at] for at in mine if at < len(devices))
+    joined = _joined(devices[at] for at in mine)
     has_gpu = any(dict(shape.bundles[at]).get("gpu") for at in mine)
     return joined if has_gpu else NO_DEVICES + joined
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from overtone.core.resources import Bundle, Resources
 from overtone.engines.ray import connecting
-from overtone.engines.ray.accelerators import Devices, has_accelerators, probes_of
+from overtone.engines.ray.accelerators import Devices, on_first_node, probes_of
 from overtone.engines.ray.groups import make_group, nodes_of, remove_group
 
 LOOK_EVERY_S = 0.01
@@ -40,14 +40,14 @@ class Lease:
         shape: What it holds.
         nodes: The node (Ray's id) of each bundle; "" for an empty bundle.
         group: Ray's handle; None where there is nothing to hold.
-        devices: Of each bundle, the variables in which Ray shows its accelerators.
+        devices: The variables that show its accelerators to a trial; None if it has none.
         idle_since: When it was given back, on the monotonic clock.
     """
 
     shape: Resources
     nodes: tuple[str, ...]
     group: Any = None
-    devices: tuple[Devices, ...] = ()
+    devices: Devices | None = None
     idle_since: float = 0.0
 
     def fits(self, shape: Resources, nodes: Sequence[str]) -> bool:
@@ -327,11 +327,9 @@ class Leases:
         return True
 
     def _grant(self, wait: _Wait) -> None:
-        found = iter(wait.devices)
-        devices = tuple([
-            next(found, ()) if has_accelerators(bundle) else () for bundle in wait.shape.bundles
-        ])  # fmt: skip
-        self._granted.append((wait.owner, Lease(wait.shape, _where(wait), wait.group, devices)))
+        nodes = _where(wait)
+        devices = on_first_node(wait.shape, nodes, wait.devices) if wait.probes else None
+        self._granted.append((wait.owner, Lease(wait.shape, nodes, wait.group, devices)))
         self._probing.pop(wait, None)
 
 

@@ -10,7 +10,6 @@ from overtone.core.job import Job
 from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Noticed, Proceed, Start
 from overtone.engines.loop import Loop
 from overtone.engines.ray import agents
-from overtone.engines.ray.accelerators import NO_DEVICES, on_first_node
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Lease, Leases
 from overtone.engines.ray.limits import NOTHING, Used
@@ -323,6 +322,5 @@ def _refusal(node: Node, error: str) -> str:
 
 def _equipped(trial: Trial) -> Start:
     """Return the Start with the accelerators that Ray has given to its lease."""
-    lease = trial.lease
-    devices = on_first_node(lease.shape, lease.nodes, lease.devices) if lease is not None else NO_DEVICES
-    return replace(trial.start, devices=devices)
+    devices = trial.lease.devices if trial.lease is not None else None
+    return trial.start if devices is None else replace(trial.start, devices=devices)

