@@ -55,11 +55,11 @@ def open_yard(yard: Path) -> Path:
 
 
 @contextmanager
-def gate(yard: Path) -> Iterator[None]:
-    """Keep other processes from creating and deleting folders in the yard."""
+def gate(yard: Path, name: str = ".lock") -> Iterator[None]:
+    """Keep other processes that pass the gate of this name from creating and deleting in the yard."""
     import fcntl
 
-    gate = os.open(yard / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    gate = os.open(yard / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(gate, fcntl.LOCK_EX)
         yield

@@ -55,13 +55,14 @@ def put_pickled(body: bytes, buffers: Sequence[memoryview]) -> ObjectRef:
     return _write(parts, _shelf().new_file(size_bytes))
 
 
-def adopt(ref: ObjectRef, fetch: Callable[[], bytes | memoryview]) -> None:
+def adopt(ref: ObjectRef, write: Callable[[Path], None]) -> None:
     """Have the file of an object that another machine put, in the same place, until `release_adopted`.
 
     Args:
-        fetch: Gives the contents of the file, if no other process of this machine has brought it.
+        write: Writes the contents to the file at a path, if no other process of this machine has
+            brought it. Of processes that adopt at the same time, one writes and the others wait.
     """
-    _shelf().adopt(Path(ref.path), fetch)
+    _shelf().adopt(Path(ref.path), write)
 
 
 def release_adopted() -> None:
@@ -188,15 +189,23 @@ class _Shelf:
         self._count += 1
         return self._homes[root] / f"{self._count:06d}"
 
-    def adopt(self, path: Path, fetch: Callable[[], bytes | memoryview]) -> None:
+    def adopt(self, path: Path, write: Callable[[Path], None]) -> None:
         """The file at `path`, which looks like one of another process's."""
         home = path.parent
         if str(home) not in self._adopted:
             self._adopted[str(home)] = held_folders.hold(home)
-        if not path.exists():
-            unfinished = path.with_name(f".{path.name}-{self.pid}")
-            unfinished.write_bytes(fetch())
-            os.replace(unfinished, path)
+        with held_folders.gate(home, ".adopting"):
+            if not path.exists():
+                unfinished = path.with_name(f".{path.name}-unfinished")
+                try:
+                    write(unfinished)
+                except OSError as error:
+                    unfinished.unlink(missing_ok=True)
+                    raise StorageError(
+                        f"{path.parent} cannot hold a large parameter: {error.strerror or error}. Each node "
+                        "needs room there for all large parameters of a run"
+                    ) from error
+                os.replace(unfinished, path)
 
     def release(self) -> None:
         """Give up all that was adopted."""

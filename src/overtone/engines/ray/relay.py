@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from overtone.core import messages as m
 from overtone.core.job import Job
+from overtone.engines.ray.carried import fetch_file
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
 from overtone.worker import held_folders, objects
@@ -73,7 +74,9 @@ class Errand:
         cwd: The driver's working directory.
         path: Where the driver looks for modules.
         prefix: Of its Python.
-        objects: Files of large parameters, by path, as references to their bytes.
+        objects: (path, reference to the contents) of the files of large parameters; without a
+            reference, the carrier has the file.
+        carrier: The address of the carrier, if there is one.
     """
 
     address: tuple[str, int]
@@ -88,6 +91,7 @@ class Errand:
     path: tuple[str, ...] = ()
     prefix: str = ""
     objects: tuple[tuple[str, Any], ...] = ()
+    carrier: tuple[str, int] | None = None
 
     @property
     def shares_disk(self) -> bool:
@@ -217,5 +221,16 @@ def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
         sys.path[:] = [*errand.path, *others] if errand.prefix == sys.prefix else [*sys.path, *given]
     for path, reference in errand.objects:
         if not Path(path).exists():
-            objects.adopt(objects.ObjectRef(path), partial(fetch, reference))
+            objects.adopt(objects.ObjectRef(path), partial(_write_object, errand, fetch, path, reference))
     return shares
+
+
+def _write_object(
+    errand: Errand, fetch: Callable[[Any], bytes], path: str, reference: Any, target: Path
+) -> None:
+    """Write the contents of a large parameter's file to `target`."""
+    if reference is not None:
+        target.write_bytes(fetch(reference))
+        return
+    assert errand.carrier is not None
+    fetch_file(errand.carrier, errand.token, path, target)
