@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import time
 from pathlib import Path
 
@@ -142,6 +143,7 @@ def test_processes_that_adopt_an_object_at_the_same_time_bring_one_copy(tmp_path
         time.sleep(0.05)  # the others come meanwhile
         target.touch()
 
+    read, done = os.pipe()
     pids = []
     for _ in range(4):
         pid = os.fork()
@@ -149,10 +151,16 @@ def test_processes_that_adopt_an_object_at_the_same_time_bring_one_copy(tmp_path
             try:
                 objects._Shelf().adopt(path, write)
             finally:
-                os._exit(0)
+                os.write(done, b"!")
+                signal.pause()  # holds it until the others have it
         pids.append(pid)
+    for _ in pids:
+        os.read(read, 1)
     for pid in pids:
+        os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+    os.close(read)
+    os.close(done)
     assert news.read_text() == "once\n"
 
 

@@ -232,7 +232,9 @@ class Nodes:
             if node.agent is None or node.is_lost:
                 continue
             actor, reference = node.agent
-            has_ended = agents.is_done(reference, max(0.0, give_up_at - time.monotonic()))
+            # The agent of a doubtful node may never start.
+            within_s = 0.0 if node.is_doubtful else max(0.0, give_up_at - time.monotonic())
+            has_ended = agents.is_done(reference, within_s)
             if has_ended and node.id == self._home:
                 agents.keep_agent(node.id, actor)
             else:
