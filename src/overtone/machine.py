@@ -99,8 +99,11 @@ def available_resources() -> dict[str, float]:
     return cluster_resources()
 
 
-def get_gpu_ids() -> list[int]:
-    """The GPUs of the trial that runs in this process; outside of trials those of this machine."""
+def get_gpu_ids() -> list[int | str]:
+    """Return the GPUs of the trial that runs in this process, or outside of trials those of this machine.
+
+    GPUs that CUDA_VISIBLE_DEVICES names by UUID, and MIG instances, are strings; the others are integers.
+    """
     import os
 
     from overtone.worker.gpus import detect
@@ -108,7 +111,8 @@ def get_gpu_ids() -> list[int]:
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is None:
         return list(range(len(detect())))
-    return [int(one) for one in given.split(",") if one.strip().isdigit()]
+    ids = [text.strip() for text in given.split(",")]
+    return [int(id) if id.isdecimal() else id for id in ids if id and id != "-1"]
 
 
 def nodes() -> list[dict[str, Any]]:

@@ -19,6 +19,8 @@ pytest.importorskip("ray", reason="tests of the cluster engine need Ray")
 
 ADDRESS = {"head": "10.0.0.1", "other": "10.0.0.2"}  # as in articles
 STEPS = 100
+LARGE_BYTES = 40_000_000
+"""The large parameter of `SCRIPT`."""
 
 HOST = """
 set -e
@@ -38,7 +40,7 @@ from overtone import tune
 
 class Steps(tune.Trainable):
     def setup(self, config, data):
-        assert data.sum() == 100_000
+        assert data.sum() == 5_000_000
         self.n = 0
     def step(self):
         time.sleep(0.1)
@@ -55,7 +57,7 @@ import numpy as np
 from model import Steps
 from overtone import tune
 
-large = tune.with_parameters(Steps, data=np.ones(100_000))
+large = tune.with_parameters(Steps, data=np.ones(5_000_000))
 tune.run(large, config={"steps": int(sys.argv[2])}, num_samples=4, checkpoint_freq=5, metric="loss", mode="min",
          name="hosts", storage_path=sys.argv[1], resources_per_trial={"cpu": 1})
 """
@@ -122,6 +124,11 @@ class Host:
     def path(self, name: str) -> Path:
         """Where a file of its folder is seen from outside."""
         return Path(f"/proc/{self.pid}/root{self.folder}", name)
+
+    def shared_bytes(self) -> int:
+        """How much shared memory is used there."""
+        found = os.statvfs(f"/proc/{self.pid}/root/dev/shm")
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
 
     def commands(self) -> list[str]:
         """What runs there."""
@@ -207,6 +214,7 @@ def test_trials_of_a_host_that_is_cut_off_go_on_elsewhere(host: Callable[[str], 
 
     until(are_far, "they have checkpoints")
     assert not other.path("results").exists()
+    assert LARGE_BYTES <= other.shared_bytes() < 1.75 * LARGE_BYTES  # one copy
     other.run("ip", "link", "set", "eth0", "down")
 
     def are_lost() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +125,31 @@ def test_many_trials_while_nodes_come_and_go(nodes: Any, engine: Any, seen: Any,
             nodes.wait()
     assert losses >= 2
     check(run, seen, 500, 5, within_s=60)
+
+
+def freeze(node: Any) -> None:
+    """End all that runs on a node, which Ray counts as alive until health checks have failed."""
+    import psutil
+
+    (raylet,) = [psutil.Process(one.process.pid) for one in node.all_processes["raylet"]]
+    raylet.suspend()
+    for process in raylet.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def test_no_trial_is_placed_again_on_a_node_that_is_dead(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    doomed = nodes.add(num_cpus=4)
+    nodes.add(num_cpus=4)
+    nodes.wait()
+    on = engine()
+    run = begin(on, seen, tmp_path, {"steps": 60, "step_s": 0.1}, num_samples=8, checkpoint_freq=5)
+    seen.wait(lambda events: len({event.trial_id for event in events if type(event) is m.Reported}) == 8)
+    name = on.names[doomed.node_id]
+    freeze(doomed)
+    check(run, seen, 8, 60)
+    losses = [event.trial_id for event in seen.of(m.Ended) if event.cause == "lost"]
+    assert len(losses) == len(set(losses)) <= 5
+    assert {event.attempt for event in seen.of(m.Started) if event.node == name} == {0}

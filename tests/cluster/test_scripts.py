@@ -188,6 +188,45 @@ def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> No
         assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == list(range(1, 61))
 
 
+SAVES = """
+import sys, time
+from overtone import tune
+from overtone.engines.local.on_node import LocalOnNodes
+from overtone.engines.ray import Ray
+
+class Saves(tune.Trainable):
+    def step(self):
+        return {"loss": 0}
+    def save_checkpoint(self, folder):
+        open(folder + "/half", "w").write("1")
+        open(sys.argv[1] + "/saving", "w").close()
+        time.sleep(60)
+
+tune.run(Saves, checkpoint_freq=1, metric="loss", mode="min", storage_path=sys.argv[1], verbose=0,
+         engine=Ray(LocalOnNodes(), carries=True), resources_per_trial={"cpu": 0.5})
+"""
+
+
+def test_a_killed_driver_leaves_no_half_saved_checkpoint_on_nodes(cluster: Any, tmp_path: Path) -> None:
+    script, temporary = tmp_path / "script.py", tmp_path / "temporary"
+    script.write_text(SAVES)
+    temporary.mkdir()
+    environment = {**os.environ, "RAY_ADDRESS": cluster.address, "TMPDIR": str(temporary)}
+    command = [sys.executable, str(script), str(tmp_path)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as driver:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "saving").exists():
+            assert time.monotonic() < deadline
+            assert driver.poll() is None
+            time.sleep(0.05)
+        assert list(temporary.rglob("half"))
+        driver.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while (left := list(temporary.rglob("half"))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not left
+
+
 def test_the_second_listing_of_the_readme(cluster: Any, nodes: Any, tmp_path: Path) -> None:
     pages = [(ROOT / page).read_text("utf-8") for page in ("README.md", "README.zh-CN.md")]
     listing, again = (re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1] for page in pages)

@@ -309,16 +309,17 @@ def test_what_modules_print_as_they_are_imported_is_not_shown_again(
     assert not one.printed
 
 
+@pytest.mark.parametrize("ids", [("4", "5", "7"), ("GPU-1a2b", "MIG-3c", "MIG-4d")], ids=["indexes", "names"])
 def test_fractions_of_fake_gpus_are_what_trials_see(
-    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, ids: tuple[str, str, str]
 ) -> None:
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,7")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", ",".join(ids))
     one = run(where_am_i, gpus=3)
     for index, gpus in enumerate([((0, 0.5),), ((2, 0.5),), ((0, 1.0), (1, 1.0)), ()]):
         one.start(index, resources={"cpu": 1, "gpu": 0.5}, gpus=gpus)
     one.until_ended(4)
     seen = {event.trial_id[-1]: event.metrics["gpus"] for event in one.events if isinstance(event, Reported)}
-    assert seen == {"0": "4", "1": "7", "2": "4,5", "3": ""}
+    assert seen == {"0": ids[0], "1": ids[2], "2": f"{ids[0]},{ids[1]}", "3": ""}
 
 
 def test_threads_of_loaded_pools_follow_the_trials_cpus(run: Callable[..., Run]) -> None:

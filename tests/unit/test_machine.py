@@ -58,3 +58,10 @@ def test_there_is_one_node():
 def test_what_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match="'remote'"):
         ray.remote  # noqa: B018
+
+
+def test_the_gpus_of_a_trial_may_have_names(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, MIG-a,GPU-b")
+    assert ray.get_gpu_ids() == [3, "MIG-a", "GPU-b"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    assert ray.get_gpu_ids() == []

@@ -225,6 +225,8 @@ class Start:
         name: What the user calls it, if anything.
         fallbacks: Go on from the first of these that is whole, where `checkpoint` is
             damaged; from nothing where none is.
+        devices: (name, value) of the environment variables that show the trial its
+            accelerators; None: `placement` names its GPUs by index.
     """
 
     trial_id: str
@@ -238,6 +240,7 @@ class Start:
     tag: str = ""
     name: str = ""
     fallbacks: tuple[Checkpoint, ...] = ()
+    devices: tuple[tuple[str, str], ...] | None = None
 
 
 @message

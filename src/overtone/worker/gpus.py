@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from overtone.core.messages import Start
 from overtone.core.resources import Placement
 from overtone.errors import ResourceError
 
@@ -53,6 +54,13 @@ def visible_to(placement: Placement, ids: Sequence[str]) -> str:
     """CUDA_VISIBLE_DEVICES for a trial that was placed so; empty where it has no GPU."""
     indexes = dict.fromkeys(index for bundle in placement.gpus for index, _ in bundle)
     return ",".join(ids[index] for index in indexes)
+
+
+def variables(start: Start, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the (name, value) of each environment variable that shows a trial its accelerators."""
+    if start.devices is not None:
+        return start.devices
+    return ((VARIABLE, visible_to(start.placement, ids)),)
 
 
 def is_cuda_initialised() -> bool:

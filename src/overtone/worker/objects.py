@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from overtone.errors import StorageError
+from overtone.worker import held_folders
 
 ALIGNMENT = 64
 
@@ -55,13 +55,14 @@ def put_pickled(body: bytes, buffers: Sequence[memoryview]) -> ObjectRef:
     return _write(parts, _shelf().new_file(size_bytes))
 
 
-def adopt(ref: ObjectRef, fetch: Callable[[], bytes | memoryview]) -> None:
+def adopt(ref: ObjectRef, write: Callable[[Path], None]) -> None:
     """Have the file of an object that another machine put, in the same place, until `release_adopted`.
 
     Args:
-        fetch: Gives the contents of the file, if no other process of this machine has brought it.
+        write: Writes the contents to the file at a path, if no other process of this machine has
+            brought it. Of processes that adopt at the same time, one writes and the others wait.
     """
-    _shelf().adopt(Path(ref.path), fetch)
+    _shelf().adopt(Path(ref.path), write)
 
 
 def release_adopted() -> None:
@@ -188,33 +189,29 @@ class _Shelf:
         self._count += 1
         return self._homes[root] / f"{self._count:06d}"
 
-    def adopt(self, path: Path, fetch: Callable[[], bytes | memoryview]) -> None:
+    def adopt(self, path: Path, write: Callable[[Path], None]) -> None:
         """The file at `path`, which looks like one of another process's."""
         home = path.parent
         if str(home) not in self._adopted:
-            home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with _gate(home.parent):
-                _clean(home.parent)
-                home.mkdir(mode=0o700, exist_ok=True)
-                self._adopted[str(home)] = _try_lock(home, is_shared=True)
-        if not path.exists():
-            unfinished = path.with_name(f".{path.name}-{self.pid}")
-            unfinished.write_bytes(fetch())
-            os.replace(unfinished, path)
+            self._adopted[str(home)] = held_folders.hold(home)
+        with held_folders.gate(home, ".adopting"):
+            if not path.exists():
+                unfinished = path.with_name(f".{path.name}-unfinished")
+                try:
+                    write(unfinished)
+                except OSError as error:
+                    unfinished.unlink(missing_ok=True)
+                    raise StorageError(
+                        f"{path.parent} cannot hold a large parameter: {error.strerror or error}. Each node "
+                        "needs room there for all large parameters of a run"
+                    ) from error
+                os.replace(unfinished, path)
 
     def release(self) -> None:
         """Give up all that was adopted."""
-        import shutil
-
         for home, lock in self._adopted.items():
-            if lock < 0:
-                continue  # who put it is on this machine
-            with _gate(Path(home).parent):
-                os.close(lock)
-                last = _try_lock(Path(home))
-                if last >= 0:
-                    shutil.rmtree(home, ignore_errors=True)
-                    os.close(last)
+            if lock >= 0:  # else the process that put it is on this machine
+                held_folders.let_go(Path(home), lock)
         self._adopted.clear()
 
     def clear(self) -> None:
@@ -230,56 +227,13 @@ class _Shelf:
     def _open_home(self, root: str) -> Path:
         import tempfile
 
-        yard = Path(root, f"overtone-objects-{os.getuid()}")
-        yard.mkdir(mode=0o700, exist_ok=True)
-        if os.lstat(yard).st_uid != os.getuid() or yard.is_symlink():
-            raise StorageError(f"{yard} must be a directory that belongs to user {os.getuid()}: remove it")
-        with _gate(yard):
-            _clean(yard)
+        yard = held_folders.open_yard(Path(root, f"overtone-objects-{os.getuid()}"))
+        with held_folders.gate(yard):
+            held_folders.delete_unheld(yard)
             home = Path(tempfile.mkdtemp(prefix=f"{self.pid}-", dir=yard))
             # held by this process and its forks, until the last of them is gone
-            self._locks.append(_try_lock(home))
+            self._locks.append(held_folders.try_lock(home))
         return home
-
-
-@contextmanager
-def _gate(yard: Path) -> Iterator[None]:
-    """Alone in there, as far as directories are made and deleted."""
-    import fcntl
-
-    gate = os.open(yard / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(gate)
-
-
-def _clean(yard: Path) -> None:
-    """Delete the directories that no living process holds."""
-    import shutil
-
-    for home in yard.iterdir():
-        if not home.is_dir():
-            continue
-        lock = _try_lock(home)
-        if lock >= 0:
-            shutil.rmtree(home, ignore_errors=True)
-            os.close(lock)
-
-
-def _try_lock(home: Path, is_shared: bool = False) -> int:
-    """A descriptor that holds the directory's lock, or -1 where another process has it."""
-    import fcntl
-
-    # a pid would not do: in a container the same number is another process
-    lock = os.open(home / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return -1
-    return lock
 
 
 def _root_with_room(size_bytes: int) -> str:

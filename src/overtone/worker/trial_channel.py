@@ -36,7 +36,8 @@ def cpu_threads(start: Start) -> int:
 
 def make_ready(start: Start, surroundings: Surroundings) -> None:
     """Set this process up for the trial of `start`."""
-    os.environ[gpus.VARIABLE] = gpus.visible_to(start.placement, surroundings.gpu_ids)
+    for name, value in gpus.variables(start, surroundings.gpu_ids):
+        os.environ[name] = value
     threads.limit(cpu_threads(start), surroundings.thread_variables)
     if surroundings.log_to_file is not None:
         folder = os.path.join(surroundings.folder, start.trial_id)

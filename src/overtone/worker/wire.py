@@ -108,9 +108,9 @@ def order_reader() -> FrameReader[Any]:
 # a trial's Start travels as its fields: to name classes in a pickle costs most of it
 _start_fields = attrgetter(
     "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
-    "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks",
+    "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks", "devices",
 )  # fmt: skip
-_N_START_FIELDS = 13
+_N_START_FIELDS = 14
 
 
 def _read_order(body: memoryview) -> Any:

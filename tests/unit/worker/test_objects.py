@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -117,13 +119,13 @@ def test_an_object_of_another_machine_is_there_until_the_last_who_adopted_it_giv
     path = tmp_path / "yard" / "77-abc" / "000001"  # where the other machine had it
     fetched = []
 
-    def fetch() -> bytes:
+    def write(target: Path) -> None:
         fetched.append(1)
-        return contents
+        target.write_bytes(contents)
 
     first, second = objects._Shelf(), objects._Shelf()
-    first.adopt(path, fetch)
-    second.adopt(path, fetch)
+    first.adopt(path, write)
+    second.adopt(path, write)
     assert len(fetched) == 1
     assert objects.get(objects.ObjectRef(str(path))) == {"x": 7}
     first.release()
@@ -132,10 +134,54 @@ def test_an_object_of_another_machine_is_there_until_the_last_who_adopted_it_giv
     assert not path.parent.exists()
 
 
+def test_processes_that_adopt_an_object_at_the_same_time_bring_one_copy(tmp_path: Path) -> None:
+    path, news = tmp_path / "yard" / "77-abc" / "000001", tmp_path / "brought"
+
+    def write(target: Path) -> None:
+        with news.open("a") as file:
+            file.write("once\n")
+        time.sleep(0.05)  # the others come meanwhile
+        target.touch()
+
+    read, done = os.pipe()
+    pids = []
+    for _ in range(4):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                objects._Shelf().adopt(path, write)
+            finally:
+                os.write(done, b"!")
+                signal.pause()  # holds it until the others have it
+        pids.append(pid)
+    for _ in pids:
+        os.read(read, 1)
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os.close(read)
+    os.close(done)
+    assert news.read_text() == "once\n"
+
+
+def test_without_room_for_an_object_nothing_is_left(tmp_path: Path) -> None:
+    path, shelf = tmp_path / "yard" / "77-abc" / "000001", objects._Shelf()
+
+    def write(target: Path) -> None:
+        target.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(StorageError, match="cannot hold a large parameter: No space left on device"):
+        shelf.adopt(path, write)
+    assert sorted(one.name for one in path.parent.iterdir()) == [".adopting", ".lock"]
+    shelf.release()
+    assert not path.parent.exists()
+
+
 def test_who_put_an_object_is_the_one_to_delete_it() -> None:
     ref = objects.put("mine")
     other = objects._Shelf()
-    other.adopt(Path(ref.path), bytes)
+    other.adopt(Path(ref.path), Path.touch)
     other.release()
     assert objects.get(ref) == "mine"
 
@@ -145,6 +191,6 @@ def test_what_a_killed_process_had_adopted_goes_with_the_next(tmp_path: Path) ->
     left.mkdir(parents=True)
     (left / "000001").touch()
     shelf = objects._Shelf()
-    shelf.adopt(tmp_path / "yard" / "77-abc" / "000001", bytes)
+    shelf.adopt(tmp_path / "yard" / "77-abc" / "000001", Path.touch)
     assert not left.exists()
     shelf.release()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -28,3 +29,12 @@ def test_a_process_is_made_ready_for_its_trial(monkeypatch: pytest.MonkeyPatch) 
     trial_channel.make_ready(start({"cpu": 2, "gpu": 1}, ((1, 1.0),)), around)
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "6"
     assert limited == [(2, ("OMP_NUM_THREADS",))]
+
+
+def test_a_process_sees_the_devices_that_its_start_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIP_VISIBLE_DEVICES", "before")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "before")
+    monkeypatch.setattr(threads, "limit", lambda count, names: None)
+    given = replace(start({"cpu": 1}), devices=(("HIP_VISIBLE_DEVICES", "3"),))
+    trial_channel.make_ready(given, Surroundings((), (), (), (), "/results", None, True))
+    assert (os.environ["HIP_VISIBLE_DEVICES"], os.environ["CUDA_VISIBLE_DEVICES"]) == ("3", "before")

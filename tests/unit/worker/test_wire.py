@@ -107,7 +107,7 @@ def test_messages_become_events() -> None:
     "order",
     [
         m.Start("a", 1, 2, {"x": 0.5}, Resources.of({"cpu": 1, "gpu": 0.5}), Placement(("n",), (((0, 0.5),),)),
-                Checkpoint("a", 3, "uri"), 4.0, "tag", "name"),
+                Checkpoint("a", 3, "uri"), 4.0, "tag", "name", (Checkpoint("a", 2, "older"),), (("GPUS", "GPU-1"),)),
         m.Proceed("a", 1, 2.0, True, {"x": 1}),
         m.Halt("a", 1, save=True, park=True),
     ],

@@ -181,10 +181,10 @@ class Crew:
                 self._waiting.remove(process)
                 return process
         # one that waits in another shape holds memory, and perhaps a GPU's, for nothing
-        mine = set(shape[0].split(",")) - {""}
+        mine = _devices(shape)
         idle = [one for one in self._waiting if one.shape is not None]
         for index, process in enumerate(idle):
-            if index == 0 or (process.shape and mine & set(process.shape[0].split(","))):
+            if index == 0 or (process.shape and mine & _devices(process.shape)):
                 self.dismiss(process)
         if not self.has_room:
             return None
@@ -379,6 +379,11 @@ def _room() -> int:
     if limit == resource.RLIM_INFINITY:
         limit = 1 << 16
     return max(4, (limit - _FDS_OF_OTHERS) // _FDS_A_PROCESS)
+
+
+def _devices(shape: Shape) -> set[tuple[str, str]]:
+    """Return (variable, id) of each accelerator that a process of this shape sees."""
+    return {(name, device) for name, value in shape[0] for device in value.split(",") if device}
 
 
 def _kill_group(pid: int) -> None:

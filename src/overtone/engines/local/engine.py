@@ -204,7 +204,7 @@ class Local(Engine):
                 self._queue.popleft()
                 self._end(start, "raised", *crew.broken, is_hopeless=True)
                 continue
-            shape: Shape = (gpus.visible_to(start.placement, self._capacity.gpu_ids), cpu_threads(start))
+            shape: Shape = (gpus.variables(start, self._capacity.gpu_ids), cpu_threads(start))
             try:
                 process = crew.take(shape)
             except OSError as error:

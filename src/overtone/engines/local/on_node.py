@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import pickle
-import struct
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from selectors import EVENT_READ
 from socket import socket
-from typing import cast
 
 from overtone.core.job import Job
 from overtone.core.messages import Event, Reported
@@ -18,9 +14,6 @@ from overtone.engines.local.payload import nameless_file, write_payload
 from overtone.engines.local.process import TrialProcess
 from overtone.worker import requests
 from overtone.worker.message_codec import Message
-from overtone.worker.surroundings import Surroundings, write_header
-
-_LENGTH = struct.Struct("<Q")
 
 
 class LocalOnNodes:
@@ -38,15 +31,14 @@ class LocalOnNodes:
         finally:
             os.close(descriptor)
 
-    def open(self, packed: bytes, job: Job, gpu_ids: Sequence[str]) -> OnNode:
+    def open(self, packed: bytes, job: Job) -> OnNode:
         """An open engine of this node.
 
         Args:
             packed: What `pack` returned.
             job: The same Job without the trainable, which is not loaded in this process.
-            gpu_ids: What CUDA_VISIBLE_DEVICES calls the GPUs, by their index in a Placement.
         """
-        engine = OnNode(packed, gpu_ids)
+        engine = OnNode(packed)
         engine.open(job)
         return engine
 
@@ -54,14 +46,15 @@ class LocalOnNodes:
 class OnNode(Local):
     """Runs trials of a pickled Job; it has room for all that are submitted.
 
+    The Start of a trial with accelerators names them.
+
     Attributes:
         on_lines: Called with (trial_id, trial's name, pid, "stdout" or "stderr", lines) for what
             a trial has printed.
     """
 
-    def __init__(self, packed: bytes, gpu_ids: Sequence[str]) -> None:
+    def __init__(self, packed: bytes) -> None:
         super().__init__(cpus=1, gpus=0, memory=1)
-        self._capacity.gpu_ids = tuple(gpu_ids)
         self._packed = packed
         self.on_lines: Callable[[str, str, int, str, list[str]], None] = lambda *_: None
 
@@ -76,11 +69,8 @@ class OnNode(Local):
             self._crew.signal(process, requests.KILL)
 
     def _payload(self, job: Job) -> int:
-        end = _LENGTH.size + _LENGTH.unpack_from(self._packed)[0]
-        found = cast(Surroundings, pickle.loads(self._packed[_LENGTH.size : end]))
         with nameless_file() as file:
-            write_header(file, replace(found, gpu_ids=self._capacity.gpu_ids))
-            file.write(memoryview(self._packed)[end:])
+            file.write(self._packed)
             file.flush()
             self._packed = b""
             return os.dup(file.fileno())

@@ -18,8 +18,8 @@ READ_BYTES = 1 << 18
 PRINT_BYTES = 1 << 16
 """Read of a trial's prints at a time: what it floods beyond that waits in its pipe."""
 
-Shape = tuple[str, int]
-"""What a process was set up for: CUDA_VISIBLE_DEVICES and threads."""
+Shape = tuple[tuple[tuple[str, str], ...], int]
+"""Setup of a process: (name, value) of the variables that show accelerators, and threads."""
 
 
 class Stream:

@@ -13,9 +13,10 @@ import shutil
 import socket
 import tempfile
 import threading
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from overtone.core.json_encoder import encoder
 from overtone.core.protocols import Store
@@ -100,20 +101,41 @@ class Carried(Store):
             ) from error
 
 
-class Carrier:
-    """Lets the nodes of a run use a store of the driver's, from threads of its own.
+def fetch_file(address: tuple[str, int], token: bytes, path: str, target: Path) -> None:
+    """Write the contents of a file of the driver's to `target`.
 
     Args:
-        store: The store.
+        address: Of the carrier.
+        token: The run's.
+        path: The file at the driver.
+        target: The file here.
+
+    Raises:
+        StorageError: The driver does not offer the file, or hung up.
+        OSError: The driver cannot be reached, or `target` cannot be written.
+    """
+    with _Line(call(address, token)) as line:
+        line.send(("file", path))
+        line.receive_file(target, line.answer())
+
+
+class Carrier:
+    """Lets the nodes of a run use a store and files of the driver's, from threads of its own.
+
+    Args:
+        store: The store, if nodes use one.
         ip: The driver's, as nodes see it.
         token: The run's; who does not show it is not listened to.
+        files: Paths of the files that nodes may fetch.
 
     Attributes:
         address: Where it is reached.
     """
 
-    def __init__(self, store: Store, ip: str, token: bytes) -> None:
-        self._store, self._token = store, token
+    def __init__(
+        self, store: Store | None, ip: str, token: bytes, files: Collection[str] = ()
+    ) -> None:
+        self._store, self._token, self._files = store, token, frozenset(files)
         self._sock = socket.create_server((ip, 0), backlog=256)
         self.address: tuple[str, int] = (ip, self._sock.getsockname()[1])
         threading.Thread(target=self._accept, name="overtone-carrier", daemon=True).start()
@@ -150,8 +172,17 @@ class Carrier:
             line.send(("done", answer))
             if what == "get":
                 line.send_folder(Path(answer))
+            elif what == "file":
+                with open_regular(argument) as file:
+                    line.send_file(file, answer)
 
     def _carry_out(self, line: _Line, what: str, argument: str) -> Any:
+        if what == "file":
+            if argument not in self._files:
+                raise StorageError(f"the driver does not offer {argument}")
+            return os.path.getsize(argument)
+        if self._store is None:
+            raise StorageError("the driver offers no store")
         if what == "put":
             with tempfile.TemporaryDirectory(prefix=".put-", dir=self._beside()) as folder:
                 received = Path(folder, "received")
@@ -241,12 +272,16 @@ class _Line:
                 with open_regular(path) as file:
                     size = os.fstat(file.fileno()).st_size
                     self.send(("file", path.relative_to(folder).as_posix(), size))
-                    if size:
-                        try:
-                            self._sock.sendfile(file, count=size)
-                        except OSError as error:
-                            raise StorageError(f"the driver's store hung up: {error}") from error
+                    self.send_file(file, size)
         self.send(("end", "", 0))
+
+    def send_file(self, file: BinaryIO, size: int) -> None:
+        """The first `size` bytes of a file."""
+        if size:
+            try:
+                self._sock.sendfile(file, count=size)
+            except OSError as error:
+                raise StorageError(f"the driver's store hung up: {error}") from error
 
     def receive_folder(self, folder: Path) -> None:
         """What `send_folder` sent, below `folder`."""
@@ -260,8 +295,12 @@ class _Line:
             if kind == "folder":
                 path.mkdir(parents=True, exist_ok=True)
                 continue
-            with path.open("wb") as file:
-                while size:
-                    data = self._some(size)
-                    file.write(data)
-                    size -= len(data)
+            self.receive_file(path, size)
+
+    def receive_file(self, path: Path, size: int) -> None:
+        """What `send_file` sent."""
+        with path.open("wb") as file:
+            while size:
+                data = self._some(size)
+                file.write(data)
+                size -= len(data)

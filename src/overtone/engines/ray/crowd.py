@@ -25,7 +25,8 @@ class Node:
         line: To its agent; None while there is none.
         agent: The actor that was sent there.
         is_lost: Whether Ray has given it up.
-        is_doubtful: Whether its agent has hung up, and Ray has not said why yet.
+        has_called: Whether the agent that was sent there last has called.
+        is_doubtful: Whether its agent was lost, and no other one there has called since.
         failures: Of agents in a row.
         error: Of the last one.
         idle_since: Since when it has had no trial, on the monotonic clock; 0 for it has one.
@@ -36,6 +37,7 @@ class Node:
     line: Line | None = None
     agent: Any = None
     is_lost: bool = False
+    has_called: bool = False
     is_doubtful: bool = False
     failures: int = 0
     error: str = ""
@@ -49,7 +51,12 @@ class Node:
     @property
     def is_usable(self) -> bool:
         """Whether trials may be placed there."""
-        return not self.is_lost and not self.is_doubtful and not self.is_broken
+        return self.is_hopeful and not self.is_doubtful
+
+    @property
+    def is_hopeful(self) -> bool:
+        """Whether trials may be placed there now, or once its agent has called."""
+        return not self.is_lost and not self.is_broken
 
     @property
     def is_broken(self) -> bool:

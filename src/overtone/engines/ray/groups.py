@@ -58,32 +58,3 @@ def nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:
     by_index = placement_group_table(group)["bundles_to_node_id"] if group is not None else {}
     found = iter([by_index[index] for index in sorted(by_index)])
     return tuple(next(found, "") if one else "" for one in shape.bundles)
-
-
-def gpus_of(bundle: Bundle) -> float:
-    """How many GPUs a bundle has."""
-    return dict(bundle).get("gpu", 0.0)
-
-
-def gpu_probes(shape: Resources, group: Any) -> list[Any]:
-    """References to the ids of the GPUs of each bundle that has any."""
-    import ray
-    from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
-
-    return [
-        ray.remote(_gpu_ids)
-        .options(
-            num_cpus=0,
-            num_gpus=gpus_of(one),
-            scheduling_strategy=PlacementGroupSchedulingStrategy(group, bundle_index(shape, at)),
-        )
-        .remote()
-        for at, one in enumerate(shape.bundles)
-        if gpus_of(one)
-    ]
-
-
-def _gpu_ids() -> list[str]:
-    import ray
-
-    return [str(one) for one in ray.get_gpu_ids()]

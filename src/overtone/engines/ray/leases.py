@@ -15,7 +15,8 @@ from typing import Any
 
 from overtone.core.resources import Bundle, Resources
 from overtone.engines.ray import connecting
-from overtone.engines.ray.groups import gpu_probes, gpus_of, make_group, nodes_of, remove_group
+from overtone.engines.ray.accelerators import Devices, on_first_node, probes_of
+from overtone.engines.ray.groups import make_group, nodes_of, remove_group
 
 LOOK_EVERY_S = 0.01
 LOOK_AT = 8
@@ -25,7 +26,7 @@ LOOSE_AFTER_S = 5.0
 """A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
 
 MOST_PROBES = 3
-"""So often Ray is asked which GPUs a lease holds, where a node is lost meanwhile."""
+"""Ray is asked up to this often for the accelerators of a lease, if nodes are lost meanwhile."""
 
 MOST_WANTED = 64
 """So many leases are asked for at once to show the autoscaler what is wanted."""
@@ -39,14 +40,14 @@ class Lease:
         shape: What it holds.
         nodes: The node (Ray's id) of each bundle; "" for an empty bundle.
         group: Ray's handle; None where there is nothing to hold.
-        gpus: The ids of the GPUs of each bundle.
+        devices: The variables that show its accelerators to a trial; None if it has none.
         idle_since: When it was given back, on the monotonic clock.
     """
 
     shape: Resources
     nodes: tuple[str, ...]
     group: Any = None
-    gpus: tuple[tuple[str, ...], ...] = ()
+    devices: Devices | None = None
     idle_since: float = 0.0
 
     def fits(self, shape: Resources, nodes: Sequence[str]) -> bool:
@@ -67,7 +68,7 @@ class _Wait:
     group: Any
     since: float
     probes: list[Any] = field(default_factory=list)
-    gpus: list[list[str]] = field(default_factory=list)
+    devices: list[Devices] = field(default_factory=list)
     failures: int = 0
     is_loose: bool = False
 
@@ -77,15 +78,15 @@ class Leases:
 
     Args:
         wake: Called, from the thread, when `granted` has something.
-        finds_gpus: Whether it must be known which GPUs a lease holds.
+        finds_devices: Whether to ask Ray which accelerators a lease holds.
         labels: What the labels of a node must be, by name, for a lease that may lie anywhere.
     """
 
     def __init__(
-        self, wake: Callable[[], None], finds_gpus: bool = True, labels: Mapping[str, str] | None = None
+        self, wake: Callable[[], None], finds_devices: bool = True, labels: Mapping[str, str] | None = None
     ) -> None:
         self._wake = wake
-        self._finds_gpus = finds_gpus
+        self._finds_devices = finds_devices
         self._labels = dict(labels or {})
         self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._granted: deque[tuple[Any, Lease]] = deque()
@@ -94,7 +95,7 @@ class Leases:
         self.held: list[Lease] = []
         self._waits: list[_Wait] = []  # the thread's
         self._wanted: dict[Resources, list[_Wait]] = {}  # the thread's
-        self._probing: dict[_Wait, Lease] = {}  # the thread's: given, and Ray does not say yet which GPUs
+        self._probing: dict[_Wait, Lease] = {}  # the thread's: given, without their devices yet
         self._shown_at = 0.0
         self._is_closed = False
         self._thread: threading.Thread | None = None
@@ -297,38 +298,38 @@ class Leases:
         """Ask for another one, wherever it may lie."""
         wait.is_loose = True
         self._probing.pop(wait, None)
-        wait.probes, wait.gpus = [], []
+        wait.probes, wait.devices = [], []
         remove_group(wait.group)
         wait.group = make_group(wait.shape, [self._labels] * len(wait.shape.bundles))
 
     def _is_there(self, wait: _Wait) -> bool:
-        """Whether Ray has given it, and said which GPUs it holds."""
+        """Whether Ray has given it, and said which accelerators it holds."""
         import ray
 
         if wait.group is not None and not wait.group.wait(0):
             return False
-        if self._finds_gpus and not wait.probes:
-            wait.probes = gpu_probes(wait.shape, wait.group)
+        if self._finds_devices and not wait.probes:
+            wait.probes = probes_of(wait.shape, wait.group)
             if wait.probes:
                 self._probing[wait] = Lease(wait.shape, _where(wait), wait.group)
         if wait.probes and ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]:
             return False
         try:
-            wait.gpus = ray.get(wait.probes) if wait.probes else []
+            wait.devices = ray.get(wait.probes) if wait.probes else []
         except Exception as error:
             wait.failures += 1
             if wait.failures < MOST_PROBES or wait.owner is None:
                 self._loosen(wait)  # its node was lost
             else:
                 self._cancel(wait.owner)
-                self._refuse(wait.owner, f"Ray does not say which GPUs it has: {error}")
+                self._refuse(wait.owner, f"Ray does not say which accelerators it has: {error}")
             return False
         return True
 
     def _grant(self, wait: _Wait) -> None:
-        found = iter(wait.gpus)
-        gpus = tuple(tuple(next(found, ())) if gpus_of(one) else () for one in wait.shape.bundles)
-        self._granted.append((wait.owner, Lease(wait.shape, _where(wait), wait.group, gpus)))
+        nodes = _where(wait)
+        devices = on_first_node(wait.shape, nodes, wait.devices) if wait.probes else None
+        self._granted.append((wait.owner, Lease(wait.shape, nodes, wait.group, devices)))
         self._probing.pop(wait, None)
 
 

@@ -40,9 +40,6 @@ class Follower(Protocol):
     def is_needed(self, node: Node) -> bool:
         """Whether a node has trials, or some that wait for its agent."""
 
-    def is_awaited(self, node: Node) -> bool:
-        """Whether trials wait for its agent."""
-
 
 class Nodes:
     """Keeps up with the nodes, and with their agents.
@@ -114,6 +111,8 @@ class Nodes:
             self._lose(node)
         for node in self._by_id.values():
             self._dismiss_idle(node, now)
+            if node.is_doubtful and node.agent is None and not node.is_broken:
+                self.send_agent(node)  # Ray still counts it as alive
 
     def capacity(self) -> dict[str, dict[str, float]]:
         """What trials may use of each node, by name."""
@@ -129,7 +128,7 @@ class Nodes:
 
     def total(self) -> dict[str, Mapping[str, float]]:
         """What each node has, whoever holds it, by name."""
-        return {node.name: node.facts.total for node in self._by_id.values() if node.is_usable}
+        return {node.name: node.facts.total for node in self._by_id.values() if node.is_hopeful}
 
     def held(self) -> dict[str, float]:
         """What this run holds of all nodes."""
@@ -155,7 +154,7 @@ class Nodes:
         """Have an agent on a node, soon."""
         if node.agent is not None:
             return
-        node.idle_since = 0.0
+        node.idle_since, node.has_called = 0.0, False
         actor, reference = agents.send_agent(node.id, self._errand(node.name))
         node.agent = (actor, reference)
         agents.on_end(
@@ -167,12 +166,15 @@ class Nodes:
         node = self.named().get(name)
         if node is None or node.agent is None:
             return None
-        node.line, node.failures, node.is_doubtful = line, 0, False
+        was_doubtful = node.is_doubtful
+        node.line, node.failures, node.has_called, node.is_doubtful = line, 0, True, False
+        if was_doubtful:
+            self._tell()
         self._follower.on_agent(node)
         return node
 
     def hung_up(self, node: Node) -> None:
-        """An agent's line has ended: whether it or the whole node is gone, Ray says soon."""
+        """An agent's line has ended: the agent or the whole node is gone, as Ray says soon."""
         node.line = None
         node.is_doubtful = True
         self._tell()
@@ -185,35 +187,34 @@ class Nodes:
     def _on_agent_end(self, node: Node, actor: object, error: str) -> None:
         if node.agent is None or node.agent[0] is not actor:
             return  # it was dismissed
-        has_called = node.line is not None or node.is_doubtful
-        node.agent, node.is_doubtful, node.error = None, False, error
+        # No trials until another agent has called: Ray notices late that a node is dead.
+        node.agent, node.is_doubtful, node.error = None, True, error
         _hang_up(node)
         agents.end(actor)
         if node.is_lost:
             return
-        if agents.means_loss(error):
-            node.is_doubtful = True  # the next look will not find it
-        else:
-            node.failures = 1 if has_called else node.failures + 1
+        is_loss = agents.means_loss(error)
+        if not is_loss:
+            node.failures = 1 if node.has_called else node.failures + 1
         self._tell()
         self._follower.on_silence(node, f"the agent of node {node.name} ended: {error}")
         if agents.is_hopeless(error):
             self.give_up(node, error)
-        elif not node.is_usable:
-            self._follower.on_broken(node, error, self.has_usable())
-        elif self._follower.is_awaited(node):
+        elif node.is_broken:
+            self._follower.on_broken(node, error, self.has_hopeful())
+        elif not is_loss:  # the next look does not find it, or sends an agent
             self.send_agent(node)
 
     def give_up(self, node: Node, error: str) -> None:
         """Use a node no longer, on which nothing of this run can work."""
-        was_usable, node.failures = node.is_usable, MOST_FAILURES
-        if was_usable:
+        was_hopeful, node.failures = node.is_hopeful, MOST_FAILURES
+        if was_hopeful:
             self._tell()
-            self._follower.on_broken(node, error, self.has_usable())
+            self._follower.on_broken(node, error, self.has_hopeful())
 
-    def has_usable(self) -> bool:
-        """Whether trials may be placed anywhere."""
-        return any(one.is_usable for one in self._by_id.values())
+    def has_hopeful(self) -> bool:
+        """Whether trials may be placed anywhere, now or once an agent has called."""
+        return any(node.is_hopeful for node in self._by_id.values())
 
     def _dismiss_idle(self, node: Node, now: float) -> None:
         if node.id == self._home or node.line is None or self._follower.is_needed(node):
@@ -231,7 +232,9 @@ class Nodes:
             if node.agent is None or node.is_lost:
                 continue
             actor, reference = node.agent
-            has_ended = agents.is_done(reference, max(0.0, give_up_at - time.monotonic()))
+            # The agent of a doubtful node may never start.
+            within_s = 0.0 if node.is_doubtful else max(0.0, give_up_at - time.monotonic())
+            has_ended = agents.is_done(reference, within_s)
             if has_ended and node.id == self._home:
                 agents.keep_agent(node.id, actor)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 from overtone.core import messages as m
 from overtone.core.job import Job
+from overtone.engines.ray.carried import fetch_file
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
-from overtone.worker import objects
+from overtone.worker import held_folders, objects
 from overtone.worker.message_codec import Message, message_frame
 from overtone.worker.wire import order_reader
 
@@ -54,7 +55,7 @@ class OnNodes(Protocol):
     def pack(self, job: Job) -> bytes:
         """The Job, for any node."""
 
-    def open(self, packed: bytes, job: Job, gpu_ids: Sequence[str]) -> NodeEngine:
+    def open(self, packed: bytes, job: Job) -> NodeEngine:
         """An open engine of this node."""
 
 
@@ -74,7 +75,9 @@ class Errand:
         cwd: The driver's working directory.
         path: Where the driver looks for modules.
         prefix: Of its Python.
-        objects: Files of large parameters, by path, as references to their bytes.
+        objects: (path, reference to the contents) of the files of large parameters; without a
+            reference, the carrier has the file.
+        carrier: The address of the carrier, if there is one.
     """
 
     address: tuple[str, int]
@@ -89,6 +92,7 @@ class Errand:
     path: tuple[str, ...] = ()
     prefix: str = ""
     objects: tuple[tuple[str, Any], ...] = ()
+    carrier: tuple[str, int] | None = None
 
     @property
     def shares_disk(self) -> bool:
@@ -102,26 +106,19 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
     Args:
         fetch: Gives what a reference stands for.
     """
-    sock = call(errand.address, errand.token)
-    try:
+    # Ray ends this process soon after its driver: whichever step that interrupts, the others follow.
+    with ExitStack() as at_end:
+        sock = at_end.enter_context(call(errand.address, errand.token))
+        at_end.callback(objects.release_adopted)
         shares = settle(errand, fetch)
         job = errand.job if shares else errand.apart
+        if not shares:
+            home = job.folder.parent
+            at_end.callback(held_folders.let_go, home, held_folders.hold(home))
         job.folder.mkdir(parents=True, exist_ok=True)
-        engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job, _GPU_IDS)
-        try:
-            Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
-        finally:
-            engine.close()
-            if not shares:
-                import shutil
-
-                shutil.rmtree(job.folder.parent, ignore_errors=True)
-    finally:
-        objects.release_adopted()
-        sock.close()
-
-
-_GPU_IDS = tuple(str(index) for index in range(64))  # Ray gives each lease its own, by these ids
+        engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job)
+        at_end.callback(engine.close)
+        Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
 
 
 class Relay:
@@ -226,5 +223,16 @@ def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
         sys.path[:] = [*errand.path, *others] if errand.prefix == sys.prefix else [*sys.path, *given]
     for path, reference in errand.objects:
         if not Path(path).exists():
-            objects.adopt(objects.ObjectRef(path), partial(fetch, reference))
+            objects.adopt(objects.ObjectRef(path), partial(_write_object, errand, fetch, path, reference))
     return shares
+
+
+def _write_object(
+    errand: Errand, fetch: Callable[[Any], bytes], path: str, reference: Any, target: Path
+) -> None:
+    """Write the contents of a large parameter's file to `target`."""
+    if reference is not None:
+        target.write_bytes(fetch(reference))
+        return
+    assert errand.carrier is not None
+    fetch_file(errand.carrier, errand.token, path, target)

@@ -42,18 +42,22 @@ class Sharing:
         self._token, self._on_nodes, self._cwd = token, on_nodes, driver_cwd()
         name = token.hex()[:12]
         self._probe = Path() if carries else job.folder / f".overtone-{name}"
-        away = Path(tempfile.gettempdir(), f"overtone-{name}")
+        away = Path(tempfile.gettempdir(), f"overtone-nodes-{os.getuid()}", name)
         self._carrier: Carrier | None = None
         store = job.store
-        if store is not None and not reaches_from_anywhere(store):
-            self._carrier = Carrier(store, ip, token)
+        files = list(_object_files(job))
+        is_carried = store is not None and not reaches_from_anywhere(store)
+        if is_carried or (files and not self.uses_ray):
+            self._carrier = Carrier(store, ip, token, files)
+        if self._carrier is not None and is_carried:
             store = Carried(self._carrier.address, token, str(away / "fetched"))
         # what trials print to files comes to the driver as lines
         captures = job.captures_output or job.log_to_file is not None
         apart = replace(
             job, folder=away / job.folder.name, store=store, log_to_file=None, captures_output=captures
         )
-        self._objects = tuple((path, _put_file(path)) for path in _object_files(job))
+        # Trials that are actors come one by one: Ray keeps the contents on the node for the next one.
+        self._objects = tuple([(path, _put_file(path) if self.uses_ray else None) for path in files])
         try:
             self._packed = (ray.put(on_nodes.pack(job)), ray.put(on_nodes.pack(apart)))
         except BaseException:
@@ -69,6 +73,7 @@ class Sharing:
         return Errand(
             address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._cwd,
             tuple(os.path.join(self._cwd, one) for one in sys.path), sys.prefix, self._objects,
+            self._carrier.address if self._carrier is not None else None,
         )  # fmt: skip
 
     def close(self) -> None:

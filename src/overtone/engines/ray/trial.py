@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ from overtone.engines.ray.limits import NOTHING, Held
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
 from overtone.engines.ray.relay import Errand, settle
-from overtone.worker import objects, output, threads
+from overtone.worker import held_folders, objects, output, threads
 from overtone.worker.message_codec import Message
 from overtone.worker.tally import Amounts
 from overtone.worker.trial_channel import cpu_threads
@@ -74,16 +73,16 @@ def _at_home(job: Job, shares: bool) -> Iterator[Job]:
     if shares:
         yield job
         return
-    own = job.folder.parent / str(os.getpid())
+    home = job.folder.parent
+    own = home.with_name(f"{home.name}-{os.getpid()}-{os.urandom(4).hex()}")
+    lock = held_folders.hold(own)
     store = job.store.keeping_in(own / "fetched") if isinstance(job.store, Carried) else job.store
     folder = own / job.folder.name
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield replace(job, folder=folder, store=store)
     finally:
-        shutil.rmtree(own, ignore_errors=True)
-        with suppress(OSError):
-            own.parent.rmdir()  # if this was the last one
+        held_folders.let_go(own, lock)
 
 
 class _Channel(SocketChannel):

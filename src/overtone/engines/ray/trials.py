@@ -8,7 +8,6 @@ from functools import partial
 
 from overtone.core.job import Job
 from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Proceed, Start
-from overtone.core.resources import Placement
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check, check_result
 from overtone.engines.ray import agents
@@ -100,11 +99,9 @@ class Trials:
                 self._end(trial, "lost", error)
 
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
-        is_loss = node.is_doubtful
-        if not (has_others or is_loss) and self._on(node):
+        if not has_others and self._on(node):
             raise OvertoneError(f"no node of the cluster can run trials; {node.name} cannot: {error}")
-        if not is_loss:
-            self._output.say(f"node {node.name} is not used any more: {error}")
+        self._output.say(f"node {node.name} is not used any more: {error}")
         for trial in self._waiting.pop(node, []):
             self._end(trial, "lost", _refusal(node, error))
 
@@ -114,10 +111,7 @@ class Trials:
         self._waiting.pop(node, None)
 
     def is_needed(self, node: Node) -> bool:
-        return self.is_awaited(node) or bool(self._on(node))
-
-    def is_awaited(self, node: Node) -> bool:
-        return bool(self._waiting.get(node))
+        return bool(self._waiting.get(node) or self._on(node))
 
     def _on(self, node: Node) -> list[Trial]:
         """The trials that have a bundle on a node."""
@@ -197,7 +191,7 @@ class Trials:
         assert trial.node is not None
         assert trial.node.line is not None
         trial.line, trial.is_sent = trial.node.line, True
-        self._put(trial, _placed(trial))
+        self._put(trial, _equipped(trial))
 
     def _send_actor(self, trial: Trial, lease: Lease) -> None:
         assert trial.node is not None
@@ -338,15 +332,7 @@ def _refusal(node: Node, error: str) -> str:
     return f"node {node.name} cannot run it: {error}"
 
 
-def _placed(trial: Trial) -> Start:
-    """The Start with the GPUs that Ray has given to its lease."""
-    start, lease = trial.start, trial.lease
-    if lease is None or not any(lease.gpus):
-        return start
-    try:
-        gpus = tuple(tuple((int(one), 1.0) for one in ids) for ids in lease.gpus)
-    except ValueError:
-        return start
-    nodes = tuple(one or "" for one in lease.nodes)
-    mine = tuple(ids if node == nodes[0] else () for ids, node in zip(gpus, nodes, strict=True))
-    return replace(start, placement=Placement(start.placement.nodes, mine))
+def _equipped(trial: Trial) -> Start:
+    """Return the Start with the accelerators that Ray has given to its lease."""
+    devices = trial.lease.devices if trial.lease is not None else None
+    return trial.start if devices is None else replace(trial.start, devices=devices)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.engines.ray.carried import Carried, Carrier
+from overtone.engines.ray.carried import Carried, Carrier, fetch_file
 from overtone.engines.ray.line import TOKEN_BYTES
 from overtone.errors import DamagedError, StorageError
 from overtone.store import LocalStore
@@ -65,6 +65,22 @@ def test_another_token_gets_nothing(carrier: Carrier, tmp_path: Path) -> None:
     stranger = Carried(carrier.address, b"x" * TOKEN_BYTES, str(tmp_path / "here"))
     with pytest.raises(StorageError, match="hung up"):
         stranger.list()
+
+
+def test_a_file_that_the_driver_offers_is_fetched_and_another_is_not(tmp_path: Path) -> None:
+    offered, other = tmp_path / "offered", tmp_path / "other"
+    offered.write_bytes(bytes(range(256)) * 10_000)
+    other.touch()
+    carrier = Carrier(None, "127.0.0.1", TOKEN, [str(offered)])
+    try:
+        fetch_file(carrier.address, TOKEN, str(offered), tmp_path / "here")
+        assert (tmp_path / "here").read_bytes() == offered.read_bytes()
+        with pytest.raises(StorageError, match="does not offer"):
+            fetch_file(carrier.address, TOKEN, str(other), tmp_path / "there")
+        with pytest.raises(StorageError, match="offers no store"):
+            Carried(carrier.address, TOKEN, str(tmp_path)).list()
+    finally:
+        carrier.close()
 
 
 def test_a_driver_that_is_gone(carrier: Carrier, store: Carried) -> None:

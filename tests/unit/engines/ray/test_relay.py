@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from overtone.core import messages as m
+from overtone.core.job import Job
 from overtone.engines.ray.crowd import name_of
+from overtone.engines.ray.line import TOKEN_BYTES
 from overtone.engines.ray.prints import LINES_AT_ONCE
-from overtone.engines.ray.relay import Relay, told
+from overtone.engines.ray.relay import Errand, Relay, relay, told
 from overtone.worker.message_codec import CALLER, message_reader
 from overtone.worker.wire import event
 
@@ -40,6 +46,34 @@ class FakeEngine:
     def wake(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+class EndsWithItsDriver(FakeEngine):
+    """Ray ends the process while the engine closes."""
+
+    def open(self, packed: bytes, job: Job) -> EndsWithItsDriver:
+        (job.folder / "half-saved").write_text("1")
+        return self
+
+    def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
+        raise SystemExit(1)
+
+    def close(self) -> None:
+        raise SystemExit(1)
+
+
+def test_an_agent_that_is_ended_leaves_nothing_and_sweeps_what_others_left(tmp_path: Path) -> None:
+    left = tmp_path / "yard" / "left by a killed agent"
+    left.mkdir(parents=True)
+    job: Any = SimpleNamespace(folder=tmp_path / "yard" / "run" / "name", log_to_file=None)
+    engine: Any = EndsWithItsDriver([])
+    with socket.create_server(("127.0.0.1", 0)) as driver:
+        errand = Errand(
+            driver.getsockname(), bytes(TOKEN_BYTES), "a", engine, job, job, (b"", b""), "", str(tmp_path)
+        )
+        with pytest.raises(SystemExit):
+            relay(errand, lambda reference: b"")
+    assert [one.name for one in (tmp_path / "yard").iterdir()] == [".lock"]
 
 
 def test_events_travel_in_batches_after_a_hello() -> None:

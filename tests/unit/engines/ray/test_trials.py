@@ -67,9 +67,6 @@ class FakeNodes:
     def send_agent(self, node: Node) -> None:
         self.sent.append(node.name)
 
-    def has_usable(self) -> bool:
-        return any(node.is_usable for node in self.nodes)
-
 
 def begin(*wishes: str) -> tuple[Trials, FakeLeases, FakeNodes]:
     """Trials t0, t1, ... that ask for a CPU of these nodes."""

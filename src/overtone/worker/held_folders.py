@@ -1,0 +1,94 @@
+"""Folders that live as long as the processes that hold them.
+
+The folders of one user lie side by side in a yard. Each process that needs a folder holds a lock on
+it, which ends with the process, however it ends. The last holder deletes the folder. The folders of
+killed processes go when the next folder of the yard is opened.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from overtone.errors import StorageError
+
+
+def hold(folder: Path) -> int:
+    """Create `folder` if need be, hold it together with others, and delete what nobody holds beside it.
+
+    Returns:
+        The lock for `let_go`, or -1 if another process holds the folder alone.
+
+    Raises:
+        StorageError: The yard belongs to another user.
+    """
+    with gate(open_yard(folder.parent)):
+        delete_unheld(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return try_lock(folder, is_shared=True)
+
+
+def let_go(folder: Path, lock: int) -> None:
+    """Give up the lock on `folder`; the last process that held it deletes it."""
+    import shutil
+
+    with gate(folder.parent):
+        os.close(lock)
+        last = try_lock(folder)
+        if last >= 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(last)
+
+
+def open_yard(yard: Path) -> Path:
+    """Create the folder of a user's folders if need be.
+
+    Raises:
+        StorageError: It belongs to another user.
+    """
+    yard.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.lstat(yard).st_uid != os.getuid() or yard.is_symlink():
+        raise StorageError(f"{yard} must be a directory that belongs to user {os.getuid()}: remove it")
+    return yard
+
+
+@contextmanager
+def gate(yard: Path, name: str = ".lock") -> Iterator[None]:
+    """Keep other processes that pass the gate of this name from creating and deleting in the yard."""
+    import fcntl
+
+    gate = os.open(yard / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(gate)
+
+
+def delete_unheld(yard: Path) -> None:
+    """Delete the folders that no living process holds."""
+    import shutil
+
+    for folder in yard.iterdir():
+        if not folder.is_dir():
+            continue
+        lock = try_lock(folder)
+        if lock >= 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def try_lock(folder: Path, is_shared: bool = False) -> int:
+    """Return a descriptor that holds the folder's lock, or -1 if another process has it."""
+    import fcntl
+
+    # A pid would not do: in a container the same number is another process.
+    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return -1
+    return lock
