@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections import deque
-from dataclasses import dataclass, field
-from itertools import takewhile
-from math import atanh, inf, sqrt, tanh
-from statistics import median_high
+from math import inf
 
 from overtone.core.decision import CONTINUE, Decision, Stop
 from overtone.core.protocols import TrialScheduler
@@ -15,12 +12,7 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.core.view import View
 from overtone.schedulers.arguments import checked
-from overtone.schedulers.normal_scores import (
-    NORMAL,
-    normal_score,
-    weighted_correlation,
-    weighted_normal_scores,
-)
+from overtone.schedulers.early_ranks import CAUTION, RECENT, EarlyRanks, Run
 
 LEAST_WHOLE = 0.05
 """The least share of time that goes to whole runs."""
@@ -34,26 +26,8 @@ DOUBT = 0.5
 MIN_ENDED = 2
 """No trial is stopped before this many trials ran to their end."""
 
-BEST = 0.01
-"""The share of trials that counts as the best when a cutoff is chosen."""
-
-RISK = 0.3
-"""The largest predicted share of the best that a cutoff may lose."""
-
-FACTOR = 8.0
-"""At least one of this many trials continues at each rung."""
-
 AGAIN = 8
 """A trial is judged again each time it is 1/AGAIN further."""
-
-CAUTION = 0.5
-"""By how many standard errors a correlation is lowered."""
-
-RECENT = 64
-"""How many of the newest trials are kept as evidence, at each rung and at the end."""
-
-LATER_RUNG = 4.0
-"""The largest number of observations for which a comparison with a later rung counts."""
 
 TOP = 4.0
 """The test of the rule asks whether it keeps the best of every TOP whole runs."""
@@ -65,22 +39,6 @@ UNSKILLED = 2.0
 """It also begins with this many of which the rule kept no larger share than of all trials."""
 
 _WEIGHT = 8.0  # The largest weight of a trial: limits the variance.
-_QUANTILES = [0.001, *(i / 40 for i in range(1, 40)), 0.98, 0.99]
-_MEAN_OF_BEST = NORMAL.pdf(NORMAL.inv_cdf(1 - BEST)) / BEST
-
-
-@dataclass(slots=True)
-class _Run:
-    """A trial: `t` in units, best scores until each rung, `weight` 1 over its chance to be run whole."""
-
-    path: list[float] = field(default_factory=list)
-    t: float = 0.0
-    final: float = WORST
-    is_drawn: bool = False
-    is_exempt: bool = False
-    chance: float = 1.0
-    weight: float = 1.0
-    era: int = 0
 
 
 @checked
@@ -127,16 +85,11 @@ class AutoScheduler(TrialScheduler):
     def on_start(self, view: View) -> None:
         self._view = view
         self._unit = 0.0  # The first reported t.
-        self._runs: dict[str, _Run] = {}
-        self._rungs: list[list[float]] = []  # Sorted scores of the trials that reached each rung.
-        self._gone: list[int] = []  # Number of trials stopped below each rung; they count as worse.
-        self._came: list[deque[tuple[list[float], float]]] = []  # Paths and weights of newcomers.
-        self._ended: deque[_Run] = deque(maxlen=RECENT)
-        self._exempt: deque[_Run] = deque(maxlen=RECENT)  # The exempt trials among them.
-        self._length = self._longest = 0.0  # Median and maximum of trials that ended, in units.
-        self._n_ended = self._n_exempt = self._n_stopped = self._n_judged = self._n_tested = 0
+        self._runs: dict[str, Run] = {}
+        self._ranks = EarlyRanks(self._caution)
+        self._exempt: deque[Run] = deque(maxlen=RECENT)  # The newest exempt trials that ended.
+        self._n_exempt = self._n_judged = self._n_tested = 0
         self._judged_t = 0.0  # Total length of trials that were not exempt, in units.
-        self._bars: dict[int, tuple[int, int, float, float]] = {}
         self._grace: float = 0  # The first rung at which trials are stopped.
         self._speedup = 1.0
         self._start_era()
@@ -147,7 +100,7 @@ class AutoScheduler(TrialScheduler):
         self._era_finals: list[float] = []
 
     def on_trial_add(self, trial: Trial) -> None:
-        self._runs.setdefault(trial.id, _Run())
+        self._runs.setdefault(trial.id, Run())
 
     def next_decision(self, trial: Trial) -> float:
         run = self._runs[trial.id]
@@ -162,10 +115,10 @@ class AutoScheduler(TrialScheduler):
             self._enter(trial, run, best)
         if result.score == WORST:
             return Stop(Why("auto", result.t, note="the metric is NaN"))
-        if self._n_ended < MIN_ENDED or run.t >= self._longest:
+        if self._ranks.n_ended < MIN_ENDED or run.t >= self._ranks.longest:
             return CONTINUE
         for k in range(len(run.path) - 1, -1, -1):
-            if k >= self._grace and self._is_below(k, result.score):
+            if k >= self._grace and self._ranks.is_below(k, result.score):
                 if not run.is_exempt:
                     return Stop(self._why(k, result.score, result.t))
                 run.weight = min(_WEIGHT, 1 / run.chance)
@@ -174,9 +127,7 @@ class AutoScheduler(TrialScheduler):
 
     def on_decision(self, trial: Trial, decision: Decision) -> None:
         if isinstance(decision, Stop) and decision.why is not None and decision.why.rule == "auto":
-            self._n_stopped += 1
-            for k in range(len(self._runs[trial.id].path), len(self._gone)):
-                self._gone[k] += 1
+            self._ranks.stop(self._runs[trial.id])
 
     def on_trial_end(self, trial: Trial) -> None:
         run = self._runs.pop(trial.id)
@@ -185,10 +136,7 @@ class AutoScheduler(TrialScheduler):
             return
         if not is_stopped and trial.last is not None and trial.best is not None:
             run.t, run.final = round(trial.last.t / self._unit, 9), trial.best.score
-            self._n_ended += 1
-            self._ended.append(run)
-            self._length = median_high(one.t for one in self._ended)
-            self._longest = max(self._longest, run.t)
+            self._ranks.end(run)
         if not run.is_exempt:
             self._n_judged += 1
             self._judged_t += run.t
@@ -203,100 +151,29 @@ class AutoScheduler(TrialScheduler):
             self._test()
 
     def describe(self) -> str:
-        shown = ", ".join(f"{2**k}: {self._rho(k):.2f}" for k in range(len(self._rungs)))
-        return f"Using auto: num_stopped={self._n_stopped}\nCorrelation with the end: {shown or 'unknown'}"
+        ranks = self._ranks
+        shown = ", ".join(f"{2**k}: {ranks.rho(k):.2f}" for k in range(len(ranks.rungs)))
+        return f"Using auto: num_stopped={ranks.n_stopped}\nCorrelation with the end: {shown or 'unknown'}"
 
     # --- whole runs ----------------------------------------------------------------------------
 
     def _chance(self) -> float:
         """Return the probability that a new trial is exempt. Exempt trials get their share of time by it."""
-        if self._n_ended < MIN_ENDED:
+        if self._ranks.n_ended < MIN_ENDED:
             return 1.0
         share = max(LEAST_WHOLE, 1 / (1 + SPENDING * self._n_exempt), min(1.0, self._doubt / self._speedup))
         if not self._n_judged:
             return share
         mean = self._judged_t / self._n_judged
-        return share * mean / (self._length * (1 - share) + share * mean)
+        return share * mean / (self._ranks.length * (1 - share) + share * mean)
 
-    def _enter(self, trial: Trial, run: _Run, best: float) -> None:
+    def _enter(self, trial: Trial, run: Run, best: float) -> None:
         """Record the rungs that a trial reached."""
         if not run.is_drawn:
             chance = self._chance()
             random = self._view.random("auto: whole", str(trial.index)).random()
             run.is_drawn, run.is_exempt, run.chance, run.era = True, random < chance, chance, self._era
-        while 2 ** len(run.path) <= run.t:
-            k = len(run.path)
-            if k == len(self._rungs):
-                self._rungs.append([])
-                self._gone.append(self._n_stopped)
-                self._came.append(deque(maxlen=RECENT))
-            insort(self._rungs[k], best)
-            run.path.append(best)
-            self._came[k].append((run.path.copy(), run.weight))
-
-    # --- cutoffs -------------------------------------------------------------------------------
-
-    def _is_below(self, k: int, score: float) -> bool:
-        """Return whether a score is below the cutoff of rung k. Equal scores all rank as the best of them."""
-        _, q = self._bar(k)
-        return q > _QUANTILES[0] and bisect_right(self._rungs[k], score) <= self._n_below(k, q)
-
-    def _n_below(self, k: int, q: float) -> float:
-        n, gone = len(self._rungs[k]), self._gone[k]
-        return min(q * (n + gone) - gone, (1 - 1 / FACTOR) * n)
-
-    def _bar(self, k: int) -> tuple[float, float]:
-        """Return rho and the quantile of the cutoff, computed again when an eighth more is known."""
-        n, m = len(self._rungs[k]), self._n_ended
-        bar = self._bars.get(k)
-        if bar is None or n >= bar[0] or m >= bar[1]:
-            rho = self._rho(k)
-            q = self._soonest(k, rho) if rho > 0 else 0.0
-            bar = self._bars[k] = (n + n // 8 + 1, m + m // 8 + 1, rho, q)
-        return bar[2], bar[3]
-
-    def _soonest(self, k: int, rho: float) -> float:
-        """Return the quantile of rung k that completes one of the best soonest."""
-        spread = sqrt(1 - rho**2)
-        most = NORMAL.cdf(rho * _MEAN_OF_BEST + spread * NORMAL.inv_cdf(RISK))
-        lengths = [1.0, *(2.0**j / 2 for j in range(1, k + 1))]
-        came = [len(rung) / (len(rung) + gone) for rung, gone in zip(self._rungs, self._gone, strict=True)]
-        spent = sum(share * length for share, length in zip(came, lengths, strict=False))
-        rest = max(self._length - 2.0**k, 0.0)
-
-        def time(q: float) -> float:
-            kept = 1 - NORMAL.cdf((NORMAL.inv_cdf(q) - rho * _MEAN_OF_BEST) / spread)
-            return (spent + (1 - q) * rest) / max(kept, 1e-9)
-
-        return min(most, min(_QUANTILES, key=time))
-
-    def _rho(self, k: int) -> float:
-        """Return the correlation of ranks at rung k with final ranks, lowered by its uncertainty."""
-        whole = [run for run in self._ended if len(run.path) > k]
-        total, n = 0.0, 0.0
-        if len(whole) >= 2:
-            weights = [run.weight for run in whole]
-            x = [self._z(k, run.path[k]) for run in whole]
-            y = weighted_normal_scores([run.final for run in whole], weights)
-            r, size = weighted_correlation(x, y, weights)
-            n = max(0.0, size - 1)
-            total = atanh(r) * n
-        end = self._length or inf
-        reached = takewhile(lambda j: 2.0**j <= end, range(len(self._came)))
-        later = max((j for j in reached if j > k and len(self._came[j]) >= 3), default=None)
-        if later is not None:
-            came = self._came[later]
-            x, y = ([self._z(j, path[j]) for path, _ in came] for j in (k, later))
-            r, size = weighted_correlation(x, y, [weight for _, weight in came])
-            # Ranks drift like a random walk from there to the end; few trials are no proof.
-            r = tanh(atanh(max(r, 0.0)) * size / (size + 1)) * (sqrt(2.0**later / end) if end < inf else 0.0)
-            size = min(LATER_RUNG, size)
-            total, n = total + atanh(min(r, 0.99)) * size, n + size
-        prior = 0.0 if later is not None else 2.0
-        return max(0.0, tanh(total / (n + prior) - self._caution / sqrt(n))) if n else 0.0
-
-    def _z(self, k: int, score: float) -> float:
-        return normal_score(self._rungs[k], score, self._gone[k])
+        self._ranks.enter(run, best)
 
     # --- the test of the rule ------------------------------------------------------------------
 
@@ -307,7 +184,7 @@ class AutoScheduler(TrialScheduler):
         if len(runs) < MIN_ENDED:
             return
         n_top = max(1, round(len(runs) / TOP))
-        below = [[self._is_below(k, score) for k, score in enumerate(run.path)] for run in runs]
+        below = [[self._ranks.is_below(k, score) for k, score in enumerate(run.path)] for run in runs]
         total = sum(run.t for run in runs)
         speedup, grace = 1.0, inf
         for first in range(max(map(len, below))):
@@ -328,9 +205,9 @@ class AutoScheduler(TrialScheduler):
             self._start_era()
 
     def _why(self, k: int, score: float, t: float) -> Why:
-        rho, q = self._bar(k)
-        scores = self._rungs[k]
-        n, bar = len(scores), scores[int(self._n_below(k, q))]
+        rho, q = self._ranks.bar(k)
+        scores = self._ranks.rungs[k]
+        n, bar = len(scores), scores[int(self._ranks.n_below(k, q))]
         rank, note = n - bisect_right(scores, score) + 1, f"rho={rho:.2f}"
         rung = self._unit * 2**k
         if t == rung:

@@ -56,7 +56,7 @@ def test_it_begins_without_belief():
         for rank, trial in enumerate(trials):
             assert not is_halted(hand.report(trial, t, float(-rank)))
     scheduler = hand.controller._scheduler
-    assert scheduler._n_ended == 0 < MIN_ENDED
+    assert scheduler._ranks.n_ended == 0 < MIN_ENDED
     assert scheduler._chance() == 1.0
 
 
@@ -65,7 +65,7 @@ def test_most_are_stopped_early_if_early_ranks_are_final():
     later = lengths[10:]
     assert sum(length < LENGTH for length in later) > 0.7 * len(later)
     assert sum(later) < 0.5 * LENGTH * len(later)
-    assert scheduler._rho(0) > 0.6
+    assert scheduler._ranks.rho(0) > 0.6
 
 
 @pytest.mark.parametrize("kind", [one for one in MISLEADING if one != "early then not"])
@@ -105,7 +105,7 @@ def test_a_share_of_time_always_goes_to_whole_runs():
     assert scheduler._speedup > 2
     exempt = scheduler._n_exempt * LENGTH / sum(lengths)
     assert exempt > 0.7 * LEAST_WHOLE
-    weights = {run.weight for run in scheduler._ended}
+    weights = {run.weight for run in scheduler._ranks._ended}
     assert max(weights) > 1, "an exempt trial below the cutoff stands for those that were stopped"
 
 
@@ -143,7 +143,7 @@ def test_an_early_trial_is_judged_again_among_later_ones():
     _, scheduler = search(steady, 100)
     scheduler._grace = 0
     early = SimpleNamespace(id="early", index=10**6, best=Result(1.0, 1.5))
-    scheduler._runs["early"] = run = type(scheduler._ended[0])(is_drawn=True)
+    scheduler._runs["early"] = run = type(scheduler._ranks._ended[0])(is_drawn=True)
     scheduler._view = SimpleNamespace(goal=Goal("score", "max"))
     run.path.append(1.5)
     run.t = 1.0
@@ -157,7 +157,7 @@ def test_an_early_trial_is_judged_again_among_later_ones():
 def test_nothing_is_stopped_beyond_the_longest_whole_run():
     _, scheduler = search(steady, 100)
     scheduler._grace = 0
-    scheduler._runs["long"] = run = type(scheduler._ended[0])(is_drawn=True, path=[0.0] * 5)
+    scheduler._runs["long"] = run = type(scheduler._ranks._ended[0])(is_drawn=True, path=[0.0] * 5)
     trial = SimpleNamespace(id="long", index=10**6, best=Result(LENGTH, 0.0))
     assert scheduler.on_result(trial, Result(LENGTH, 0.0)) is CONTINUE
     run.path, run.t = [0.0] * 4, 15.0
@@ -167,10 +167,10 @@ def test_nothing_is_stopped_beyond_the_longest_whole_run():
 def test_its_cost_does_not_grow_with_the_number_of_trials(monkeypatch):
     _, scheduler = search(steady, 100)
     computed = []
-    monkeypatch.setattr(scheduler, "_rho", lambda k: computed.append(k) or 0.5)
+    monkeypatch.setattr(scheduler._ranks, "rho", lambda k: computed.append(k) or 0.5)
     for n in range(200):
-        scheduler._bar(0)
-        scheduler._rungs[0].append(float(100 + n))
+        scheduler._ranks.bar(0)
+        scheduler._ranks.rungs[0].append(float(100 + n))
     assert len(computed) <= 10
     tests = []
     monkeypatch.setattr(scheduler, "_test", lambda: tests.append(1) or AutoScheduler._test(scheduler))
@@ -183,7 +183,7 @@ def test_its_cost_does_not_grow_with_the_number_of_trials(monkeypatch):
         scheduler.on_result(trial, trial.best)
         scheduler.on_trial_end(trial)
     assert 0 < len(tests) <= 12, "the rule is tested again when an eighth more is known"
-    assert all(len(kept) <= RECENT for kept in (scheduler._ended, scheduler._exempt, *scheduler._came))
+    assert all(len(kept) <= RECENT for kept in (scheduler._ranks._ended, scheduler._exempt, *scheduler._ranks._came))
     assert not scheduler._runs
 
 
