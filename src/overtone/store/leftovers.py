@@ -112,14 +112,10 @@ class LocalLeftovers:
                 yield Leftover(key, entry.path, size_of(Path(entry.path)), True, is_damaged, state)
 
     def _is_abandoned(self, path: str, pid: int) -> bool:
-        try:
-            os.kill(pid, 0)
+        changed = _newest_change(path)
+        if _may_be_of(pid, changed):
             return False
-        except ProcessLookupError:
-            pass
-        except OSError:  # it is somebody else's, and lives
-            return False
-        return self._settle_s <= 0 or time.time() - _newest_change(path) > self._settle_s
+        return self._settle_s <= 0 or time.time() - changed > self._settle_s
 
 
 class RemoteLeftovers:
@@ -214,6 +210,21 @@ def _data(text: bytes | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _may_be_of(pid: int, changed: float) -> bool:
+    """Return whether the process of this number may have changed a folder then.
+
+    A process that began later only has the same number. In containers that is likely.
+    """
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).create_time() <= changed)
+    except psutil.NoSuchProcess:
+        return False
+    except (psutil.Error, ValueError):
+        return True
 
 
 def _newest_change(path: str) -> float:

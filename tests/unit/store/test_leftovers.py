@@ -7,6 +7,7 @@ import os
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from overtone.store.files import RemoteFiles
@@ -69,6 +70,13 @@ def test_what_a_process_still_writes_is_left_alone(root) -> None:
         os.utime(path, (0, time.time() - 61))
     os.utime(path.parent, (0, time.time() - 61))
     assert len(LocalLeftovers(root, settle_s=60.0).find(None)) == 1
+
+
+def test_a_later_process_of_the_same_number_keeps_no_leftover(root) -> None:
+    folder = saved(root / TRIAL / f".put-checkpoint_000003-{os.getpid()}-0123abcd")
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (0, psutil.Process().create_time() - 60))
+    assert names(LocalLeftovers(root).find(None)) == {folder.name}
 
 
 @pytest.mark.parametrize(
