@@ -37,6 +37,8 @@ def check(message: Message, start: Start) -> None:
         kept = message[-1]
         if kept is not None and kept.trial_id != start.trial_id:
             raise MessageError(f"it has saved a checkpoint of trial {kept.trial_id!r:.100}")
+        if kept is not None and kept.uri.replace("\\", "/").split("/")[-2:-1] != [start.trial_id]:
+            raise MessageError(f"its checkpoint {kept.uri!r:.200} does not lie in the trial's folder")
 
 
 def check_result(event: Event) -> None:

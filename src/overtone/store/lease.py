@@ -237,7 +237,8 @@ def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[s
     """
     number, found = _newest(files)
     # a clock that is ahead must not make a dead holder seem alive for as long
-    is_silent = abs((now or time.time)() - found.get("time", 0.0)) > EXPIRE_S
+    said_at = found.get("time")
+    is_silent = not isinstance(said_at, (int, float)) or abs((now or time.time)() - said_at) > EXPIRE_S
     return None if not number or is_silent or found.get("is_over") or _is_gone(found) else found
 
 
