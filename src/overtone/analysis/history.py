@@ -216,11 +216,11 @@ class History:
             yield Block(rows, constant)
 
     def _block(self, trial_id: str) -> int:
-        """How many of a trial's results are worth being read at once."""
+        """Return the number of a trial's results to read at once."""
         return max(1, min(_MOST_ROWS, _MOST_BYTES // max(1, self._apart(trial_id))))
 
     def _apart(self, trial_id: str) -> int:
-        """How many bytes a trial's results are apart."""
+        """Return the mean distance of a trial's results in the journal, in bytes."""
         offsets = self._pasts[trial_id].offsets
         return int(offsets[-1] - offsets[0]) // len(offsets) if offsets else 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from overtone.store.cache import origin
+from overtone.store.processes import is_alive
 
 
 class Holder(NamedTuple):
@@ -55,7 +56,7 @@ def _of_lock(journal: Path) -> Holder | None:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return None
         found = _read(os.pread(fd, 4096, 0))
-        if found.pid is not None and found.hostname == _this_host() and not _is_alive(found.pid):
+        if found.pid is not None and found.hostname == _this_host() and not is_alive(found.pid):
             return None
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -87,13 +88,3 @@ def _this_host() -> str:
     import platform
 
     return platform.node()
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # not ours, but there
-        return True
-    return True

@@ -9,7 +9,7 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Metrics
 
 PATIENCE = 10
-"""How many results of one trial may lack a metric that `stop=` waits for, before that is told."""
+"""Results of one trial that may lack a metric of `stop=` before the user is told."""
 
 _ENDS = frozenset({"returned", "halted", "stop", "max_t"})
 """Why a trial ended that had all of its results; a scheduler may stop one before a metric comes."""
@@ -34,7 +34,7 @@ class Awaited:
         self.names = tuple([one for one in self.names if not hasattr(lookup(metrics, one), "__float__")])
 
     def doubt(self, trial: Trial) -> str | None:
-        """What to tell the user now that `trial` has reported or ended; None for nothing, or nothing new."""
+        """Return the text for the user after `trial` has reported or ended; None if there is nothing new."""
         if not self.names or self._is_told or trial.last is None:
             return None
         has_all = trial.status is Status.TERMINATED and trial.why is not None and trial.why.rule in _ENDS

@@ -150,7 +150,7 @@ class Goal:
         return f'metric and mode were not named: taking metric={name!r}, mode="{mode}"'
 
     def doubts(self, metrics: Metrics) -> list[str]:
-        """What looks like a typo, by the first result: objectives that are not in it.
+        """Return a warning for each objective that the first result lacks: it may be misspelt.
 
         Raises:
             GoalError: A scheduler's clock was not reported, so that it could rule on nothing.
@@ -246,7 +246,7 @@ class Goal:
 
 
 def lacking_criteria(names: Sequence[str], metrics: Metrics) -> str:
-    """What to tell the user who stops trials by metrics that no result has had.
+    """Return the warning for a user who stops trials by metrics that no result has had.
 
     Args:
         names: Those metrics.

@@ -39,6 +39,13 @@ def shorten(text: str, most: int = LONGEST_TEXT) -> str:
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters are left out ...]\n{text[-half:]}"
 
 
+def largest_value(values: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the name of the value that takes most as JSON, and about how many bytes it takes."""
+    sizes = {name: estimate_json_bytes(value) for name, value in values.items()}
+    largest = max(sizes, key=lambda name: sizes[name])
+    return largest, sizes[largest]
+
+
 def estimate_json_bytes(value: Any, depth: int = 0) -> int:
     """Return about how many bytes `value` takes as JSON. What is not plain data counts as a number."""
     kind = type(value)

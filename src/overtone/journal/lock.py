@@ -12,6 +12,7 @@ from typing import Any
 from weakref import WeakSet
 
 from overtone.errors import StorageError
+from overtone.store.processes import is_alive
 
 _held: WeakSet[WriterLock] = WeakSet()
 _is_registered = False
@@ -184,23 +185,13 @@ def _holder(fd: int) -> str:
     for _ in range(_MOST_LOOKS):
         try:
             facts: dict[str, Any] = json.loads(os.pread(fd, 4096, 0))
-            if facts["hostname"] != platform.node() or _is_alive(facts["pid"]):
+            if facts["hostname"] != platform.node() or is_alive(facts["pid"]):
                 age_s = max(0.0, time.time() - facts["since"])
                 return f"process {facts['pid']} on {facts['hostname']}, since {_age(age_s)} ago"
         except (ValueError, KeyError, TypeError):
             pass
         time.sleep(_READER_S)  # the holder signs right after it has locked
     return "another process, which has just begun"
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # not ours, but there
-        return True
-    return True
 
 
 def _age(seconds: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from overtone.core.messages import Observe, Suggest, Suggested
 from overtone.core.protocols import Searcher
-from overtone.core.sizes import LONGEST_CONFIG, estimate_json_bytes
+from overtone.core.sizes import LONGEST_CONFIG, estimate_json_bytes, largest_value
 from overtone.core.types import Config
 from overtone.errors import SpaceError
 
@@ -148,10 +148,9 @@ def _check_size(config: Mapping[str, Any], searcher: str) -> None:
     """
     size = estimate_json_bytes(config)
     if size > LONGEST_CONFIG:
-        sizes = {name: estimate_json_bytes(value) for name, value in config.items()}
-        largest = max(sizes, key=lambda name: sizes[name])
+        largest, largest_bytes = largest_value(config)
         raise SpaceError(
             f"{searcher}.suggest returned a config of about {size:,} bytes, and a config may take up to "
-            f"{LONGEST_CONFIG:,}. The largest value is {largest!r} with about {sizes[largest]:,} bytes: pass "
+            f"{LONGEST_CONFIG:,}. The largest value is {largest!r} with about {largest_bytes:,} bytes: pass "
             f"large data with tune.with_parameters, or put its file name in the config"
         )

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from overtone.errors import StorageError
 from overtone.store.failures import UnreachableError
 from overtone.store.files import RemoteFiles
+from overtone.store.processes import is_alive
 from overtone.store.retrying import persist
 
 RENEW_S = 5.0
@@ -146,7 +147,7 @@ class Lease:
             began = _ticks()
             found = self._files.read(_name(self.number + 1))
             if found is not None:
-                self._lost = self._is_lost_to(_parsed(found))
+                self._lost = self._is_lost_to(parsed(found))
             elif _ticks() - began > EXPIRE_S / 2:  # this process was frozen, or the store is very slow
                 raise UnreachableError(f"{self._files.url}: its lease could not be read in time")
         if self._lost is not None:
@@ -189,7 +190,7 @@ class Lease:
         """See that nobody else has written the lease of this number."""
         if self._lost is not None:
             raise self._lost
-        holder = _parsed(self._files.read(self._name))
+        holder = parsed(self._files.read(self._name))
         if holder.get("token") != self._facts["token"]:
             if self._renewer is None:
                 raise _refused(self._files.url, holder, now)
@@ -225,7 +226,7 @@ def check_fence(files: RemoteFiles, number: int) -> None:
     found = files.read(_name(number + 1)) if number else None
     if found is not None:
         raise LeaseLostError(
-            f"{files.url} was taken over by {_who(_parsed(found))}: the driver before writes nothing there"
+            f"{files.url} was taken over by {_who(parsed(found))}: the driver before writes nothing there"
         )
 
 
@@ -244,7 +245,7 @@ def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[s
 
 def writer_of(files: RemoteFiles, number: int) -> str:
     """Who held the lease of a number, such as "process 12 on host"."""
-    return _who(_parsed(files.read(_name(number))))
+    return _who(parsed(files.read(_name(number))))
 
 
 def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
@@ -252,7 +253,7 @@ def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
     numbers = [int(found[1]) for name in files.sizes("lease") if (found := _NAME.fullmatch(name))]
     if not numbers:
         return 0, {}
-    return max(numbers), _parsed(files.read(_name(max(numbers))))
+    return max(numbers), parsed(files.read(_name(max(numbers))))
 
 
 def _is_free(holder: dict[str, Any]) -> bool:
@@ -299,12 +300,9 @@ def _is_gone(holder: dict[str, Any]) -> bool:
     if holder.get("pid") == os.getpid():
         return holder.get("token") not in _held
     try:
-        os.kill(int(holder["pid"]), 0)
-    except ProcessLookupError:
-        return True
-    except (OSError, ValueError, KeyError):
-        pass
-    return False
+        return not is_alive(int(holder["pid"]))
+    except (ValueError, KeyError):
+        return False
 
 
 def _ticks() -> float:
@@ -326,7 +324,8 @@ def _name(number: int) -> str:
     return f"lease/{number:06d}.json"
 
 
-def _parsed(data: bytes | None) -> dict[str, Any]:
+def parsed(data: bytes | None) -> dict[str, Any]:
+    """Return the JSON object in `data`; an empty one if there is none."""
     try:
         found = json.loads(data or b"{}")
     except ValueError:

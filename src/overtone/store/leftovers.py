@@ -6,7 +6,6 @@ checkpoint whose contents do not say that they were saved by that trial is the u
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -16,9 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from overtone.regular_files import read_regular
 from overtone.store.budgeted import size_of
 from overtone.store.files import RemoteFiles, joined
-from overtone.store.lease import check_fence
+from overtone.store.lease import check_fence, parsed
 from overtone.store.local import MANIFEST, STATE_FILE, remove
 from overtone.store.remote import in_order_of_removal
 
@@ -107,7 +107,7 @@ class LocalLeftovers:
                 continue
             manifest = _read(Path(entry.path, MANIFEST))
             if manifest:
-                state, sizes = _data(_read(Path(entry.path, STATE_FILE))), partial(_size, entry.path)
+                state, sizes = parsed(_read(Path(entry.path, STATE_FILE))), partial(_size, entry.path)
                 is_damaged = not _is_complete(manifest, sizes)
                 yield Leftover(key, entry.path, size_of(Path(entry.path)), True, is_damaged, state)
 
@@ -159,7 +159,7 @@ class RemoteLeftovers:
         if is_whole and named is None:
             return None
         manifest = self._files.read(f"{key}/{MANIFEST}") if is_whole else None
-        state = _data(self._files.read(f"{key}/{STATE_FILE}")) if STATE_FILE in sizes else {}
+        state = parsed(self._files.read(f"{key}/{STATE_FILE}")) if STATE_FILE in sizes else {}
         fence = _WHOLE.fullmatch(key.rpartition("/")[2])
         return Leftover(
             key,
@@ -175,7 +175,7 @@ class RemoteLeftovers:
 
 def _is_complete(manifest: bytes | None, size: Callable[[str], int | None]) -> bool:
     """Return whether all files of a manifest are there with their sizes."""
-    files = _data(manifest).get("files")
+    files = parsed(manifest).get("files")
     try:
         return isinstance(files, dict) and all(size(name) == facts[0] for name, facts in files.items())
     except (TypeError, IndexError, KeyError):
@@ -199,17 +199,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes() if path.is_file() else b""
+        return read_regular(path)
     except OSError:
         return b""
-
-
-def _data(text: bytes | None) -> dict[str, Any]:
-    try:
-        found = json.loads(text or b"{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _may_be_of(pid: int, changed: float) -> bool:

@@ -10,7 +10,7 @@ from numbers import Number, Real
 from typing import Any
 
 from overtone.core.encodable import encodable
-from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, MOST_LEVELS, estimate_json_bytes
+from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, MOST_LEVELS, largest_value
 from overtone.errors import TrainableError
 
 LONGEST_REPR = 500
@@ -66,11 +66,10 @@ def check_size(metrics: Mapping[str, Any], raw_bytes: int) -> None:
             f"{len(str(name)):,}"
         )
     if raw_bytes > LONGEST_RESULT:
-        sizes = {name: estimate_json_bytes(value) for name, value in metrics.items()}
-        largest = max(sizes, key=lambda name: sizes[name])
+        largest, largest_bytes = largest_value(metrics)
         raise TrainableError(
             f"report(): the metrics take {raw_bytes:,} bytes as JSON, and a result may take up to "
-            f"{LONGEST_RESULT:,}. The largest metric is {largest!r} with about {sizes[largest]:,} bytes. "
+            f"{LONGEST_RESULT:,}. The largest metric is {largest!r} with about {largest_bytes:,} bytes. "
             f"Save large data in a checkpoint, or in a file of its own"
         )
 
