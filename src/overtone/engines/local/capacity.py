@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 from overtone.core.resources import bundle, format_amount, parse_bytes
 from overtone.errors import ResourceError
 from overtone.worker import gpus as gpu_ids
-
-_CGROUPS = Path("/sys/fs/cgroup")
+from overtone.worker.control_groups import ROOT, own_groups, words
 
 
 class Capacity:
@@ -64,58 +63,28 @@ def _count(amount: float, name: str) -> str:
     return f"{amount:g} {name}" if amount == 1 else f"{amount:g} {name}s"
 
 
-def count_cpus(cgroups: Path = _CGROUPS) -> int:
+def count_cpus(cgroups: Path = ROOT) -> int:
     """CPUs that this process may run on: its affinity, and its control group's quota."""
     try:
         count = len(os.sched_getaffinity(0))
     except AttributeError:
         count = os.cpu_count() or 1
-    for group in _own_groups(cgroups, "cpu"):
-        quota, period = _words(group / "cpu.max", 2) or (
-            *(_words(group / "cpu.cfs_quota_us", 1) or ("max",)),
-            *(_words(group / "cpu.cfs_period_us", 1) or ("0",)),
+    for group in own_groups("cpu", cgroups):
+        quota, period = words(group / "cpu.max", 2) or (
+            *(words(group / "cpu.cfs_quota_us", 1) or ("max",)),
+            *(words(group / "cpu.cfs_period_us", 1) or ("0",)),
         )
         if quota not in ("max", "-1") and int(period) > 0:
             count = min(count, max(1, int(quota) // int(period)))
     return count
 
 
-def memory_bytes(cgroups: Path = _CGROUPS) -> int:
+def memory_bytes(cgroups: Path = ROOT) -> int:
     """Physical memory, or the limit of this process's control group where that is lower."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for group in _own_groups(cgroups, "memory"):
+    for group in own_groups("memory", cgroups):
         for name in ("memory.max", "memory.limit_in_bytes"):
-            for limit in _words(group / name, 1):
+            for limit in words(group / name, 1):
                 if limit != "max":
                     total = min(total, int(limit))
     return total
-
-
-def _own_groups(root: Path, controller: str, own: Path = Path("/proc/self/cgroup")) -> Iterator[Path]:
-    """This process's control group and those above it, in version 2 and in version 1."""
-    try:
-        lines = own.read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            top = root
-        elif controller in controllers.split(","):
-            top = root / controller
-        else:
-            continue
-        group = top / path.strip("/")
-        yield group
-        while group != top:
-            group = group.parent
-            yield group
-
-
-def _words(file: Path, count: int) -> tuple[str, ...]:
-    """The first words of a file; () where it is not there or has fewer."""
-    try:
-        words = tuple(file.read_text().split()[:count])
-    except OSError:
-        return ()
-    return words if len(words) == count else ()

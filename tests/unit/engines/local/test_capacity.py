@@ -7,6 +7,7 @@ import pytest
 from overtone.engines.local import capacity
 from overtone.engines.local.capacity import Capacity
 from overtone.errors import ResourceError
+from overtone.worker import control_groups
 
 
 def test_declared_amounts() -> None:
@@ -36,7 +37,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The root of control groups, this process being in a/b (version 2) and in c (version 1)."""
     own = tmp_path / "own"
     own.write_text("5:cpu,cpuacct:/c\n4:memory:/c\n0::/a/b\n")
-    monkeypatch.setattr(capacity._own_groups, "__defaults__", (own,))
+    monkeypatch.setattr(control_groups.own_groups, "__defaults__", (control_groups.ROOT, own))
     monkeypatch.setattr(capacity.os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
     for folder in ("a/b", "cpu/c", "memory/c"):
         (tmp_path / folder).mkdir(parents=True)
