@@ -33,6 +33,8 @@ class Job:
         store: Where checkpoints go.
         elapsed_s: How long the experiment has run already, under earlier drivers.
         limits: What a trial may use.
+        memory_share: Of the machine's memory; before more is in use, the trial ends that uses the most. None
+            if nobody watches the machine's memory.
         seed: The experiment's; an engine that simulates draws by it.
         is_bounded: Whether anything but a trial itself may end it, such as `stop` or `max_t`.
         uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
@@ -53,6 +55,7 @@ class Job:
     store: Store | None = None
     elapsed_s: float = 0.0
     limits: TrialLimits | None = None
+    memory_share: float | None = None
     seed: int = 0
     is_bounded: bool = True
     uses_ray: bool = False

@@ -107,6 +107,7 @@ CALLER: Vocabulary = {
     "used": (*_NAME, _amount, _amount),  # of its limits
     "node": (_text, _count),  # a node's agent: the node's name, and its pid
     "noticed": (*_NAME, _amount),  # grace_s
+    "largest": (*_NAME, _text),  # a trial that uses the most memory of its node: how much
     "hopeless": (*_NAME, _text, _text),  # it would raise again: error, traceback
 }
 """What nodes and trials that call the driver's port say."""
@@ -118,6 +119,8 @@ SERVER: Vocabulary = {
     "failed": (_count, _text),
     "exited": (_count, _status),
     "limit": (_count, _count, _text),
+    "memory": (_count, _count, _text),
+    "largest": (_count, _count, _text),
     "noticed": (_count,),
 }
 """What the server that makes processes says; see `requests`."""

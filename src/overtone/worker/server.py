@@ -22,10 +22,11 @@ from overtone.worker import body as _body  # noqa: F401  (loaded here, once, for
 from overtone.worker import lineage, output
 from overtone.worker.fork import run_forked, unsafe_to_fork
 from overtone.worker.guard import stand_guard
+from overtone.worker.memory_guard import MemoryGuard, expose
 from overtone.worker.message_codec import Message, message_frame
 from overtone.worker.new_python import new_python
 from overtone.worker.notice import Board
-from overtone.worker.requests import BOOT_SERVER, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
+from overtone.worker.requests import BOOT_SERVER, GUARD, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.spawn import spawn
 from overtone.worker.surroundings import explain, load_job, take_over
 from overtone.worker.tally import Tally
@@ -80,6 +81,7 @@ class Server:
         self._parent = parent
         self._board = Board()
         self._watch: Watch | None = None
+        self._guard: MemoryGuard | None = None
         self._on_sigterm: Any = None  # a handler of the user's modules, for their trials
         self._job: Job | None = None  # None: each process loads it for itself
         self._numbers: dict[int, int] = {}  # of the processes, by pid
@@ -166,14 +168,16 @@ class Server:
             self._reap()
             if self._watch is not None:
                 self._enforce(self._watch)
+            if self._guard is not None:
+                self._save_memory(self._guard)
 
     def _wait_ms(self) -> float | None:
         if self._strays_until is not None:
             return 5
-        wait_s = None if self._watch is None else self._watch.wait_s()
+        waits = [one.wait_s() for one in (self._watch, self._guard) if one is not None]
         if not lineage.IS_WOKEN:
-            wait_s = lineage.LOOK_EVERY_S if wait_s is None else min(wait_s, lineage.LOOK_EVERY_S)
-        return None if wait_s is None else 1000 * wait_s
+            waits.append(lineage.LOOK_EVERY_S)
+        return min((1000 * one for one in waits if one is not None), default=None)
 
     def _read_board(self) -> None:
         for pid in self._board.read():
@@ -186,6 +190,18 @@ class Server:
             self._tell(("limit", number, index, error))
             for pid in family:
                 _signal(pid, signal.SIGKILL)
+
+    def _save_memory(self, guard: MemoryGuard) -> None:
+        """Kill the trial that takes too much memory, if one does, with all that it has started."""
+        found = guard.look()
+        if found is not None:
+            self._tell(("memory", found.number, found.index, guard.explain(found)))
+            for pid in found.family | {found.pid}:
+                _signal(pid, signal.SIGKILL)
+            return
+        largest = guard.news()
+        if largest is not None:
+            self._tell(("largest", largest.number, largest.index, guard.explain(largest)))
 
     def _drain_wakeups(self) -> None:
         try:
@@ -208,6 +224,8 @@ class Server:
             time.sleep(0.001)
         if self._watch is not None:
             self._watch.keep()
+        if self._guard is not None:
+            self._guard.neighbours.close()
         os._exit(0)
 
     def _tell(self, message: Message) -> None:
@@ -225,9 +243,12 @@ class Server:
             data, descriptors = b"", []
         if not data:
             self._end()
-        what, number, index = REQUEST.unpack(data)
+        what, number, index, amount = REQUEST.unpack(data)
         if what == NEW:
             self._make_process(number, descriptors)
+            return
+        if what == GUARD:
+            self._guard = MemoryGuard(number / 1e6)
             return
         pid = self._pids.get(number)
         if pid is None:
@@ -237,8 +258,11 @@ class Server:
                 os.killpg(pid, signal.SIGTERM)
             except ProcessLookupError:
                 _signal(pid, signal.SIGTERM)  # it has not got as far as setsid
-        elif what == WATCH and self._watch is not None:
-            self._watch.begin(number, pid, index)
+        elif what == WATCH:
+            if self._watch is not None:
+                self._watch.begin(number, pid, index)
+            if self._guard is not None:  # until its process is gone: while it is paused it holds its memory
+                self._guard.begin(number, pid, index, amount)
         elif what == UNWATCH and self._watch is not None:
             self._watch.end(number)
         elif what == KILL:
@@ -257,6 +281,8 @@ class Server:
         finally:
             for one in descriptors:
                 os.close(one)
+        if self._guard is not None:
+            expose(pid)
         self._numbers[pid] = number
         self._pids[number] = pid
         self._tell(("forked", number, pid))
@@ -269,7 +295,8 @@ class Server:
                 lineage.become_trial_process(server, self._on_sigterm)
                 self._control.close()
                 self._board.reader.close()
-                for one in (self._wake_read, self._wake_write, self._file):
+                unused = [] if self._guard is None else self._guard.neighbours.descriptors
+                for one in (self._wake_read, self._wake_write, self._file, *unused):
                     os.close(one)
                 run_forked(job, self._surroundings, descriptors, self._board.writer)
             finally:
@@ -302,8 +329,17 @@ class Server:
             return
         self._strays_until = None
         for number, status in self._exited:
+            if self._guard is not None:
+                self._blame(self._guard, number, status)
             self._tell(("exited", number, status))
         self._exited.clear()
+
+    def _blame(self, guard: MemoryGuard, number: int, status: int) -> None:
+        """Tell of a trial that the kernel has killed for its memory, before the guard did."""
+        suspect = guard.blame(number)
+        if suspect is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+            self._tell(("memory", number, suspect.index, guard.explain(suspect)))
+        guard.end(number)
 
     def _chase(self, strays: set[int]) -> None:
         """SIGTERM first: helpers such as multiprocessing's resource tracker clean up then."""

@@ -137,8 +137,9 @@ class Watch:
         if limits.memory is not None:
             memory = self._memory(one, limits.memory)
             if memory > limits.memory:
+                used, limit = usage.size_text(memory), usage.size_text(limits.memory)
                 return (
-                    f"used {_size(memory)} of memory, limit {_size(limits.memory)}: let the trial hold less, "
+                    f"used {used} of memory, limit {limit}: let the trial hold less, "
                     'or raise "memory" in trial_limits'
                 )
         if limits.cpu_s is not None:
@@ -174,10 +175,3 @@ class Watch:
         took_s = self._clock() - now
         one.weigh_at = now + took_s + min(LOOK_AT_LEAST_EVERY_S, took_s / SHARE)
         return memory
-
-
-def _size(count: float) -> str:
-    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
-        if count >= factor:
-            return f"{count / factor:.4g} {unit}"
-    return f"{count:g} bytes"

@@ -4,9 +4,9 @@ from overtone.worker import requests
 
 
 def test_every_request_has_the_same_size() -> None:
-    whats = (requests.JOB, requests.NEW, requests.TERMINATE, requests.KILL, requests.WATCH, requests.UNWATCH)
+    whats = (requests.JOB, requests.NEW, requests.TERMINATE, requests.KILL, requests.WATCH, requests.UNWATCH, requests.GUARD)
     assert len(set(whats)) == len(whats)
     for what in whats:
-        packed = requests.REQUEST.pack(what, 70_000, 80_000)
-        assert requests.REQUEST.unpack(packed) == (what, 70_000, 80_000)
-        assert len(packed) == 12
+        packed = requests.REQUEST.pack(what, 70_000, 80_000, 9 << 40)
+        assert requests.REQUEST.unpack(packed) == (what, 70_000, 80_000, 9 << 40)
+        assert len(packed) == 24

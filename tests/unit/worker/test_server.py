@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from overtone.worker import lineage, server
+from overtone.worker.memory_guard import Guarded
 from overtone.worker.message_codec import SERVER as WORDS
 from overtone.worker.message_codec import message_reader
-from overtone.worker.requests import KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
+from overtone.worker.requests import GUARD, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.server import END_WITHIN_S, STRAY_GRACE_S, Server
 
 SERVER = os.getpid()
@@ -115,7 +116,7 @@ def test_processes_of_the_users_modules_are_left_alone(world: World, served: Ser
 
 def test_signals_go_to_the_process_that_is_meant(world: World, served: Server) -> None:
     for what, number in ((TERMINATE, 1), (KILL, 2), (KILL, 77)):
-        world.requests.append(REQUEST.pack(what, number, 0))
+        world.requests.append(REQUEST.pack(what, number, 0, 0))
         served._on_request()
     assert world.signals == [(-101, signal.SIGTERM), (102, signal.SIGKILL)]
 
@@ -136,7 +137,7 @@ def test_a_trial_past_its_limit_is_killed_with_its_family(world: World, served: 
     watch: Any = Past()
     served._watch = watch
     for what, index in ((WATCH, 70), (UNWATCH, 0)):
-        world.requests.append(REQUEST.pack(what, 1, index))
+        world.requests.append(REQUEST.pack(what, 1, index, 0))
         served._on_request()
     assert watch.asked == [(1, 101, 70), (1,)]
     served._enforce(watch)
@@ -160,6 +161,95 @@ def test_a_process_that_cannot_be_made_is_told(
 
     monkeypatch.setattr(server, "spawn", spawn)
     served._file = -1
-    world.requests.append(REQUEST.pack(NEW, 3, 0))
+    world.requests.append(REQUEST.pack(NEW, 3, 0, 0))
     served._on_request()
     assert world.said == [("failed", 3, "[Errno 11] Resource temporarily unavailable")]
+
+
+class FakeGuard:
+    """Ends, names and blames whom a test says."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.begun: list[tuple[int, ...]] = []
+        self.ended: list[int] = []
+        self.worst: Guarded | None = None
+        self.largest: Guarded | None = None
+
+    def begin(self, *what: int) -> None:
+        self.begun.append(what)
+
+    def end(self, number: int) -> None:
+        self.ended.append(number)
+
+    def look(self) -> Guarded | None:
+        return self.worst
+
+    def news(self) -> Guarded | None:
+        return self.largest
+
+    def blame(self, number: int) -> Guarded | None:
+        return self.worst if self.worst is not None and self.worst.number == number else None
+
+    def explain(self, one: Guarded) -> str:
+        return f"out of memory: {one.number}"
+
+
+@pytest.fixture
+def guard(world: World, served: Server, monkeypatch: pytest.MonkeyPatch) -> FakeGuard:
+    """The server's, which knows of a trial in each process."""
+    monkeypatch.setattr(server, "MemoryGuard", FakeGuard)
+    world.requests.append(REQUEST.pack(GUARD, 950_000, 0, 0))
+    served._on_request()
+    for number in (1, 2):
+        world.requests.append(REQUEST.pack(WATCH, number, 10 + number, number << 40))
+        served._on_request()
+    made: Any = served._guard
+    assert made.share == 0.95
+    assert made.begun == [(1, 101, 11, 1 << 40), (2, 102, 12, 2 << 40)]
+    return made
+
+
+def test_a_trial_that_takes_too_much_memory_ends_with_all_its_processes(
+    world: World, served: Server, guard: FakeGuard
+) -> None:
+    served._save_memory(served._guard)  # type: ignore[arg-type]
+    assert world.said == []
+    guard.worst = Guarded(2, 102, 12, 0, family={102, 500})
+    served._save_memory(served._guard)  # type: ignore[arg-type]
+    assert world.said == [("memory", 2, 12, "out of memory: 2")]
+    assert sorted(world.signals) == [(102, signal.SIGKILL), (500, signal.SIGKILL)]
+
+
+def test_who_uses_the_most_is_told(world: World, served: Server, guard: FakeGuard) -> None:
+    guard.largest = Guarded(1, 101, 11, 0)
+    served._save_memory(served._guard)  # type: ignore[arg-type]
+    assert world.said == [("largest", 1, 11, "out of memory: 1")]
+    assert world.signals == []
+
+
+def test_whom_the_kernel_kills_for_memory_has_failed(world: World, served: Server, guard: FakeGuard) -> None:
+    guard.worst = Guarded(2, 102, 12, 0)
+    world.dead.update({101: signal.SIGKILL, 102: signal.SIGKILL})
+    served._reap()
+    assert world.said == [
+        ("exited", 1, signal.SIGKILL),
+        ("memory", 2, 12, "out of memory: 2"),
+        ("exited", 2, signal.SIGKILL),
+    ]
+    assert guard.ended == [1, 2]
+
+
+def test_who_crashes_while_memory_is_short_has_crashed(
+    world: World, served: Server, guard: FakeGuard
+) -> None:
+    guard.worst = Guarded(2, 102, 12, 0)
+    world.dead[102] = signal.SIGSEGV
+    served._reap()
+    assert world.said == [("exited", 2, signal.SIGSEGV)]
+
+
+def test_a_paused_trial_still_holds_its_memory(world: World, served: Server, guard: FakeGuard) -> None:
+    world.requests.append(REQUEST.pack(UNWATCH, 1, 11, 0))
+    served._on_request()
+    assert guard.ended == []

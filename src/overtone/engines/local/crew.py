@@ -13,6 +13,7 @@ from overtone.core.job import Job
 from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
 from overtone.engines.local.warm import WarmServer, end_text, was_taken
 from overtone.worker import requests
+from overtone.worker.memory_guard import declared_memory
 from overtone.worker.message_codec import Message
 from overtone.worker.wire import Order
 
@@ -45,6 +46,8 @@ class Crew:
         on_exit: Called with one that is gone, how it ended, for people, and whether somebody
             else took it away: by SIGKILL or SIGTERM, or with the server.
         on_notice: Called with one that somebody else has sent a SIGTERM, and that may save first.
+        on_largest: Called with one whose trial would be ended first if memory ran short, and how much
+            it uses.
         on_ready: Called when the server is ready, or broken: then `broken` says how.
     """
 
@@ -59,6 +62,7 @@ class Crew:
         on_lines: Callable[[TrialProcess, str, list[str]], None],
         on_exit: Callable[[TrialProcess, str, bool], None],
         on_notice: Callable[[TrialProcess], None],
+        on_largest: Callable[[TrialProcess, str], None],
         on_ready: Callable[[str], None],
     ) -> None:
         self.broken: tuple[str, str] | None = None
@@ -70,6 +74,7 @@ class Crew:
         self._on_lines = on_lines
         self._on_exit = on_exit
         self._on_notice = on_notice
+        self._on_largest = on_largest
         self._on_ready = on_ready
         self._null = os.open(os.devnull, os.O_WRONLY)
         self._processes: dict[int, TrialProcess] = {}
@@ -91,6 +96,8 @@ class Crew:
         self._selector.register(server.line, selectors.EVENT_READ, self._on_server)
         self._selector.register(server.prints, selectors.EVENT_READ, self._on_server_prints)
         server.ask(requests.JOB, 0, [os.dup(self._payload)])
+        if self._job.memory_share is not None:
+            server.ask(requests.GUARD, int(1e6 * self._job.memory_share))
 
     def _on_server(self, mask: int) -> None:
         server = self._server
@@ -123,12 +130,18 @@ class Crew:
                 process.pid = answer[2]
         elif kind == "exited":
             self._bury(answer[1], end_text(answer[2]), was_taken(answer[2]))
-        elif kind in ("limit", "noticed"):
+        elif kind == "noticed":
             process = self._processes.get(answer[1])
-            if process is not None and kind == "noticed":
+            if process is not None:
                 self._on_notice(process)
-            elif process is not None and process.start is not None and process.start.index == answer[2]:
-                process.excess = answer[3]
+        elif kind in ("limit", "memory", "largest"):
+            process = self._processes.get(answer[1])
+            if process is None or process.start is None or process.start.index != answer[2]:
+                pass  # its trial has ended meanwhile
+            elif kind == "largest":
+                self._on_largest(process, answer[3])
+            else:
+                process.excess = ("limit" if kind == "limit" else "killed"), answer[3]
         elif kind == "failed":
             self._bury(answer[1], f"could not be started: {answer[2]}")
         elif kind == "ready":
@@ -224,10 +237,12 @@ class Crew:
 
     def watch(self, process: TrialProcess, is_on: bool = True) -> None:
         """Hold the trial in a process to its limits, or no longer."""
-        if self._job.limits is not None and process.start is not None:
-            what = requests.WATCH if is_on else requests.UNWATCH
-            self._server.ask(what, process.number, index=process.start.index)
-            self._watch_server()
+        if process.start is None or (self._job.limits is None and self._job.memory_share is None):
+            return
+        what = requests.WATCH if is_on else requests.UNWATCH
+        amount = declared_memory(process.start)
+        self._server.ask(what, process.number, index=process.start.index, amount=amount)
+        self._watch_server()
 
     def signal(self, process: TrialProcess, what: bytes) -> None:
         """`requests.TERMINATE` or `requests.KILL` a process and what it started."""

@@ -133,6 +133,7 @@ class Local(Engine):
             on_lines=self._on_lines,
             on_exit=self._on_exit,
             on_notice=self._on_notice,
+            on_largest=self._on_largest,
             on_ready=self._on_ready,
         )
         grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
@@ -364,6 +365,9 @@ class Local(Engine):
             return  # by a handler of the user's own: it was heard of first
         self._events.append(Noticed(self.now(), start.trial_id, start.attempt, self._patience.grace_s))
 
+    def _on_largest(self, process: TrialProcess, text: str) -> None:
+        """Of the trials on this machine the one in this process uses the most memory."""
+
     def _on_exit(self, process: TrialProcess, text: str, was_taken: bool) -> None:
         self._patience.forget(process)
         start = process.start
@@ -379,7 +383,7 @@ class Local(Engine):
             return
         del self._running[start.trial_id]
         if process.excess:
-            self._end(start, "limit", process.excess)
+            self._end(start, *process.excess)
         elif self._crew.broken is not None and not process.has_spoken:
             self._end(start, "raised", *self._crew.broken, is_hopeless=True)
         elif process.was_waiting and not process.has_spoken:  # it died while it waited; the trial never ran

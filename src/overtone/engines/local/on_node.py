@@ -51,12 +51,15 @@ class OnNode(Local):
     Attributes:
         on_lines: Called with (trial_id, trial's name, pid, "stdout" or "stderr", lines) for what
             a trial has printed.
+        on_largest: Called with (trial_id, attempt, how much it uses) for the trial that would be ended first
+            if memory ran short.
     """
 
     def __init__(self, packed: bytes) -> None:
         super().__init__(cpus=1, gpus=0, memory=1)
         self._packed = packed
         self.on_lines: Callable[[str, str, int, str, list[str]], None] = lambda *_: None
+        self.on_largest: Callable[[str, int, str], None] = lambda *_: None
 
     def watch(self, sock: socket, call: Callable[[int], None]) -> None:
         """Call `call` in a `poll` whenever `sock` can be read."""
@@ -86,4 +89,9 @@ class OnNode(Local):
         if start is not None:
             name = start.name or f"{self._job.name}_{start.trial_id}"
             self.on_lines(start.trial_id, name, process.shown_pid, stream, lines)
+            self._loop.is_woken = True
+
+    def _on_largest(self, process: TrialProcess, text: str) -> None:
+        if process.start is not None:
+            self.on_largest(process.start.trial_id, process.start.attempt, text)
             self._loop.is_woken = True

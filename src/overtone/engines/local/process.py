@@ -7,7 +7,7 @@ import select
 import socket
 from selectors import EVENT_READ
 
-from overtone.core.messages import Start
+from overtone.core.messages import Cause, Start
 from overtone.engines.message_check import check
 from overtone.errors import MessageError
 from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
@@ -110,7 +110,7 @@ class TrialProcess:
         is_terminated: Whether it was sent a SIGTERM, for not halting.
         is_noticed: Whether somebody else has sent it one, and it may save first.
         leaves_threads: Whether `start` does, so that the process ends with it.
-        excess: What `start` used beyond its limits, for which it was killed.
+        excess: (cause, what it used too much of) if `start` was killed for that.
         is_open: Whether its line can still be read.
         watched: The selector's events that its line is registered for.
     """
@@ -148,7 +148,7 @@ class TrialProcess:
         self.was_waiting = True
         self.ended: Message | None = None
         self.halted = self.is_noticed = self.is_parked = self.leaves_threads = False
-        self.excess = ""
+        self.excess: tuple[Cause, str] | None = None
 
     @property
     def shown_pid(self) -> int:

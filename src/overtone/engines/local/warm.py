@@ -42,9 +42,11 @@ class WarmServer:
     def has_backlog(self) -> bool:
         return bool(self._requests)
 
-    def ask(self, what: bytes, number: int = 0, descriptors: Sequence[int] = (), index: int = 0) -> None:
+    def ask(
+        self, what: bytes, number: int = 0, descriptors: Sequence[int] = (), index: int = 0, amount: int = 0
+    ) -> None:
         """Send a request now, or when `flush` can; takes the descriptors over."""
-        self._requests.append((REQUEST.pack(what, number, index), descriptors))
+        self._requests.append((REQUEST.pack(what, number, index, amount), descriptors))
         self.flush()
 
     def flush(self) -> None:

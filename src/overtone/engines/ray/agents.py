@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from overtone.core.messages import Start
-from overtone.engines.ray import connecting
+from overtone.engines.ray import connecting, memory
 from overtone.engines.ray.groups import bundle_index, ray_amounts
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.relay import Errand, relay
@@ -25,7 +25,8 @@ class NodeAgent:
 
     def work(self, errand: Errand) -> None:
         """Work for a run until its driver hangs up."""
-        relay(errand, _fetch)
+        memory.spare_this_process()
+        relay(errand, _fetch, memory.share())
 
 
 class TrialActor:

@@ -28,7 +28,8 @@ class Node:
         has_called: Whether the agent that was sent there last has called.
         is_doubtful: Whether its agent was lost, and no other one there has called since.
         failures: Of agents in a row.
-        error: Of the last one.
+        error: Of the last one, until another has called.
+        largest: (trial's id, attempt, how much it uses) of the trial that used the most memory there.
         idle_since: Since when it has had no trial, on the monotonic clock; 0 for it has one.
     """
 
@@ -41,6 +42,7 @@ class Node:
     is_doubtful: bool = False
     failures: int = 0
     error: str = ""
+    largest: tuple[str, int, str] | None = None
     idle_since: float = 0.0
 
     @property

@@ -168,6 +168,7 @@ class Nodes:
             return None
         was_doubtful = node.is_doubtful
         node.line, node.failures, node.has_called, node.is_doubtful = line, 0, True, False
+        node.error, node.largest = "", None
         if was_doubtful:
             self._tell()
         self._follower.on_agent(node)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from socket import socket
@@ -29,6 +29,7 @@ class NodeEngine(Protocol):
 
     on_lines: Callable[[str, str, int, str, list[str]], None]
     on_output: Callable[[str, str, str], None]
+    on_largest: Callable[[str, int, str], None]
 
     def watch(self, sock: socket, call: Callable[[int], None]) -> None:
         """Call `call` in a `poll` whenever `sock` can be read."""
@@ -100,18 +101,19 @@ class Errand:
         return bool(self.probe) and os.path.exists(self.probe)
 
 
-def relay(errand: Errand, fetch: Callable[[Any], bytes]) -> None:
+def relay(errand: Errand, fetch: Callable[[Any], bytes], memory_share: float | None = None) -> None:
     """Work for a run until its driver hangs up.
 
     Args:
         fetch: Gives what a reference stands for.
+        memory_share: Of this node's memory; before more is in use, the trial ends that uses the most.
     """
     # Ray ends this process soon after its driver: whichever step that interrupts, the others follow.
     with ExitStack() as at_end:
         sock = at_end.enter_context(call(errand.address, errand.token))
         at_end.callback(objects.release_adopted)
         shares = settle(errand, fetch)
-        job = errand.job if shares else errand.apart
+        job = replace(errand.job if shares else errand.apart, memory_share=memory_share)
         if not shares:
             home = job.folder.parent
             at_end.callback(held_folders.let_go, home, held_folders.hold(home))
@@ -140,6 +142,7 @@ class Relay:
         self._is_over = False
         engine.on_lines = self._on_lines
         engine.on_output = self._on_output
+        engine.on_largest = lambda *said: self._out.append(("largest", *said))
         engine.watch(sock, self._on_orders)
 
     def run(self) -> None:

@@ -10,7 +10,7 @@ from overtone.core.job import Job
 from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Proceed, Start
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check, check_result
-from overtone.engines.ray import agents
+from overtone.engines.ray import agents, memory
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Lease, Leases
 from overtone.engines.ray.limits import NOTHING, Used
@@ -94,9 +94,13 @@ class Trials:
             self._send(trial)
 
     def on_silence(self, node: Node, error: str) -> None:
+        largest = node.largest if memory.is_shortage(node.error) else None
         for trial in self._on(node):
             if trial.is_sent and trial.node is node and trial.actor is None:
-                self._end(trial, "lost", error)
+                if largest is not None and largest[:2] == (trial.start.trial_id, trial.start.attempt):
+                    self._end(trial, "killed", largest[2])  # Ray ended its agent, not knowing of it
+                else:
+                    self._end(trial, "lost", error)
 
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
         if not has_others and self._on(node):
@@ -265,6 +269,8 @@ class Trials:
             trial = self._trials.get(message[1])
             if message[0] == "output":
                 self._output.show(message, node.name)
+            elif message[0] == "largest":
+                node.largest = message[1:]
             elif trial is not None and trial.start.attempt == message[2] and trial.node is node:
                 self._take(trial, message)
 

@@ -141,3 +141,44 @@ def test_a_run_without_trials_on_its_last_node_waits_for_others() -> None:
     trials._output = SimpleNamespace(say=lambda line: None)  # type: ignore[assignment]
     trials.on_broken(nodes.nodes[0], "no such module", False)
     assert trials.events == []
+
+
+class FakeLine:
+    """Takes what is sent."""
+
+    is_open = True
+
+    def put(self, order: Any) -> None: ...
+
+
+def agent_ended(error: str, largest: Any) -> list[tuple[str, str, str]]:
+    """How two trials ended whose agent ended with an error."""
+    trials, leases, nodes = begin("a", "a")
+    node = nodes.nodes[0]
+    node.line = FakeLine()  # type: ignore[assignment]
+    leases.given = [(owner, Lease(CPU, ("id-a",))) for owner in leases.asked]
+    trials.take_granted()
+    if largest is not None:
+        trials.hear(node, [("largest", *largest)])
+    node.error = error
+    trials.on_silence(node, f"the agent of node a ended: {error}")
+    return [(one.trial_id, one.cause, one.error) for one in trials.events]  # type: ignore[union-attr]
+
+
+OOM = "OutOfMemoryError: 1 worker(s) were killed"
+LOST = f"the agent of node a ended: {OOM}"
+
+
+def test_where_ray_ended_the_agent_for_memory_the_trial_that_used_the_most_has_failed() -> None:
+    ends = agent_ended(OOM, ("t1", 0, "out of memory: used 5 GB"))
+    assert ends == [("t0", "lost", LOST), ("t1", "killed", "out of memory: used 5 GB")]
+
+
+@pytest.mark.parametrize("largest", [None, ("t1", 7, "of another attempt"), ("t9", 0, "of one that has ended")])
+def test_without_a_measure_of_these_trials_all_are_lost(largest: Any) -> None:
+    assert agent_ended(OOM, largest) == [("t0", "lost", LOST), ("t1", "lost", LOST)]
+
+
+def test_an_agent_that_ended_otherwise_is_no_trials_failure() -> None:
+    ends = agent_ended("ActorDiedError: it died", ("t1", 0, "out of memory: used 5 GB"))
+    assert [cause for _, cause, _ in ends] == ["lost", "lost"]
