@@ -26,6 +26,7 @@ from overtone.run.leaving import FolderWatch
 from overtone.run.leftovers import LateSaves, clear_out, clear_up, take_in
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
+from overtone.run.overview import Overview
 from overtone.run.resuming import Resuming, told, told_divergences
 from overtone.run.snapshot import Mark, snapshots_of
 from overtone.store.folder_mark import FolderGoneError
@@ -213,7 +214,8 @@ class Run:
                 watch, outstanding = self._watch(), Outstanding()
                 deletions, late = deletions_for(experiment, parts, journal), LateSaves()
                 remembering = [watch, *followers, console]
-                snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding)
+                overview = Overview(parts, journal)
+                snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding, overview.write)
                 if past is not None:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
                     recall = snapshots.recall
@@ -243,6 +245,7 @@ class Run:
                     engine.close()
                     unfinished = [one for one in observers if not _quietly(one, journal)]
                     if journal.is_at_path:
+                        overview.write()
                         clear_up(parts, late)
                         self._mend([*self._loop.disconnected, *unfinished])
 

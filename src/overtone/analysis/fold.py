@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from overtone.journal.codec import PLAIN_REPORT, PLAIN_TRIAL, Codec
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
 
+VERSION = 2
+"""Of what a fold holds: the data of another version is not used."""
+
 _FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver|end)"')
+_VALUES = frozenset({int, float, type(None)})
 _SHOWN = {status.value: status.shown for status in Status}
 
 
@@ -37,7 +41,27 @@ class Fold:
             "results": 0, "trials": {}, "is_interrupted": False, "is_finished": False, "runs": 0,
         }  # fmt: skip
         self._newest: dict[bytes, Mapping[str, Any] | bytes] = {}
-        self._needles: tuple[bytes, ...] = _needles(self.data["goal"])
+        self._has_metric = _finder(self.data["goal"])
+
+    @classmethod
+    def of_data(cls, data: dict[str, Any]) -> Fold:
+        """Go on from data that may have been written by anybody.
+
+        Raises:
+            ValueError, TypeError, KeyError: It is not the data of a fold.
+        """
+        for name, value in Fold().data.items():
+            if value is not None and type(data[name]) is not type(value):
+                raise TypeError(f"{name} is {data[name]!r:.100}")
+        goal, started, planned = data["goal"], data["started"], data["planned"]
+        trials = [[type(name), *map(type, one)] for name, one in data["trials"].items()]
+        if any(one[:2] != [str, str] or len(one) != 3 or one[2] not in _VALUES for one in trials):
+            raise ValueError("trials that have no status")
+        if type(planned) not in (int, type(None)) or type(started) not in _VALUES:
+            raise ValueError("a plan or a beginning that is no number")
+        if goal is not None and (len(goal) != 2 or set(map(type, goal)) != {str}):
+            raise ValueError("a goal without a metric")
+        return cls(data)
 
     def read(self, journal: Path) -> None:
         """Take note of what was recorded since.
@@ -102,9 +126,6 @@ class Fold:
         self.data["results"] += len(bodies)
         self.data["time"] = _time(bodies[-1])
 
-    def _has_metric(self, body: bytes) -> bool:
-        return any(needle in body for needle in self._needles)
-
     def _on_fact(self, facts: dict[str, Any]) -> None:
         """A driver began, another one went on, or the experiment ended with nothing left to do."""
         data, parts = self.data, facts.get("parts")
@@ -125,7 +146,7 @@ class Fold:
         metric, mode = recorded_goal(facts)
         if isinstance(metric, str):
             data["goal"] = [metric, mode if mode in ("max", "min") else Goal(metric).mode]
-            self._needles = _needles(data["goal"])
+            self._has_metric = _finder(data["goal"])
 
     def _on_record(self, record: Record) -> None:
         data, event = self.data, record.event
@@ -158,7 +179,7 @@ class Fold:
             return
         if goal.metric is not None:
             self.data["goal"] = [goal.metric, goal.mode]
-            self._needles = _needles(self.data["goal"])
+            self._has_metric = _finder(self.data["goal"])
 
     def _best(self, mode: str | None) -> dict[str, Any] | None:
         """The trial whose last value is best."""
@@ -180,10 +201,10 @@ def _time(plain: bytes) -> float:
     return float(found[2]) if found is not None else 0.0
 
 
-def _needles(goal: list[str] | None) -> tuple[bytes, ...]:
-    """How a line that has the metric spells it: as ASCII or not."""
+def _finder(goal: list[str] | None) -> Callable[[bytes], Any]:
+    """Whether a line has the metric, spelled as ASCII or not."""
     if goal is None:
-        return ()
-    name = goal[0].rsplit("/", 1)[-1]
-    spelled = {json.dumps(one, ensure_ascii=plain) for one in (name, goal[0]) for plain in (True, False)}
-    return tuple(sorted(one.encode(errors="replace") for one in spelled))
+        return lambda body: False
+    names = {goal[0].rsplit("/", 1)[-1], goal[0]}
+    spelled = {json.dumps(one, ensure_ascii=plain) for one in names for plain in (True, False)}
+    return re.compile(b"|".join(sorted(re.escape(one.encode(errors="replace")) for one in spelled))).search
