@@ -36,7 +36,6 @@ from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
 from overtone.engines.loop import Loop
-from overtone.engines.message_check import check_result
 from overtone.engines.prints import write_output
 from overtone.errors import MessageError, OvertoneError
 from overtone.worker import gpus, requests
@@ -288,7 +287,7 @@ class Local(Engine):
             try:
                 if not process.is_about_trial(message):
                     continue  # after its end
-                event = None if kind in ("ended", "left_threads") else self._event(message, now)
+                event = None if kind in ("ended", "left_threads") else self._event(process, message, now)
             except MessageError as error:
                 self._on_nonsense(process, str(error))
                 return
@@ -314,9 +313,9 @@ class Local(Engine):
             process.ended = ("ended", start.trial_id, start.attempt, "killed", text, "")
         self._crew.refuse(process)
 
-    def _event(self, message: Message, now: float) -> Event:
+    def _event(self, process: TrialProcess, message: Message, now: float) -> Event:
         event = event_of(message, now, NODE)
-        check_result(event)
+        process.results.take(event)
         return event
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:
