@@ -207,7 +207,7 @@ class Run:
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
-            with closing(journal), self._settled(journal):
+            with closing(journal), self._settled(journal) as where:
                 answers: Answers = {}
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
@@ -243,6 +243,8 @@ class Run:
                 finally:
                     host.close()
                     engine.close()
+                    if where.look() and parts.place.url is None:
+                        console.moved_to(str(where.folder))
                     unfinished = [one for one in observers if not _quietly(one, journal)]
                     if journal.is_at_path:
                         overview.write()
@@ -250,11 +252,11 @@ class Run:
                         self._mend([*self._loop.disconnected, *unfinished])
 
     @contextmanager
-    def _settled(self, journal: JournalWriter) -> Iterator[None]:
+    def _settled(self, journal: JournalWriter) -> Iterator[FolderWatch]:
         """Know where the folder lies, in the block and after it: somebody may move or delete it."""
         where = self._where = FolderWatch(self._parts.place, journal, self.interrupt)
         try:
-            yield
+            yield where
         except BaseException as error:
             try:
                 where.settle(self._parts.controller.is_finished)
