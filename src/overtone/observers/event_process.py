@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import signal
 import struct
 import sys
 import time
@@ -19,6 +20,7 @@ from overtone.journal.text import loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
 from overtone.store.folder_mark import FolderMark
+from overtone.store.room import hurry
 
 FLUSH_EVERY_S = 1.0
 
@@ -39,6 +41,7 @@ def main(folder: str, parent: int) -> None:
         parent: The pid of the process that sends batches.
     """
     os.nice(5)  # trials come first
+    signal.signal(signal.SIGTERM, lambda *_: hurry())  # the run ends, and what finds no room is left out
     try:
         _spare_imports()
         files = EventFiles(folder)

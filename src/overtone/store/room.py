@@ -12,9 +12,13 @@ from typing import TypeVar
 PATIENCE_S = 60.0
 """How long a write is tried again while there is no room for it."""
 
+HURRIED_S = 3.0
+"""How long it is tried again once an end was asked for, such as by Ctrl-C."""
+
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
 _LEAST_BYTES = 1 << 20
+_hurried_at: float | None = None  # when somebody asked for an end of all waits in this process
 _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 T = TypeVar("T")
@@ -41,6 +45,28 @@ def is_full(folder: Path) -> bool:
     return disk.f_bavail * disk.f_frsize < _LEAST_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
 
 
+def hurry() -> None:
+    """Let all waits for room in this process, also later ones, end within `HURRIED_S` from now."""
+    global _hurried_at
+    _hurried_at = time.monotonic()
+
+
+def unhurry() -> None:
+    """Let waits for room be as long as before `hurry`."""
+    global _hurried_at
+    _hurried_at = None
+
+
+def is_hurried() -> bool:
+    """Return whether `hurry` was called."""
+    return _hurried_at is not None
+
+
+def is_in_vain() -> bool:
+    """Return whether `hurry` was called more than `HURRIED_S` ago, so that nothing waits any more."""
+    return _hurried_at is not None and time.monotonic() - _hurried_at >= HURRIED_S
+
+
 def try_for_room(
     action: Callable[[], T],
     is_over: Callable[[], bool] = lambda: False,
@@ -65,7 +91,7 @@ def try_for_room(
         try:
             return action()
         except Exception as error:
-            if not lacks_room(error) or clock() - began >= patience_s or is_over():
+            if not lacks_room(error) or clock() - began >= patience_s or is_in_vain() or is_over():
                 raise
             if not has_waited:
                 on_wait(error)
