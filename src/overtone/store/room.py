@@ -18,7 +18,7 @@ HURRIED_S = 3.0
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
 _LEAST_BYTES = 1 << 20
-_hurried_at: float | None = None  # when somebody asked for an end of all waits in this process
+_ends_at: float | None = None  # by when all waits in this process are to end, if somebody asked for that
 _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 T = TypeVar("T")
@@ -45,26 +45,26 @@ def is_full(folder: Path) -> bool:
     return disk.f_bavail * disk.f_frsize < _LEAST_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
 
 
-def hurry() -> None:
-    """Let all waits for room in this process, also later ones, end within `HURRIED_S` from now."""
-    global _hurried_at
-    _hurried_at = time.monotonic()
+def hurry(within_s: float = HURRIED_S) -> None:
+    """Let all waits for room in this process, also later ones, end within so many seconds from now."""
+    global _ends_at
+    _ends_at = time.monotonic() + within_s
 
 
 def unhurry() -> None:
     """Let waits for room be as long as before `hurry`."""
-    global _hurried_at
-    _hurried_at = None
+    global _ends_at
+    _ends_at = None
 
 
 def is_hurried() -> bool:
     """Return whether `hurry` was called."""
-    return _hurried_at is not None
+    return _ends_at is not None
 
 
 def is_in_vain() -> bool:
-    """Return whether `hurry` was called more than `HURRIED_S` ago, so that nothing waits any more."""
-    return _hurried_at is not None and time.monotonic() - _hurried_at >= HURRIED_S
+    """Return whether nothing waits for room any more, since `hurry` was called."""
+    return _ends_at is not None and time.monotonic() >= _ends_at
 
 
 def try_for_room(
