@@ -200,8 +200,14 @@ def all_is_there(disk: Path, found: Any, n_attempts: int = TRIALS) -> None:
 @pytest.mark.parametrize("take", [take_bytes, take_inodes])
 @pytest.mark.parametrize(
     ("trainable", "options"),
-    [(function, {}), (paper, {}), (old, {}), (Steps, {"checkpoint_freq": 1})],
-    ids=["function", "paper", "checkpoint_dir", "class"],
+    [
+        (function, {}),
+        (function, {"log_to_file": True}),
+        (paper, {}),
+        (old, {}),
+        (Steps, {"checkpoint_freq": 1}),
+    ],
+    ids=["function", "to file", "paper", "checkpoint_dir", "class"],
 )
 def test_saving_waits_for_room(disk, capfd, trainable, options, take) -> None:
     found = search(disk, trainable, take, keep_checkpoints_num=LENGTH, **options)

@@ -40,6 +40,7 @@ from overtone.worker.once import once
 from overtone.worker.origin import Origin
 from overtone.worker.saving_rule import SavingRule
 from overtone.worker.shortage import Shortage
+from overtone.worker.spokesman import may_speak
 from overtone.worker.wire import Channel, Nothing, Order, encode
 
 T = TypeVar("T")
@@ -89,7 +90,7 @@ class Session(Origin):
         self.rule = SavingRule(
             job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
         )
-        self._shortage = Shortage(self._look, self._keeper.say_for_all)
+        self._shortage = Shortage(self._look, self._say_for_all)
         self._told: set[str] = set()
         self._warned: set[str] = set()
         self._is_fresh = False  # a checkpoint was kept since the last report, or with it
@@ -332,6 +333,15 @@ class Session(Origin):
                 return order
             if order.trial_id == self._start.trial_id and order.attempt == self._start.attempt:
                 return order
+
+    def _say_for_all(self, text: str) -> None:
+        """Tell the user a line that one trial says for all; the driver says it if prints go to files."""
+        if not may_speak(self._job.folder):
+            return
+        if self._job.log_to_file is None:
+            self._keeper.say(text)
+        else:
+            self._send("no_room", text)
 
     def _send(self, kind: str, *rest: Any) -> None:
         try:

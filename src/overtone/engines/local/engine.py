@@ -44,6 +44,7 @@ from overtone.worker.trial_channel import cpu_threads
 from overtone.worker.wire import event as event_of
 
 NODE = "local"
+_NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})
 
 CLOSE_WITHIN_S = 4.0
 
@@ -287,7 +288,7 @@ class Local(Engine):
             try:
                 if not process.is_about_trial(message):
                     continue  # after its end
-                event = None if kind in ("ended", "left_threads") else self._event(process, message, now)
+                event = None if kind in _NO_EVENTS else self._event(process, message, now)
             except MessageError as error:
                 self._on_nonsense(process, str(error))
                 return
@@ -301,6 +302,8 @@ class Local(Engine):
                 self._events.append(event)
             elif kind == "ended":
                 self._on_ended(process, message)
+            elif kind == "no_room":
+                self.on_output("", "stderr", f"overtone: trial {message[1]}: {message[3]}\n")
             else:
                 self._on_left_threads(process, message)
 

@@ -285,6 +285,9 @@ class Trials:
                 if self._used is not None:
                     self._used.take(trial.start.index, message[3:5])
                 return
+            if kind == "no_room":
+                self._output.say(f"trial {message[1]}: {message[3]}")
+                return
             found = event(message, self._loop.now(), where)
             trial.results.take(found)
         except MessageError as error:
