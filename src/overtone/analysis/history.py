@@ -144,7 +144,8 @@ class History:
         if self.journal.exists() and self.journal.stat().st_size < self._offset:
             # a failed append was taken back, or another experiment is there now
             self.table, self._pasts, self._savers, self._offset, self._n = TrialTable(), {}, {}, 0, 0
-        before, newest = self._n, {}
+        before = self._n
+        newest: dict[bytes, bytes] = {}
         with not_collecting():
             try:
                 for bodies in Lines(self.journal, self._offset, self._n).batches():
