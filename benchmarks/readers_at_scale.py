@@ -3,7 +3,9 @@
     python benchmarks/readers_at_scale.py                    one trial, 500,000 results
     python benchmarks/readers_at_scale.py --trials 1000      as many results of 1,000 trials
 
-Each reader is a process of its own. Memory is the most that it held beyond its imports.
+Each reader is a process of its own. Memory is the most that it held beyond its imports. The first look of
+`ls` is measured with the overviews that drivers keep, and without: after a kill before the first of them,
+or with the journals of an older version.
 """
 
 from __future__ import annotations
@@ -99,6 +101,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1, help="trials of each experiment (1)")
     parser.add_argument("--keep", type=Path, help="a folder for the journals, which are used again")
     arguments = parser.parse_args()
+    from overtone.analysis.overview_file import NAME, OverviewFile
+
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary, "results")
         for name in ("one", "two"):
@@ -106,6 +110,13 @@ def main() -> None:
                 size = write_journal(folder / name, arguments.n, arguments.trials)
                 print(f"{name}: {size / 1e6:.0f} MB")
         cache = Path(temporary, "cache")
+        for name in ("one", "two"):
+            (folder / name / NAME).unlink(missing_ok=True)
+        print("ls of two, no overviews:", ls_cost(folder, Path(temporary, "cache without")))
+        spent = time.process_time()
+        for name in ("one", "two"):
+            OverviewFile(folder / name / "journal.jsonl").write()
+        print(f"two overviews take:      {time.process_time() - spent:.2f} s CPU")
         print("ls of two, first time:  ", ls_cost(folder, cache))
         print("ls of two, second time: ", ls_cost(folder, cache))
         print("frame of a trial:       ", frame_cost(folder / "one"))

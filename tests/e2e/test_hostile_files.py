@@ -164,8 +164,8 @@ MUST_RAISE = {
     f"{CHECKPOINT}/model.bin": {"store", "put"},
 }  # fmt: skip
 PLACES = [
-    "journal.jsonl.lock", TALLY, "driver.json", ".url", "snapshot.json", "result.json", f"{TRIAL}/result.json",
-    f"{TRIAL}/progress.csv", f"{TRIAL}/params.json", f"{TRIAL}/error.txt", f"{CHECKPOINT}/.manifest.json",
+    "journal.jsonl.lock", TALLY, "driver.json", ".url", "snapshot.json", "overview.json", "result.json",
+    f"{TRIAL}/result.json", f"{TRIAL}/progress.csv", f"{TRIAL}/params.json", f"{TRIAL}/error.txt", f"{CHECKPOINT}/.manifest.json",
     f"{CHECKPOINT}/model.bin", f"{CHECKPOINT}/.overtone.json", f"{CHECKPOINT}/data.json", f"{CHECKPOINT}/data.pkl",
 ]  # fmt: skip
 

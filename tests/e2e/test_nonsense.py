@@ -21,6 +21,7 @@ _WRONG = {
     "a huge frame": MARK + b"\xff\xff\xff\x7f" + b"x" * 1000,
     "no own fields": {"loss": 1.0},
     "another iteration": {**_OWN, "loss": 1.0, "training_iteration": 7},
+    "a later result": {**_OWN, "loss": 1.0, "training_iteration": 999_999},
     "no boolean": {**_OWN, "loss": 1.0, "training_iteration": 1, "done": "no"},
     "no mapping": [1],
 }
@@ -44,7 +45,8 @@ def train(config: dict[str, Any]) -> None:
     session: Any = current()
     sent = _WRONG[name]
     if not isinstance(sent, bytes):
-        head = json.dumps(["reported", session._start.trial_id, session._start.attempt, 1, None])
+        t = 999_999 if name == "a later result" else 1
+        head = json.dumps(["reported", session._start.trial_id, session._start.attempt, t, None])
         sent = framed(f"{head}\n{json.dumps(sent)}".encode())
     session._channel._sock.sendall(sent)
     tune.report({"loss": 0.1})  # waits to be killed, as it is not answered
@@ -74,4 +76,4 @@ def test_nonsense_ends_one_trial_and_odd_numbers_none(
         assert len(list(ended[name].results())) == 2, name
     said = capfd.readouterr()
     assert "disconnected" not in said.err
-    assert "12 trials" in said.out
+    assert "13 trials" in said.out

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -96,6 +97,41 @@ def old(config: dict[str, Any]) -> None:
         tune.report(loss=t)
 
 
+INTERRUPTED = """
+import json, tempfile, time
+from pathlib import Path
+from overtone import tune
+
+def function(config):
+    for t in range(1, 100_000):
+        time.sleep(0.05)
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "state").write_text(json.dumps(t) + " " * 20_000)
+            tune.report({{"loss": t}}, checkpoint=tune.Checkpoint.from_directory(folder))
+
+class Steps(tune.Trainable):
+    def setup(self, config):
+        self.t = 0
+
+    def step(self):
+        time.sleep(0.05)
+        self.t += 1
+        return {{"loss": self.t}}
+
+    def save_checkpoint(self, folder):
+        Path(folder, "state").write_bytes(b"0" * 20_000)
+
+    def load_checkpoint(self, folder):
+        pass
+
+tune.run(
+    Steps if "{kind}" == "class" else function, config={{"x": tune.uniform(0, 1)}}, num_samples=2, name="exp",
+    storage_path="{storage}", metric="loss", mode="max", resources_per_trial={{"cpu": 0.1}}, verbose=1,
+    **({{"checkpoint_freq": 1}} if "{kind}" == "class" else {{}}),
+)
+"""
+
+
 class Steps(tune.Trainable):
     def setup(self, config: dict[str, Any]) -> None:
         self.t = 0
@@ -164,8 +200,14 @@ def all_is_there(disk: Path, found: Any, n_attempts: int = TRIALS) -> None:
 @pytest.mark.parametrize("take", [take_bytes, take_inodes])
 @pytest.mark.parametrize(
     ("trainable", "options"),
-    [(function, {}), (paper, {}), (old, {}), (Steps, {"checkpoint_freq": 1})],
-    ids=["function", "paper", "checkpoint_dir", "class"],
+    [
+        (function, {}),
+        (function, {"log_to_file": True}),
+        (paper, {}),
+        (old, {}),
+        (Steps, {"checkpoint_freq": 1}),
+    ],
+    ids=["function", "to file", "paper", "checkpoint_dir", "class"],
 )
 def test_saving_waits_for_room(disk, capfd, trainable, options, take) -> None:
     found = search(disk, trainable, take, keep_checkpoints_num=LENGTH, **options)
@@ -197,3 +239,32 @@ def test_an_automatic_checkpoint_is_left_out(disk, capfd, take, monkeypatch) -> 
     all_is_there(disk, found)
     said = "".join(capfd.readouterr())
     assert "disconnected" not in said
+
+
+@pytest.mark.timeout(100)
+@pytest.mark.parametrize("kind", ["class", "function"])
+def test_ctrl_c_does_not_wait_for_room(disk, tmp_path, kind) -> None:
+    """The disk stays full: the run ends in some seconds, and says what is not saved."""
+    script, journal = tmp_path / "train.py", disk / "exp" / "journal.jsonl"
+    script.write_text(INTERRUPTED.format(kind=kind, storage=str(disk)))
+    command = [sys.executable, str(script)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+        try:
+            give_up_at = time.monotonic() + 30
+            while time.monotonic() < give_up_at:
+                if journal.exists() and journal.read_text().count('"e":"reported"') > 8:
+                    break
+                time.sleep(0.02)
+            take_bytes(disk)
+            time.sleep(2.0)
+            run.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            said, _ = run.communicate(timeout=60)
+            took = time.monotonic() - began
+        finally:
+            run.kill()
+            give_back(disk)
+    assert took < 9.0, (took, said)
+    # the page that the journal ends in may have room for the last records
+    assert "could not be written before the end" in said or "2 PAUSED" in said, said
+    assert "overtone resume" in said, said

@@ -6,13 +6,11 @@ asks for them.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
-from zlib import crc32
 
 from overtone.analysis.columns import Block
 from overtone.analysis.recorded_config import with_tuples
@@ -22,7 +20,15 @@ from overtone.core.sizes import LONGEST_LINE
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
 from overtone.errors import StorageError
-from overtone.journal.codec import PLAIN_REPORT, Codec, unsealed
+from overtone.journal.codec import (
+    PLAIN_REPORT,
+    PLAIN_TRIAL,
+    SEAL_BYTES,
+    Codec,
+    plain_metrics,
+    unsealed,
+    unsealed_batch,
+)
 from overtone.journal.garbage import not_collecting
 from overtone.journal.header import header
 from overtone.journal.newest_parts import newest_parts
@@ -30,15 +36,9 @@ from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
 from overtone.regular_files import open_regular
 
-_MOST_ROWS, _MOST_BYTES = 4096, 1 << 22  # that are decoded at once
+_MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
 _CLOSE_BYTES = 2048  # results that are no further apart are found faster together
 _FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
-_PLAIN_LINE = (
-    rb'(\{"n":\d+,"e":"reported","time":[-+.e\d]+,"trial_id":"%b","attempt":\d+,"t":\d+,"metrics":(.*))'
-    rb',"crc":"([0-9a-f]{8})"\}\n'
-)
-"""A whole line of `PLAIN_REPORT` of one trial: its body, its metrics and its checksum."""
-_SEAL_BYTES = 19  # what Lines takes off a line: its checksum and its newline
 
 
 class Past:
@@ -144,45 +144,58 @@ class History:
         if self.journal.exists() and self.journal.stat().st_size < self._offset:
             # a failed append was taken back, or another experiment is there now
             self.table, self._pasts, self._savers, self._offset, self._n = TrialTable(), {}, {}, 0, 0
-        lines = Lines(self.journal, self._offset, self._n)
-        decode, table, pasts, plain = self._codec.decode, self.table, self._pasts, PLAIN_REPORT.match
-        newest: dict[str, re.Match[bytes]] = {}
+        before = self._n
+        newest: dict[bytes, bytes] = {}
         with not_collecting():
             try:
-                for body in lines:
-                    found = plain(body)
-                    if found is not None:  # most lines: only the newest of each trial is looked into
-                        trial_id = found[3].decode()
-                        pasts[trial_id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
-                        newest[trial_id] = found
-                        continue
-                    record = decode(body, True)
-                    if record is None:
-                        continue
-                    row = table.apply(record)
-                    if row is not None:
-                        newest.pop(row.id, None)
-                        pasts[row.id].offsets.append(lines.offset - len(body) - _SEAL_BYTES)
-                        row.n_results = len(pasts[row.id].offsets)
-                    self._note(record)
+                for bodies in Lines(self.journal, self._offset, self._n).batches():
+                    self._take(bodies, newest)
             except KeyError as error:
                 raise StorageError(
-                    f"{self.journal}, line {lines.n}: it is about {error}, of which nothing was said before"
+                    f"{self.journal}, line {self._n + 1}: it is about {error}, which no line before mentions"
                 ) from error
             finally:
                 self._show(newest.values())
-                table.n = lines.n
-                count = lines.n - self._n
-                self._offset, self._n = lines.offset, lines.n
-        return count
+                self.table.n = self._n
+        return self._n - before
 
-    def _show(self, newest: Iterable[re.Match[bytes]]) -> None:
+    def _take(self, bodies: Sequence[bytes], newest: dict[bytes, bytes]) -> None:
+        """Take note of the next lines.
+
+        Args:
+            newest: Gets the newest line of each trial if it is a plain report. Most lines are plain
+                reports, and only the newest is decoded.
+        """
+        trial_of, pasts, offset, n = PLAIN_TRIAL.match, self._pasts, self._offset, self._n
+        add_offset: dict[bytes, Callable[[int], None]] = {}
+        try:
+            for body in bodies:
+                trial = trial_of(body)[1]  # type: ignore[index]  # it matches any line
+                if trial is not None:
+                    if trial not in add_offset:
+                        add_offset[trial] = pasts[trial.decode()].offsets.append
+                    add_offset[trial](offset)
+                    newest[trial] = body
+                elif (record := self._codec.decode(body, True)) is not None:
+                    row = self.table.apply(record)
+                    if row is not None:
+                        newest.pop(row.id.encode(), None)
+                        pasts[row.id].offsets.append(offset)
+                        row.n_results = len(pasts[row.id].offsets)
+                    self._note(record)
+                offset += len(body) + SEAL_BYTES
+                n += 1
+        finally:
+            self._offset, self._n = offset, n
+
+    def _show(self, newest: Iterable[bytes]) -> None:
         """Take note of the newest report of each trial, where it led to nothing."""
         table, latest = self.table, self.table.time
-        for found in newest:
+        for body in newest:
+            found = PLAIN_REPORT.match(body)
+            assert found is not None
             n, time, name, _, t = found.groups()
-            metrics = LazyMetrics(found.string[found.end() :])
-            row = table.show(int(n), float(time), name.decode(), int(t), metrics)
+            row = table.show(int(n), float(time), name.decode(), int(t), LazyMetrics(body[found.end() :]))
             row.n_results = len(self._pasts[row.id].offsets)
             latest = max(latest, table.time)
         table.time = latest
@@ -238,17 +251,15 @@ class History:
 
     def _plain(self, trial_id: str, numbers: range) -> list[bytes] | None:
         """The texts of results; None if they are far apart, or if one led to something or is damaged."""
-        offsets = self._pasts[trial_id].offsets
-        start, last = offsets[numbers[0]], offsets[numbers[-1]]
+        offsets = self._pasts[trial_id].offsets[numbers.start : numbers.stop]
+        start, last = offsets[0], offsets[-1]
         if last - start > len(numbers) * _CLOSE_BYTES:
             return None
         with open_regular(self.journal, buffer_bytes=0) as file:
             data = _read_lines(file, start, last, last - start + _CLOSE_BYTES)
-        name = re.escape(trial_id.encode())
-        found = re.findall(_PLAIN_LINE % name, data[: data.find(b"\n", last - start) + 1])
-        if len(found) != len(numbers) or any(crc32(body) != int(crc, 16) for body, _, crc in found):
-            return None
-        return [metrics for _, metrics, _ in found]
+        begins = [offset - start for offset in offsets]
+        bodies = unsealed_batch([data[begin : data.find(b"\n", begin)] for begin in begins])
+        return plain_metrics(bodies, trial_id.encode()) if len(bodies) == len(numbers) else None
 
     def _bodies(self, trial_id: str, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
         """The verified lines of a trial's results of these numbers."""

@@ -25,8 +25,11 @@ class Holder(NamedTuple):
         return f"process {self.pid} on {self.hostname}"
 
 
-def holder(journal: Path) -> Holder | None:
+def holder(journal: Path, watches: bool = True) -> Holder | None:
     """Who runs the experiment of this journal; None where nobody does.
+
+    Args:
+        watches: Whether to wait some seconds for a renewal of a lease that seems to be old.
 
     Raises:
         StorageError: It is the local part of a URL that cannot be read.
@@ -35,7 +38,7 @@ def holder(journal: Path) -> Holder | None:
     if found is not None:
         return found
     url = origin(journal.parent)
-    return None if url is None else _of_lease(url)
+    return None if url is None else _of_lease(url, watches)
 
 
 def _of_lock(journal: Path) -> Holder | None:
@@ -67,12 +70,12 @@ def _of_lock(journal: Path) -> Holder | None:
         os.close(fd)  # which lets go of the lock as well
 
 
-def _of_lease(url: str) -> Holder | None:
+def _of_lease(url: str, watches: bool) -> Holder | None:
     """Who holds the newest lease at a URL, and was heard of lately."""
     from overtone.store.files import RemoteFiles
     from overtone.store.lease import holder as holder_at
 
-    facts = holder_at(RemoteFiles(url))
+    facts = holder_at(RemoteFiles(url), watches=watches)
     return None if facts is None else _read(json.dumps(facts).encode())
 
 

@@ -13,11 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from overtone.cli.fold import Fold
+from overtone.analysis.fold import VERSION, Fold
+from overtone.analysis.overview_file import load_fold
 from overtone.errors import StorageError
 from overtone.regular_files import open_regular
 
-_VERSION = 2  # of what a Fold holds and of the table: another one is thrown away
 _START_BYTES, _END_BYTES = 512, 64  # of what was read of a journal; they tell whether it is still the same
 _MOST = 2000  # experiments that are remembered
 
@@ -88,14 +88,14 @@ class Index:
         self._file.parent.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(self._file, timeout=1.0)
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, _VERSION):
+        if version not in (0, VERSION):
             self._database.execute("DROP TABLE IF EXISTS experiments")
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS experiments (journal TEXT PRIMARY KEY, stamp TEXT NOT NULL, "
             "summary TEXT NOT NULL, fold TEXT NOT NULL, ends BLOB NOT NULL)"
         )
         self._database.execute("SELECT journal, stamp, summary, fold, ends FROM experiments LIMIT 1")
-        self._database.execute(f"PRAGMA user_version = {_VERSION}")
+        self._database.execute(f"PRAGMA user_version = {VERSION}")
         self._database.commit()
 
     def _close(self) -> None:
@@ -152,12 +152,12 @@ def _key(journal: Path) -> str:
 def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> Fold:
     """A fold that goes on where the last one stopped, if that part of the journal is still the same.
 
-    It is not if the journal was replaced, or was cut and has grown again.
+    It is not if the journal was replaced, or was cut and has grown again. At a first look, the driver
+    may have left one.
     """
-    if known is None:
-        return Fold()
-    data = json.loads(known[2])
-    return Fold(data) if known[3] == _ends(journal, data["offset"]) else Fold()
+    if known is not None and known[3] == _ends(journal, (data := json.loads(known[2]))["offset"]):
+        return Fold(data)
+    return load_fold(journal) or Fold()
 
 
 def _ends(journal: Path, offset: int) -> bytes:

@@ -82,7 +82,7 @@ def _overviews(journals: list[Path]) -> list[dict[str, Any]]:
     with Index() as index:
         for journal in journals:
             try:
-                found.append(overview(journal, index))
+                found.append(overview(journal, index, watches=False))
             except Exception as error:  # one bad folder must not hide the others
                 found.append(damaged(journal, error))
     return found

@@ -36,13 +36,16 @@ def status_now(status: str, is_running: bool) -> str:
     return "INTERRUPTED" if status == "RUNNING" and not is_running else status
 
 
-def overview(journal: Path, index: Index) -> dict[str, Any]:
+def overview(journal: Path, index: Index, watches: bool = True) -> dict[str, Any]:
     """The experiment in one JSON object, as docs/cli.md lists it.
+
+    Args:
+        watches: See `holder`.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
     """
-    by = holder(journal)
+    by = holder(journal, watches)
     known = index.summary(journal)
     if by is None and known["started"] is None:
         header(journal)  # says so where there is none

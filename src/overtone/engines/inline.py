@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import heapq
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -153,6 +154,9 @@ class Inline(Engine):
 
     def note(self, message: Message) -> None:
         """A trial says something."""
+        if message[0] == "no_room":
+            print(f"overtone: trial {message[1]}: {message[3]}", file=sys.__stderr__, flush=True)
+            return
         self._events.append(event(message, self.now(), NODE))
 
     def wait_for_news(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from overtone.core.messages import Event, Reported, Start
+from overtone.core.messages import Event, Reported, Saved, Start, Started
 from overtone.errors import MessageError
 from overtone.worker.message_codec import WRONG, Message
 
@@ -14,6 +14,7 @@ _OWN = (
 )  # fmt: skip
 """What the session adds to each result, and readers rely on; beside the number of the iteration."""
 
+_OWN_NAMES = ", ".join(_OWN)
 _own_of = itemgetter(*_OWN)
 _TYPES = frozenset((float, float, float, steps, int, int, str, bool) for steps in (int, float, type(None)))
 
@@ -41,18 +42,35 @@ def check(message: Message, start: Start) -> None:
             raise MessageError(f"its checkpoint {kept.uri!r:.200} does not lie in the trial's folder")
 
 
-def check_result(event: Event) -> None:
-    """Refuse a result that lacks what the session adds to each.
+class ResultCheck:
+    """Follows the results of one attempt: each has what its session adds, and the next number."""
 
-    Raises:
-        MessageError: A field of the session's own is missing, or is not as a session writes it.
-    """
-    if type(event) is not Reported:
-        return
-    metrics = event.metrics
-    try:
-        is_own = metrics["training_iteration"] == event.t and tuple(map(type, _own_of(metrics))) in _TYPES
-    except KeyError:
-        is_own = False
-    if not is_own:
-        raise MessageError(f"a result in which {', '.join(_OWN)} are not a session's: {event.raw[:200]!r}")
+    __slots__ = ("_t",)
+
+    def __init__(self) -> None:
+        self._t = 0
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the attempt.
+
+        Raises:
+            MessageError: A field of the session's own is missing, or is not as a session writes it; or
+                a number is not the next one.
+        """
+        if type(event) is Reported:
+            metrics = event.metrics
+            try:
+                is_typed = tuple(map(type, _own_of(metrics))) in _TYPES
+                is_own = is_typed and metrics["training_iteration"] == event.t
+            except KeyError:
+                is_own = False
+            if not is_own:
+                raise MessageError(f"a result in which {_OWN_NAMES} are not a session's: {event.raw[:200]!r}")
+            if event.t != self._t + 1:
+                raise MessageError(f"it reports result {event.t} after result {self._t}")
+            self._t = event.t
+        elif type(event) is Started:
+            self._t = event.restored.t if event.restored is not None else 0
+        kept = event.checkpoint if isinstance(event, (Reported, Saved)) else None
+        if kept is not None and kept.t > self._t:
+            raise MessageError(f"it saves result {kept.t} after result {self._t}")

@@ -7,7 +7,7 @@ of the file, and memory is linear in its longest line.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -15,7 +15,7 @@ from typing import BinaryIO, Literal
 
 from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import OvertoneError, StorageError
-from overtone.journal.codec import unsealed
+from overtone.journal.codec import SEAL_BYTES, unsealed, unsealed_batch
 from overtone.journal.header import checked_header
 from overtone.regular_files import open_regular
 
@@ -68,6 +68,19 @@ class Lines:
         self._tail = tail
 
     def __iter__(self) -> Iterator[bytes]:
+        for bodies in self.batches():
+            self.n -= len(bodies)
+            self.offset -= batch_bytes(bodies)
+            bodies.reverse()
+            while bodies:  # a long line is freed once its reader has done with it
+                body = bodies.pop()
+                self.n += 1
+                self.offset += len(body) + SEAL_BYTES
+                yield body
+                del body
+
+    def batches(self) -> Iterator[list[bytes]]:
+        """Yield the lines, many at a time. `offset` and `n` belong to the last line of the batch."""
         with open_for_reading(self.path) as file:
             file.seek(self.offset)
             pieces: list[bytes] = []  # of a line whose end was not read yet, joined once at its end
@@ -84,32 +97,46 @@ class Lines:
                     lines[0] = b"".join(pieces)
                 pieces = [last] if (last := lines.pop()) else []
                 length = len(last)
-                lines.reverse()
-                while lines:
-                    line = lines.pop()
-                    size = len(line) + 1
-                    body = unsealed(line)
-                    if body is None:
-                        self._drop_hole(file, line)
-                        return
-                    del line  # else a long line is in memory twice while its record is decoded
-                    if self.offset and not self.n:
-                        self.n = _number(body) - 1
-                    self.n += 1
-                    if not body.startswith(b"%b%d," % (_BEGINNING, self.n)):
-                        raise self._missing(body)
-                    if self.n == 1:
-                        checked_header(self.path, body)
-                    self.offset += size
-                    yield body
+                bodies = unsealed_batch(lines)
+                damaged = lines[len(bodies)] if len(bodies) < len(lines) else None
+                del lines  # else a long line is in memory twice while its record is decoded
+                n_good = self._numbered(bodies)
+                misplaced = bodies[n_good] if n_good < len(bodies) else None
+                del bodies[n_good:]
+                self.n += n_good
+                self.offset += batch_bytes(bodies)
+                if bodies:
+                    yield bodies
+                if misplaced is not None:
+                    raise self._missing(misplaced)
+                if damaged is not None:
+                    self._drop_hole(file, damaged)
+                    return
+                del bodies
             if pieces:
                 rest = b"".join(pieces)
                 pieces.clear()
                 self._drop_torn(rest)
 
+    def _numbered(self, bodies: Sequence[bytes]) -> int:
+        """Return how many of these records follow one another, from the front on; check the header."""
+        if self.offset and not self.n and bodies:
+            self.n = _number(bodies[0]) - 1
+        first = self.n + 1
+        if not self.n:
+            if bodies and bodies[0].startswith(b"%b1," % _BEGINNING):
+                checked_header(self.path, bodies[0])
+        elif _are_numbered(bodies, first):
+            return len(bodies)
+        for i, body in enumerate(bodies):
+            if not body.startswith(b"%b%d," % (_BEGINNING, first + i)):
+                return i
+        return len(bodies)
+
     def _missing(self, body: bytes) -> StorageError:
         return StorageError(
-            f"{self.path}, line {self.n}: record {self.n} is missing; the line begins with {body[:40]!r}. "
+            f"{self.path}, line {self.n + 1}: record {self.n + 1} is missing; the line begins with "
+            f"{body[:40]!r}. "
             f"{self._remedy('before this line')}"
         )
 
@@ -148,6 +175,19 @@ class Lines:
             f"Restore the file from a copy; or cut it {where} (truncate -s {self.offset} "
             f"{quote(os.fspath(self.path))}), which gives up this record and all that follow{follow}"
         )
+
+
+def batch_bytes(bodies: Sequence[bytes]) -> int:
+    """Return how many bytes the lines of these bodies take in the file."""
+    return sum(map(len, bodies)) + SEAL_BYTES * len(bodies)
+
+
+def _are_numbered(bodies: Sequence[bytes], first: int) -> bool:
+    """Return whether the records are numbered from `first` on, if all numbers have as many digits."""
+    end = first + len(bodies)
+    size = len(b"%b%d," % (_BEGINNING, first))
+    numbers = b"%b%%d," % _BEGINNING * len(bodies) % tuple(range(first, end))
+    return len(numbers) == size * len(bodies) and b"".join([body[:size] for body in bodies]) == numbers
 
 
 def _number(body: bytes) -> int:

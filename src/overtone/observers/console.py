@@ -119,6 +119,10 @@ class Console(Observer):
         if self._display is not None:
             self._display.show_output(trial_id, stream, text)
 
+    def moved_to(self, folder: str) -> None:
+        """Name this folder from now on: the results lie there now."""
+        self.facts.folder = folder
+
     def flush(self) -> None:
         """Show what is new, if it is time; call it about once a second even without news."""
         if self._display is not None and self._progress is not None and not self._is_closed:

@@ -9,10 +9,12 @@ import struct
 import sys
 import time
 from contextlib import suppress
+from select import select
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
 from overtone.observers.aside import Aside
+from overtone.store.room import is_hurried
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -24,6 +26,7 @@ MOST_WAITING = 50_000
 """Messages that may wait."""
 
 _START_AFTER_S = 0.1
+_LOOK_EVERY_S = 0.25
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
@@ -65,6 +68,8 @@ class EventWriter:
             StorageError: It could not be written.
         """
         try:
+            if self._process is not None and is_hurried():
+                self._process.terminate()  # it writes what it can, and waits no longer for room
             self._aside.wait()
         finally:
             process, self._process = self._process, None
@@ -92,6 +97,11 @@ class EventWriter:
             process.stdin.write(frame([]))
         with suppress(OSError):
             process.stdin.close()
+        is_told = False
+        while not select([process.stdout], [], [], _LOOK_EVERY_S)[0]:  # it says nothing before its end
+            if is_hurried() and not is_told:
+                process.terminate()
+                is_told = True
         said = process.stdout.read().decode(errors="replace").strip()
         process.stdout.close()
         if process.wait() != 0:

@@ -52,6 +52,9 @@ class SilentConsole(Observer):
         """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""
         self._out.write(self._output.feed(trial_id, stream, text))
 
+    def moved_to(self, folder: str) -> None:
+        """Nothing: no folder is named."""
+
     def close(self) -> None:
         """Show the lines that were never ended. Twice is safe."""
         self._out.write(self._output.rest())

@@ -26,6 +26,7 @@ from overtone.run.leaving import FolderWatch
 from overtone.run.leftovers import LateSaves, clear_out, clear_up, take_in
 from overtone.run.loop import Loop, warn
 from overtone.run.outstanding import Outstanding
+from overtone.run.overview import Overview
 from overtone.run.resuming import Resuming, told, told_divergences
 from overtone.run.snapshot import Mark, snapshots_of
 from overtone.store.folder_mark import FolderGoneError
@@ -206,14 +207,15 @@ class Run:
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
-            with closing(journal), self._settled(journal):
+            with closing(journal), self._settled(journal) as where:
                 answers: Answers = {}
                 host = host_for(parts.searcher, parts.space, engine, answers)
                 followers = followers_for(experiment, parts, self._save)
                 watch, outstanding = self._watch(), Outstanding()
                 deletions, late = deletions_for(experiment, parts, journal), LateSaves()
                 remembering = [watch, *followers, console]
-                snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding)
+                overview = Overview(parts, journal)
+                snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding, overview.write)
                 if past is not None:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
                     recall = snapshots.recall
@@ -241,17 +243,20 @@ class Run:
                 finally:
                     host.close()
                     engine.close()
+                    if where.look() and parts.place.url is None:
+                        console.moved_to(str(where.folder))
                     unfinished = [one for one in observers if not _quietly(one, journal)]
                     if journal.is_at_path:
+                        overview.write()
                         clear_up(parts, late)
                         self._mend([*self._loop.disconnected, *unfinished])
 
     @contextmanager
-    def _settled(self, journal: JournalWriter) -> Iterator[None]:
+    def _settled(self, journal: JournalWriter) -> Iterator[FolderWatch]:
         """Know where the folder lies, in the block and after it: somebody may move or delete it."""
         where = self._where = FolderWatch(self._parts.place, journal, self.interrupt)
         try:
-            yield
+            yield where
         except BaseException as error:
             try:
                 where.settle(self._parts.controller.is_finished)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from overtone.run.loop import warn
+from overtone.store.room import hurry, unhurry
 
 
 @contextmanager
@@ -24,12 +25,14 @@ def ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
         if len(seen) > 1:
             raise KeyboardInterrupt
         warn("interrupted: letting trials save and end; once more to end them at once")
+        hurry()  # who waits for room on a full disk would make everybody wait
         interrupt()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
+        unhurry()
         for number, handler in before.items():
             signal.signal(number, handler)
     if signal.SIGTERM in seen:

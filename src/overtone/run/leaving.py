@@ -105,8 +105,12 @@ class FolderWatch:
             f"{self.folder / JOURNAL}. {rest} To look: overtone show {quote(str(self.folder))}"
         )
 
+    def look(self) -> bool:
+        """Follow the folder's move, if the system can tell where it went; return whether it is elsewhere."""
+        self._look()
+        return self.folder != self._place.folder
+
     def _look(self) -> None:
-        """Follow the folder's move, if the system can tell where it went."""
         if not self._journal.is_at_path:
             where = self._journal.found_at()
             if where is not None:

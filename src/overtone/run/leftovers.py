@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
 from overtone.core.messages import Ended, Event, Reported, Saved, Start
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 SETTLED_S = 60.0
 """An unfinished save that did not change for so long has no process on another machine."""
+
+
+MOST_TOLD = 20
+"""Checkpoints that are told of by name."""
 
 
 class Finder(Protocol):
@@ -110,6 +115,7 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
     by_trial: dict[str, list[Leftover]] = {}
     for finder in _finders(parts):
         found = patiently(lambda finder=finder: finder.find(named))  # type: ignore[misc]
+        _tell_kept([one for one in found if not one.is_ours])
         found = [one for one in found if one.is_ours]
         wanted = [one for one in found if is_wanted(one, controller.trials, fence)]
         _remove(finder, [one for one in found if one not in wanted])
@@ -286,6 +292,21 @@ def _remove(finder: Finder, found: list[Leftover]) -> None:
         n, n_bytes = n + 1, n_bytes + one.size_bytes
     if n:
         warn(f"removed {_counted(n, 'unfinished save')} ({_size(n_bytes)}) that the journal does not name")
+
+
+def _tell_kept(found: Sequence[Leftover]) -> None:
+    """Tell of checkpoints that are not deleted, since nothing in them says that Overtone saved them there."""
+    if not found:
+        return
+    listed = [f"\n  {one.uri} ({_size(one.size_bytes)})" for one in found[:MOST_TOLD]]
+    more = len(found) - len(listed)
+    here = [quote(one.uri) for one in found[:MOST_TOLD] if not one.names]
+    warn(
+        f"kept {_counted(len(found), 'checkpoint')} that the journal does not name, of an older version or "
+        f"your own:{''.join(listed)}"
+        + (f"\n  and {more} more" if more else "")
+        + (f"\nto remove what is listed: rm -r {' '.join(here)}" if here else "")
+    )
 
 
 def _counted(n: int, noun: str) -> str:

@@ -34,7 +34,7 @@ from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
 from overtone.store.folder_mark import FolderGoneError
-from overtone.store.room import PATIENCE_S
+from overtone.store.room import PATIENCE_S, is_in_vain
 
 if TYPE_CHECKING:
     from overtone.run.leftovers import LateSaves
@@ -282,12 +282,16 @@ class Loop:
                 self._append(records)
                 return
             except StorageError as error:
+                if is_in_vain():
+                    lost = f"{len(records)} record{'' if len(records) == 1 else 's'}"
+                    self._warn(f"{lost} could not be written before the end: a resume does that work again")
+                    raise
                 if time.monotonic() - began > JOURNAL_PATIENCE_S:
                     raise
                 if pause_s == 0.1:
                     self._warn(f"{error} (trying again for {JOURNAL_PATIENCE_S:g} s)")
                 time.sleep(pause_s)
-                pause_s = min(5.0, pause_s * 2)
+                pause_s = min(1.0, pause_s * 2)
 
     def _show(self, records: Sequence[Record]) -> None:
         """Show each record to every observer before the next one: they may share a table."""

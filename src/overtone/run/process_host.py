@@ -3,6 +3,10 @@
 It goes there as it is when it is asked for the first time: what an earlier driver's journal told it, it
 knows by then. From there on questions and answers travel as data, a config by its places in the space. The
 process is this driver's alone: it ends with it, and Ctrl-C does not reach it.
+
+Answers are pickles, unlike what trials send: a config may hold any object of the space, and an error is
+raised as it was. What runs in the process is the searcher that the user handed to this very driver, as a
+pickle that the driver made. It has run here before, and may do all that the driver may.
 """
 
 from __future__ import annotations

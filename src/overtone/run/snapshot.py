@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from overtone.core.protocols import Observer, Searcher
+from overtone.journal.checksum import checksum_of
 from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
-from overtone.regular_files import open_regular, read_regular
+from overtone.regular_files import read_regular
 from overtone.run.graph import NotData, NotTheSame, frozen, thaw
 from overtone.run.journals import header_parts
 from overtone.run.loop import warn
@@ -80,6 +81,7 @@ class Snapshots:
         made_of: Tells the algorithms and their arguments apart; "" where no snapshot serves.
         modules: Where the user's own algorithms are from.
         clock: Seconds, from anywhere.
+        on_taken: Called after each snapshot.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class Snapshots:
         made_of: str,
         modules: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
+        on_taken: Callable[[], None] = lambda: None,
     ) -> None:
         self._path = folder / NAME
         self._journal_path = folder / "journal.jsonl"
@@ -100,6 +103,7 @@ class Snapshots:
         self._made_of = made_of
         self._modules = modules
         self._clock = clock
+        self._on_taken = on_taken
         self._due_n: float = _FEWEST if made_of else math.inf
         self._due_at = clock() + _FIRST_S
         self._covered = self._crc = 0
@@ -121,13 +125,14 @@ class Snapshots:
         n, offset = journal.next_n - 1, journal.written_bytes
         try:
             state = frozen(self._known())
-            self._crc = _checksum(self._journal_path, self._covered, offset, self._crc)
+            self._crc = checksum_of(self._journal_path, self._covered, offset, self._crc)
             self._covered = offset
             head = {
                 "format": FORMAT, "n": n, "offset": offset, "crc": self._crc, "time": journal.last_time,
                 "made_of": self._made_of, "code": _code(one[0] for one in state["classes"]),
             }  # fmt: skip
             _write(self._path, head, state)
+            self._on_taken()
         except OSError:  # the journal has it all
             self._due_at = self._clock() + _AGAIN_S
             return
@@ -156,7 +161,7 @@ class Snapshots:
             mark = Mark(int(head["n"]), int(head["offset"]), float(head["time"]))
             if (head["format"], head["made_of"], head["body"]) != (FORMAT, self._made_of, crc32(text)):
                 return None
-            if _checksum(self._journal_path, 0, mark.offset, 0) != head["crc"]:
+            if checksum_of(self._journal_path, 0, mark.offset, 0) != head["crc"]:
                 return None
             state = loads(text)
             if head["code"] != _code(one[0] for one in state["classes"]):
@@ -182,11 +187,13 @@ def snapshots_of(
     journal: JournalWriter,
     observers: Sequence[Observer],
     outstanding: Outstanding,
+    on_taken: Callable[[], None],
 ) -> Snapshots:
     """Those of a run; they do nothing where no state can be taken.
 
     Args:
         observers: Those who hear of the past are in it.
+        on_taken: Called after each snapshot.
     """
     hearers = [one for one in observers if type(one).on_past is not Observer.on_past]
     made_of, modules = "", set()
@@ -197,7 +204,9 @@ def snapshots_of(
         facts["observers"] = [type(one).__name__ for one in hearers]
         made_of = f"{crc32(dumps(facts).encode()):08x}"
         modules = {type(one).__module__ for one in (parts.scheduler, *parts.stoppers)}
-    return Snapshots(parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules)
+    return Snapshots(
+        parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules, on_taken=on_taken
+    )
 
 
 def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
@@ -212,19 +221,6 @@ def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
     except OSError:
         new.unlink(missing_ok=True)  # where the disk is full, it would be in the way
         raise
-
-
-def _checksum(path: Path, start: int, end: int, crc: int) -> int:
-    """The CRC-32 of a file up to `end`, given that of its part before `start`; -1 where it is shorter."""
-    with open_regular(path) as file:
-        file.seek(start)
-        left = end - start
-        while left > 0:
-            chunk = file.read(min(left, 1 << 20))
-            if not chunk:
-                return -1
-            crc, left = crc32(chunk, crc), left - len(chunk)
-    return crc
 
 
 def _code(modules: Iterable[str]) -> int:

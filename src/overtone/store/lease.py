@@ -8,8 +8,9 @@ holder that was away, and finds a higher number than its own, has lost it; whate
 writes carries the lower number, by which readers know it. Leases are never deleted: so
 numbers only grow.
 
-Clocks of two machines are never compared. A holder is dead if its file did not change while a
-watcher counted `EXPIRE_S` seconds on its own monotonic clock.
+Whoever takes a lease never compares clocks of two machines. A holder is dead if its file did not
+change while a watcher counted `EXPIRE_S` seconds on its own monotonic clock. Only readers that
+tell who is at work look at clocks first.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ EXPIRE_S = 30.0
 
 LOOK_S = 1.0
 """How often a watcher looks whether a lease is renewed."""
+
+SEEN_WITHIN_S = RENEW_S + 2 * LOOK_S
+"""How long a reader watches for a renewal."""
+
+_MOST_APART_S = 86_400.0
+"""The clocks of two machines differ by less."""
 
 SETTLE_S = 2.0
 """How long a write may take to be seen by all, where creating is not one step."""
@@ -230,17 +237,37 @@ def check_fence(files: RemoteFiles, number: int) -> None:
         )
 
 
-def holder(files: RemoteFiles, now: Callable[[], float] | None = None) -> dict[str, Any] | None:
-    """What the lease of a driver says that seems to be at work there now; None where none does.
+def holder(
+    files: RemoteFiles,
+    now: Callable[[], float] | None = None,
+    watches: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
+) -> dict[str, Any] | None:
+    """Return what the lease of a driver says that seems to be at work there now; None if none does.
+
+    Args:
+        watches: Whether to wait up to `SEEN_WITHIN_S` for a renewal if the lease is old by this
+            machine's clock, because the clock of the driver's machine may be wrong. A lease that is
+            more than a day old is not watched.
 
     Raises:
         StorageError: It cannot be read.
     """
     number, found = _newest(files)
-    # a clock that is ahead must not make a dead holder seem alive for as long
     said_at = found.get("time")
-    is_silent = not isinstance(said_at, (int, float)) or abs((now or time.time)() - said_at) > EXPIRE_S
-    return None if not number or is_silent or found.get("is_over") or _is_gone(found) else found
+    if not number or _is_free(found) or not isinstance(said_at, (int, float)):
+        return None
+    apart_s = abs((now or time.time)() - said_at)  # a clock that is ahead must not make the dead alive
+    if apart_s <= EXPIRE_S:
+        return found
+    waits = SEEN_WITHIN_S if watches and apart_s < _MOST_APART_S else 0.0
+    while waits > 0:
+        sleep(LOOK_S)
+        waits -= LOOK_S
+        newest = _newest(files)
+        if newest != (number, found):
+            return None if _is_free(newest[1]) else newest[1]
+    return None
 
 
 def writer_of(files: RemoteFiles, number: int) -> str:

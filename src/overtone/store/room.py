@@ -12,9 +12,13 @@ from typing import TypeVar
 PATIENCE_S = 60.0
 """How long a write is tried again while there is no room for it."""
 
+HURRIED_S = 3.0
+"""How long it is tried again once an end was asked for, such as by Ctrl-C."""
+
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
 _LEAST_BYTES = 1 << 20
+_ends_at: float | None = None  # by when all waits in this process are to end, if somebody asked for that
 _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 T = TypeVar("T")
@@ -41,6 +45,28 @@ def is_full(folder: Path) -> bool:
     return disk.f_bavail * disk.f_frsize < _LEAST_BYTES or (disk.f_files > 0 and disk.f_favail == 0)
 
 
+def hurry(within_s: float = HURRIED_S) -> None:
+    """Let all waits for room in this process, also later ones, end within so many seconds from now."""
+    global _ends_at
+    _ends_at = time.monotonic() + within_s
+
+
+def unhurry() -> None:
+    """Let waits for room be as long as before `hurry`."""
+    global _ends_at
+    _ends_at = None
+
+
+def is_hurried() -> bool:
+    """Return whether `hurry` was called."""
+    return _ends_at is not None
+
+
+def is_in_vain() -> bool:
+    """Return whether nothing waits for room any more, since `hurry` was called."""
+    return _ends_at is not None and time.monotonic() >= _ends_at
+
+
 def try_for_room(
     action: Callable[[], T],
     is_over: Callable[[], bool] = lambda: False,
@@ -65,7 +91,7 @@ def try_for_room(
         try:
             return action()
         except Exception as error:
-            if not lacks_room(error) or clock() - began >= patience_s or is_over():
+            if not lacks_room(error) or clock() - began >= patience_s or is_in_vain() or is_over():
                 raise
             if not has_waited:
                 on_wait(error)

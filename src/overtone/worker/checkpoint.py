@@ -60,7 +60,8 @@ class Checkpoint:
     def from_dict(cls, data: Mapping[str, Any]) -> Checkpoint:
         """A checkpoint that holds `data`: JSON where it is plain, else a pickle.
 
-        Its directory is temporary and goes with this object.
+        Its directory is temporary and goes with this object, or with this process. That of a process
+        that is killed goes when another one makes its first checkpoint in this way.
         """
         import shutil
         import weakref
@@ -133,9 +134,10 @@ class Checkpoint:
 def _written(data: Mapping[str, Any]) -> str:
     """A new temporary directory with `data`; none is left where that fails."""
     import shutil
-    import tempfile
 
-    folder = tempfile.mkdtemp(prefix="overtone_checkpoint_")
+    from overtone.worker.temporary_checkpoints import temporary_folder
+
+    folder = temporary_folder()
     try:
         saving.write_dict(data, Path(folder))
     except BaseException:

@@ -18,7 +18,8 @@ _bound: dict[int, Session] = {}
 def current() -> Session:
     """The session of the trial that runs in this process, from any of its threads.
 
-    A thread that an earlier trial has left gets the session of that trial.
+    A thread that an earlier trial has left gets the session of that trial. If no trial runs, so does a
+    thread that began after that trial's end, since only a thread that was left can have started it.
 
     Raises:
         TrainableError: No trial runs here.
@@ -26,6 +27,8 @@ def current() -> Session:
     if _bound and (ended := _bound.get(threading.get_native_id())) is not None:
         return ended
     if _current is None:
+        if _bound and threading.current_thread() is not threading.main_thread():
+            return next(reversed(_bound.values()))
         raise TrainableError(
             "no trial runs here: report(), get_checkpoint() and the like work inside a trainable that "
             "tune.run(trainable, ...) or Tuner(trainable, ...).fit() called"

@@ -20,7 +20,6 @@ from overtone.store.room import is_full, lacks_room
 from overtone.worker import saving
 from overtone.worker.counts import Counts
 from overtone.worker.output import without_patience
-from overtone.worker.spokesman import may_speak
 
 MOST_RESULTS = 256
 MOST_RESULT_BYTES = 1 << 20
@@ -160,11 +159,6 @@ class Keeper:
         with suppress(OSError), without_patience():  # a file on a full disk
             sys.stderr.write(f"overtone: trial {self._trial_id}: {text}\n")
             sys.stderr.flush()
-
-    def say_for_all(self, text: str) -> None:
-        """Tell the user a line that other trials may have to say as well: one of them does."""
-        if may_speak(self._job.folder):
-            self.say(text)
 
     def _put(
         self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any], is_automatic: bool

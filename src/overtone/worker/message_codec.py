@@ -94,6 +94,7 @@ TRIAL: Vocabulary = {
     "saved": (*_NAME, _checkpoint),
     "save_failed": (*_NAME, _text),
     "left_threads": (*_NAME, _text),  # their names
+    "no_room": (*_NAME, _text),  # a line for the user, whose trial's prints go to files
     "ended": (*_NAME, _cause, _text, _text),  # error, traceback
 }
 """What a trial says."""

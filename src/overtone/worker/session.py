@@ -29,7 +29,7 @@ from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.sizes import LONGEST_TEXT, shorten
 from overtone.errors import NoRoomError, TrainableError
-from overtone.store.room import lacks_room
+from overtone.store.room import HURRIED_S, lacks_room
 from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
 from overtone.worker.halted import TrialHalted
@@ -40,6 +40,7 @@ from overtone.worker.once import once
 from overtone.worker.origin import Origin
 from overtone.worker.saving_rule import SavingRule
 from overtone.worker.shortage import Shortage
+from overtone.worker.spokesman import may_speak
 from overtone.worker.wire import Channel, Nothing, Order, encode
 
 T = TypeVar("T")
@@ -89,7 +90,7 @@ class Session(Origin):
         self.rule = SavingRule(
             job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
         )
-        self._shortage = Shortage(self._look, self._keeper.say_for_all)
+        self._shortage = Shortage(self._look, self._say_for_all)
         self._told: set[str] = set()
         self._warned: set[str] = set()
         self._is_fresh = False  # a checkpoint was kept since the last report, or with it
@@ -193,11 +194,16 @@ class Session(Origin):
     ) -> types.Checkpoint | None:
         """What `save` kept, once the disk has room; None beyond `max_disk`, and where nobody had asked."""
         try:
-            return self._saved(save) if is_automatic else self._shortage.wait(lambda: self._saved(save))
+            if is_automatic:
+                return self._saved(save)
+            return self._shortage.wait(
+                lambda: self._saved(save), patience_s=HURRIED_S if self._is_let_go else None
+            )
         except NoRoomError as error:
             self._tell_once("no room", f"this state is not kept: {error}")
         except Exception as error:
-            if self._shortage.excuses(error) or (is_automatic and lacks_room(error)):
+            is_excused = (is_automatic or self._is_let_go) and lacks_room(error)
+            if is_excused or self._shortage.excuses(error):
                 self._shortage.tell(error, "this state is not kept")
                 return None
             if not is_automatic:
@@ -264,6 +270,8 @@ class Session(Origin):
                     # one that can be parked loses nothing, and gives its resources back
                     self._send_saved(self.saver, lambda: order.park or self.notice.is_given)
                 except Exception as error:
+                    if lacks_room(error):
+                        self._keeper.say(f"what was done since the last save is not kept: {error}")
                     self._send("save_failed", shorten(f"{type(error).__name__}: {error}"))
                     if order.park:
                         return False
@@ -293,8 +301,9 @@ class Session(Origin):
         """Save as an order wants it; with `checkpoint_freq=None` nobody else wanted it."""
         keeper, t, counts = self._keeper, self.iteration, self._counts
         is_automatic = self.rule.is_automatic
+        patience_s = None if is_over is None else HURRIED_S
         kept = self._shortage.wait(
-            lambda: self._saved(lambda: keeper.keep_from(saver, t, counts, is_automatic)), is_over
+            lambda: self._saved(lambda: keeper.keep_from(saver, t, counts, is_automatic)), is_over, patience_s
         )
         self._send("saved", kept)
         self._is_fresh = True
@@ -324,6 +333,15 @@ class Session(Origin):
                 return order
             if order.trial_id == self._start.trial_id and order.attempt == self._start.attempt:
                 return order
+
+    def _say_for_all(self, text: str) -> None:
+        """Tell the user a line that one trial says for all; the driver says it if prints go to files."""
+        if not may_speak(self._job.folder):
+            return
+        if self._job.log_to_file is None:
+            self._keeper.say(text)
+        else:
+            self._send("no_room", text)
 
     def _send(self, kind: str, *rest: Any) -> None:
         try:

@@ -27,11 +27,17 @@ class Shortage:
         self._has_said = False
         self.halt: Halt | None = None
 
-    def wait(self, action: Callable[[], T], is_over: Callable[[], bool] | None = None) -> T:
+    def wait(
+        self,
+        action: Callable[[], T],
+        is_over: Callable[[], bool] | None = None,
+        patience_s: float | None = None,
+    ) -> T:
         """Return what `action` returns, once there is room for it.
 
         Args:
             is_over: Whether to give up; by default, whether a Halt has come.
+            patience_s: How long to wait; by default `PATIENCE_S`.
 
         Raises:
             Exception: The last failure of `action`.
@@ -39,7 +45,8 @@ class Shortage:
         return try_for_room(
             action,
             is_over or self._is_called_off,
-            lambda error: self.tell(error, f"waiting up to {PATIENCE_S:g} s for it"),
+            lambda error: self.tell(error, f"waiting up to {patience_s or PATIENCE_S:g} s for it"),
+            patience_s,
         )
 
     def excuses(self, error: Exception) -> bool:

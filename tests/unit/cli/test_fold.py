@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from overtone.cli.fold import Fold
+from overtone.analysis.fold import Fold
 from overtone.core.limits import Limits
 from overtone.core.messages import Interrupted, Resumed, Ruled
 from overtone.core.types import Why

@@ -76,5 +76,6 @@ def test_at_a_url_the_newest_lease_tells(tmp_path, monkeypatch, lease, pid):
     RemoteFiles(url).write("lease/000002.json", json.dumps(lease).encode())
     note_origin(tmp_path, url)
     monkeypatch.setattr("time.time", lambda: 1010.0)
+    monkeypatch.setattr("overtone.store.lease.SEEN_WITHIN_S", 0.0)
     found = holder(tmp_path / "journal.jsonl")
     assert (None if found is None else found.pid) == pid

@@ -4,8 +4,8 @@ import sqlite3
 
 import pytest
 
+from overtone.analysis.fold import Fold
 from overtone.cli import index as module
-from overtone.cli.fold import Fold
 from overtone.cli.index import Index, cache_file, folder_bytes
 from overtone.journal.codec import sealed
 

@@ -43,7 +43,9 @@ BEGINNINGS = b'{"n":' * (SIZE // 5)
 HOLES = (b"\0" * 20 + b'{"n":2,"e":"\n') * (SIZE // 33)
 
 
-@pytest.mark.parametrize("tail", [b'{"n":2,"e' + b"x" * SIZE, BEGINNINGS, HOLES, bytes(20) + BEGINNINGS, bytes(SIZE)])
+@pytest.mark.parametrize(
+    "tail", [b'{"n":2,"e' + b"x" * SIZE, BEGINNINGS, HOLES, bytes(20) + BEGINNINGS, bytes(SIZE)]
+)
 def test_a_torn_end_is_checked_once(path, checksums, tail) -> None:
     path.write_bytes(HEAD + tail)
     found = Lines(path)
@@ -200,3 +202,39 @@ def test_the_newest_time(path) -> None:
         file.write(b'{"n":4,"e":"tick","time":9.0')
     assert made.newest_time() == 2.5
     made.close()
+
+
+def numbered(last: int) -> list[bytes]:
+    """The lines of a journal with `last` records."""
+    return [HEAD, *(Codec().encode(Record(n, Tick(float(n)))) for n in range(2, last + 1))]
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 40, 200, 1 << 18])
+def test_batches_are_the_lines_with_their_places(path, monkeypatch, chunk_bytes) -> None:
+    monkeypatch.setattr(lines, "_CHUNK_BYTES", chunk_bytes)
+    written = numbered(120)  # the numbers have one, two and three digits
+    path.write_bytes(b"".join(written))
+    whole, found, ends = Lines(path), Lines(path), []
+    bodies = [body for batch in whole.batches() for body in batch]
+    assert bodies == [codec.unsealed(line[:-1]) for line in written]
+    for n, body in enumerate(found, 1):
+        assert (found.n, body) == (n, bodies[n - 1])
+        ends.append(found.offset)
+    assert ends == [sum(map(len, written[:n])) for n in range(1, 121)]
+    assert (whole.n, whole.offset) == (120, ends[-1])
+
+
+@pytest.mark.parametrize("bad", [2, 10, 60, 120])
+@pytest.mark.parametrize("what", ["damaged", "missing", "short"])
+def test_batches_end_before_the_first_line_that_is_wrong(path, bad, what) -> None:
+    written = numbered(120)
+    line = written[bad - 1]
+    written[bad - 1] = {"damaged": line.replace(b'"e"', b'"f"'), "missing": b"", "short": b"{}\n"}[what]
+    more = Codec().encode(Record(121, Tick(1.0)))
+    path.write_bytes(b"".join([*written, more]))
+    found, bodies = Lines(path), []
+    with pytest.raises(
+        StorageError, match=rf"line {bad}\b.*truncate -s {sum(map(len, written[: bad - 1]))} "
+    ):
+        bodies.extend(found)
+    assert (len(bodies), found.n) == (bad - 1, bad - 1)

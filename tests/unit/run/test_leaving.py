@@ -48,6 +48,23 @@ def test_a_move_ends_the_run_once_and_is_followed(run, tmp_path, capsys):
         watch.check()
 
 
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_the_last_lines_name_the_folder_where_the_results_are(tmp_path, capsys, verbose):
+    from overtone import tune
+
+    def train(config):
+        (tmp_path / "exp").rename(tmp_path / "there")
+        tune.report({"loss": 1.0})
+
+    tune.run(
+        train, metric="loss", mode="min", name="exp", verbose=verbose, storage_path=str(tmp_path), engine="inline",
+        raise_on_failed_trial=False,
+    )  # fmt: skip
+    said = capsys.readouterr().out
+    assert (f"results: {tmp_path}/there" in said) is (verbose > 0)
+    assert f"results: {tmp_path}/exp" not in said
+
+
 def test_a_deleted_journal_is_saved_as_an_experiment(run, tmp_path):
     journal, watch, ends = run
     shutil.rmtree(tmp_path / "exp")

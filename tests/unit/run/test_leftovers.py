@@ -110,3 +110,37 @@ def test_a_digest_is_the_same_before_and_after_a_journal():
     assert config_digest({1: 2, "a": 3}) == config_digest({("a", 1): 2}) == ""
     array = np.zeros(10_000_000)
     assert config_digest({"data": array}) == config_digest({"data": array[:2]}) != ""  # it is not read
+
+
+def test_a_resume_lists_whole_checkpoints_that_do_not_say_whose_they_are(tmp_path, capsys):
+    import json
+    import shutil
+
+    from overtone import tune
+
+    def train(config):
+        tune.report({"loss": 1.0}, checkpoint=tune.Checkpoint.from_dict({"a": 1}))
+
+    def run(**options):
+        return tune.run(
+            train, metric="loss", mode="min", name="a name", verbose=0, storage_path=str(tmp_path), engine="inline",
+            tensorboard=False, **options,
+        )  # fmt: skip
+
+    (trial,) = run().trials
+    folder = tmp_path / "a name" / trial.trial_id
+    old = folder / "checkpoint_000007"
+    shutil.copytree(folder / "checkpoint_000001", old)
+    state = json.loads((old / ".overtone.json").read_text())
+    del state["trial"]
+    (old / ".overtone.json").write_text(json.dumps(state))
+    capsys.readouterr()
+    run(resume=True)
+    said = capsys.readouterr().err
+    assert old.is_dir()
+    assert "kept 1 checkpoint that the journal does not name" in said
+    assert f"\n  {old} (" in said
+    assert f"to remove what is listed: rm -r '{old}'" in said
+    shutil.rmtree(old)
+    run(resume=True)
+    assert "kept" not in capsys.readouterr().err

@@ -197,6 +197,38 @@ def test_who_is_at_work(files, time):
     assert holder(files, time) is None
 
 
+@pytest.mark.parametrize("skew_s", [-600.0, -31.0, 31.0, 7200.0])
+def test_a_driver_whose_clock_is_wrong_is_seen_at_its_next_renewal(files, time, skew_s):
+    held = acquire(files, time)
+    changed(files, 1, time=time.now + skew_s)
+    slept = []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        if len(slept) == 5:
+            changed(files, 1, time=time.now + skew_s + 5.0)
+
+    assert holder(files, time) is None
+    assert holder(files, time, watches=True, sleep=sleep)["pid"] == os.getpid()
+    assert sum(slept) == 5.0
+    held.release()
+
+
+@pytest.mark.parametrize(("age_s", "waits"), [(60.0, 7.0), (2 * DAY_S, 0.0), (-2 * DAY_S, 0.0)])
+def test_a_lease_that_nobody_renews_has_no_holder(files, time, age_s, waits):
+    acquire(files, time)
+    changed(files, 1, time=time.now - age_s)
+    slept = []
+    assert holder(files, time, watches=True, sleep=slept.append) is None
+    assert sum(slept) == waits
+
+
+def test_a_driver_that_ends_while_it_is_watched_is_not_at_work(files, time):
+    held = acquire(files, time)
+    changed(files, 1, time=time.now - 60.0)
+    assert holder(files, time, watches=True, sleep=lambda _: held.release()) is None
+
+
 def test_one_of_many_at_once_gets_it(tmp_path):
     files = RemoteFiles(f"file://{tmp_path}/exp")
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from overtone.core.job import Job
+from overtone.errors import TrainableError
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.body import run_trial
@@ -162,3 +163,41 @@ def test_another_session_is_not_touched(ended: tuple[Session, FakeChannel], tmp_
     with activated(session(tmp_path, channel)):
         current().report(a=1)
     assert channel.kinds == ["reported"]
+
+
+def test_a_thread_that_begins_after_the_end_is_not_heard_either(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from overtone.worker import current as module
+    from overtone.worker.left_threads import StartedThreads
+
+    monkeypatch.setattr(module, "_bound", {})
+    is_over, channel, errors = threading.Event(), FakeChannel(), []
+
+    def late() -> None:
+        try:
+            current().report(a=2)
+        except BaseException as error:
+            errors.append(error)
+
+    def left() -> None:
+        assert is_over.wait(10)
+        for _ in range(2):
+            born = threading.Thread(target=late, name="born late")
+            born.start()
+            born.join(10)
+
+    threads = StartedThreads()
+    one = session(tmp_path, channel)
+    with activated(one), ended_after(one, threads):
+        one.report(a=1)
+        thread = threading.Thread(target=left)
+        thread.start()
+    is_over.set()
+    thread.join(10)
+    assert errors == []
+    assert channel.kinds == ["reported"]
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "thread 'born late' used report() after the trial had ended" in line
+    with pytest.raises(TrainableError, match="no trial runs here"):
+        current()

@@ -62,6 +62,18 @@ def test_it_waits_and_says_so_once(store: Full, tmp_path: Path, capsys: pytest.C
     assert capsys.readouterr().err.count("no room to save") == 1
 
 
+def test_the_driver_says_so_where_prints_go_to_files(
+    store: Full, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    channel = FakeChannel(())
+    job = Job(None, "train", tmp_path / "exp", store=store, log_to_file=("stdout", "stderr"))
+    session = Session(channel, job, start(until_t=math.inf), lambda: 0.0)
+    session.report({"loss": 1}, checkpoint=state(tmp_path))
+    assert [message[0] for message in channel.sent] == ["no_room", "reported"]
+    assert "no room to save" in channel.sent[0][3]
+    assert "no room" not in capsys.readouterr().err
+
+
 def test_what_waits_for_the_next_report_is_kept_meanwhile(store: Full, tmp_path: Path) -> None:
     session, channel = session_of(store, tmp_path)
     with session.checkpoint_dir(1) as folder:

@@ -36,7 +36,6 @@ from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.warm import WarmServer
 from overtone.engines.loop import Loop
-from overtone.engines.message_check import check_result
 from overtone.engines.prints import write_output
 from overtone.errors import MessageError, OvertoneError
 from overtone.worker import gpus, requests
@@ -45,6 +44,7 @@ from overtone.worker.trial_channel import cpu_threads
 from overtone.worker.wire import event as event_of
 
 NODE = "local"
+_NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})
 
 CLOSE_WITHIN_S = 4.0
 
@@ -289,7 +289,7 @@ class Local(Engine):
             try:
                 if not process.is_about_trial(message):
                     continue  # after its end
-                event = None if kind in ("ended", "left_threads") else self._event(message, now)
+                event = None if kind in _NO_EVENTS else self._event(process, message, now)
             except MessageError as error:
                 self._on_nonsense(process, str(error))
                 return
@@ -303,6 +303,8 @@ class Local(Engine):
                 self._events.append(event)
             elif kind == "ended":
                 self._on_ended(process, message)
+            elif kind == "no_room":
+                self.on_output("", "stderr", f"overtone: trial {message[1]}: {message[3]}\n")
             else:
                 self._on_left_threads(process, message)
 
@@ -315,9 +317,9 @@ class Local(Engine):
             process.ended = ("ended", start.trial_id, start.attempt, "killed", text, "")
         self._crew.refuse(process)
 
-    def _event(self, message: Message, now: float) -> Event:
+    def _event(self, process: TrialProcess, message: Message, now: float) -> Event:
         event = event_of(message, now, NODE)
-        check_result(event)
+        process.results.take(event)
         return event
 
     def _on_ended(self, process: TrialProcess, message: Message) -> None:

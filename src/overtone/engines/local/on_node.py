@@ -9,11 +9,12 @@ from socket import socket
 
 from overtone.core.job import Job
 from overtone.core.messages import Event, Reported
-from overtone.engines.local.engine import Local
+from overtone.engines.local.engine import NODE, Local
 from overtone.engines.local.payload import nameless_file, write_payload
 from overtone.engines.local.process import TrialProcess
 from overtone.worker import requests
 from overtone.worker.message_codec import Message
+from overtone.worker.wire import event as event_of
 
 
 class LocalOnNodes:
@@ -78,11 +79,12 @@ class OnNode(Local):
             self._packed = b""
             return os.dup(file.fileno())
 
-    def _event(self, message: Message, now: float) -> Event:
+    def _event(self, process: TrialProcess, message: Message, now: float) -> Event:
         if message[0] != "reported":
-            return super()._event(message, now)
+            return event_of(message, now, NODE)
         _, trial_id, attempt, t, raw, checkpoint = message
-        return Reported(now, trial_id, attempt, t, {}, checkpoint, raw)  # nobody here reads metrics
+        # nobody here reads metrics: the driver does, and checks them
+        return Reported(now, trial_id, attempt, t, {}, checkpoint, raw)
 
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
         start = process.start or process.last

@@ -8,7 +8,7 @@ import socket
 from selectors import EVENT_READ
 
 from overtone.core.messages import Cause, Start
-from overtone.engines.message_check import check
+from overtone.engines.message_check import ResultCheck, check
 from overtone.errors import MessageError
 from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
 from overtone.worker.output import Lines
@@ -112,13 +112,14 @@ class TrialProcess:
         leaves_threads: Whether `start` does, so that the process ends with it.
         excess: (cause, what it used too much of) if `start` was killed for that.
         is_open: Whether its line can still be read.
+        results: Follows the results of `start`.
         watched: The selector's events that its line is registered for.
     """
 
     __slots__ = (
         "ended", "excess", "former", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
-        "is_terminated", "last", "leaves_threads", "number", "pid", "reader", "said_pid", "shape", "sock",
-        "start", "streams", "unsent", "was_waiting", "watched",
+        "is_terminated", "last", "leaves_threads", "number", "pid", "reader", "results", "said_pid", "shape",
+        "sock", "start", "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -149,6 +150,7 @@ class TrialProcess:
         self.ended: Message | None = None
         self.halted = self.is_noticed = self.is_parked = self.leaves_threads = False
         self.excess: tuple[Cause, str] | None = None
+        self.results = ResultCheck()
 
     @property
     def shown_pid(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overtone.core.messages import Start
+from overtone.engines.message_check import ResultCheck
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.line import Line
 from overtone.engines.ray.watch import NodeFacts
@@ -80,6 +81,7 @@ class Trial:
         is_sent: Whether its process was told to start.
         was_killed: What to say if it ends without a word, since it was told to halt.
         unsent: Orders until its own actor has called.
+        results: Follows its results.
     """
 
     start: Start
@@ -91,6 +93,7 @@ class Trial:
     is_sent: bool = False
     was_killed: str = ""
     unsent: list[Any] = field(default_factory=list)
+    results: ResultCheck = field(default_factory=ResultCheck)
 
 
 def name_of(ip: str, taken: Iterable[str]) -> str:

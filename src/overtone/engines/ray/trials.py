@@ -9,7 +9,7 @@ from functools import partial
 from overtone.core.job import Job
 from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Proceed, Start
 from overtone.engines.loop import Loop
-from overtone.engines.message_check import check, check_result
+from overtone.engines.message_check import check
 from overtone.engines.ray import agents, memory
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.leases import Lease, Leases
@@ -291,8 +291,11 @@ class Trials:
                 if self._used is not None:
                     self._used.take(trial.start.index, message[3:5])
                 return
+            if kind == "no_room":
+                self._output.say(f"trial {message[1]}: {message[3]}")
+                return
             found = event(message, self._loop.now(), where)
-            check_result(found)
+            trial.results.take(found)
         except MessageError as error:
             self._end(trial, "killed", f"its process was killed, since it sent what no trial sends: {error}")
             return

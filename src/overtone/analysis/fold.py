@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,15 @@ from overtone.core.goal import Goal, is_finite, is_number, lookup, real
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
 from overtone.errors import GoalError
-from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.codec import PLAIN_REPORT, PLAIN_TRIAL, Codec
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
 
+VERSION = 2
+"""Of what a fold holds: the data of another version is not used."""
+
 _FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver|end)"')
+_VALUES = frozenset({int, float, type(None)})
 _SHOWN = {status.value: status.shown for status in Status}
 
 
@@ -36,8 +40,28 @@ class Fold:
             "offset": 0, "n": 0, "trainable": "", "goal": None, "planned": None, "started": None, "time": 0.0,
             "results": 0, "trials": {}, "is_interrupted": False, "is_finished": False, "runs": 0,
         }  # fmt: skip
-        self._newest: dict[bytes, Mapping[str, Any] | re.Match[bytes]] = {}
-        self._needles: tuple[bytes, ...] = _needles(self.data["goal"])
+        self._newest: dict[bytes, Mapping[str, Any] | bytes] = {}
+        self._has_metric = _finder(self.data["goal"])
+
+    @classmethod
+    def of_data(cls, data: dict[str, Any]) -> Fold:
+        """Go on from data that may have been written by anybody.
+
+        Raises:
+            ValueError, TypeError, KeyError: It is not the data of a fold.
+        """
+        for name, value in Fold().data.items():
+            if value is not None and type(data[name]) is not type(value):
+                raise TypeError(f"{name} is {data[name]!r:.100}")
+        goal, started, planned = data["goal"], data["started"], data["planned"]
+        trials = [[type(name), *map(type, one)] for name, one in data["trials"].items()]
+        if any(one[:2] != [str, str] or len(one) != 3 or one[2] not in _VALUES for one in trials):
+            raise ValueError("trials that have no status")
+        if type(planned) not in (int, type(None)) or type(started) not in _VALUES:
+            raise ValueError("a plan or a beginning that is no number")
+        if goal is not None and (len(goal) != 2 or set(map(type, goal)) != {str}):
+            raise ValueError("a goal without a metric")
+        return cls(data)
 
     def read(self, journal: Path) -> None:
         """Take note of what was recorded since.
@@ -45,36 +69,13 @@ class Fold:
         Raises:
             StorageError: The journal cannot be read, or is damaged.
         """
-        data, plain, decode = self.data, PLAIN_REPORT.match, Codec().decode
-        lines = Lines(journal, data["offset"], data["n"])
-        newest: re.Match[bytes] | None = None
-        n_plain = 0
-        for body in lines:
-            found = plain(body)
-            if found is not None:  # most lines: only the newest of each trial is looked into, at the end
-                if not n_plain and not data["results"]:
-                    self._aim(_metrics(found))
-                n_plain += 1
-                newest = found
-                for needle in self._needles:
-                    if needle in body:
-                        self._newest[found[3]] = found
-                        break
-                continue
-            data["results"] += n_plain
-            n_plain = 0
-            if _FACT.match(body):
-                self._on_fact(loads(body.decode() + "}"))
-            elif (record := decode(body, True)) is not None:
-                self._on_record(record)
-                newest = None
-        data["results"] += n_plain
-        if newest is not None:
-            data["time"] = float(newest[2])
+        data, lines = self.data, Lines(journal, self.data["offset"], self.data["n"])
+        for bodies in lines.batches():
+            self._take(bodies)
         data["offset"], data["n"] = lines.offset, lines.n
         allows = Goal(constraints=data.get("constraints") or ()).allows
         for name, one in self._newest.items():
-            metrics = one if isinstance(one, Mapping) else _metrics(one)
+            metrics = _metrics(one) if isinstance(one, bytes) else one
             value = lookup(metrics, data["goal"][0])
             if is_number(value):
                 is_known = is_finite(value) and allows(metrics)
@@ -98,6 +99,33 @@ class Fold:
             "best": self._best(mode),
         }
 
+    def _take(self, bodies: Sequence[bytes]) -> None:
+        """Take note of the next lines, each run of plain reports at once."""
+        trial_of, decode = PLAIN_TRIAL.match, Codec().decode
+        trials = [trial_of(body)[1] for body in bodies]  # type: ignore[index]  # it matches any line
+        begin = 0
+        for at in [*(i for i, trial in enumerate(trials) if trial is None), len(bodies)]:
+            if at > begin:
+                self._on_reports(trials[begin:at], bodies[begin:at])
+            begin = at + 1
+            if at == len(bodies):
+                break
+            if _FACT.match(bodies[at]):
+                self._on_fact(loads(bodies[at].decode() + "}"))
+            elif (record := decode(bodies[at], True)) is not None:
+                self._on_record(record)
+
+    def _on_reports(self, trials: Sequence[bytes], bodies: Sequence[bytes]) -> None:
+        """Count plain reports, and keep the newest of each trial that has the metric."""
+        if not self.data["results"]:
+            self._aim(_metrics(bodies[0]))
+        newest = dict(zip(trials, bodies, strict=True))
+        if not all(map(self._has_metric, newest.values())):
+            newest = {name: one for name, one in zip(trials, bodies, strict=True) if self._has_metric(one)}
+        self._newest.update(newest)
+        self.data["results"] += len(bodies)
+        self.data["time"] = _time(bodies[-1])
+
     def _on_fact(self, facts: dict[str, Any]) -> None:
         """A driver began, another one went on, or the experiment ended with nothing left to do."""
         data, parts = self.data, facts.get("parts")
@@ -118,7 +146,7 @@ class Fold:
         metric, mode = recorded_goal(facts)
         if isinstance(metric, str):
             data["goal"] = [metric, mode if mode in ("max", "min") else Goal(metric).mode]
-            self._needles = _needles(data["goal"])
+            self._has_metric = _finder(data["goal"])
 
     def _on_record(self, record: Record) -> None:
         data, event = self.data, record.event
@@ -151,7 +179,7 @@ class Fold:
             return
         if goal.metric is not None:
             self.data["goal"] = [goal.metric, goal.mode]
-            self._needles = _needles(self.data["goal"])
+            self._has_metric = _finder(self.data["goal"])
 
     def _best(self, mode: str | None) -> dict[str, Any] | None:
         """The trial whose last value is best."""
@@ -163,14 +191,20 @@ class Fold:
         return best
 
 
-def _metrics(plain: re.Match[bytes]) -> LazyMetrics:
-    return LazyMetrics(plain.string[plain.end() :])
+def _metrics(plain: bytes) -> LazyMetrics:
+    found = PLAIN_REPORT.match(plain)
+    return LazyMetrics(plain[found.end() :] if found is not None else b"{}")
 
 
-def _needles(goal: list[str] | None) -> tuple[bytes, ...]:
-    """How a line that has the metric spells it: as ASCII or not."""
+def _time(plain: bytes) -> float:
+    found = PLAIN_REPORT.match(plain)
+    return float(found[2]) if found is not None else 0.0
+
+
+def _finder(goal: list[str] | None) -> Callable[[bytes], Any]:
+    """Whether a line has the metric, spelled as ASCII or not."""
     if goal is None:
-        return ()
-    name = goal[0].rsplit("/", 1)[-1]
-    spelled = {json.dumps(one, ensure_ascii=plain) for one in (name, goal[0]) for plain in (True, False)}
-    return tuple(sorted(one.encode(errors="replace") for one in spelled))
+        return lambda body: False
+    names = {goal[0].rsplit("/", 1)[-1], goal[0]}
+    spelled = {json.dumps(one, ensure_ascii=plain) for one in names for plain in (True, False)}
+    return re.compile(b"|".join(sorted(re.escape(one.encode(errors="replace")) for one in spelled))).search

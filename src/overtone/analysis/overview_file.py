@@ -1,0 +1,76 @@
+"""What `overtone ls` tells of a long experiment, kept beside its journal by the driver.
+
+The journal stays the truth: the file is used only if a checksum over the part of the journal that it
+covers agrees. Otherwise, and if it is missing or damaged, the journal is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from overtone.analysis.fold import VERSION, Fold
+from overtone.journal.checksum import checksum_of
+from overtone.regular_files import open_regular
+
+NAME = "overview.json"
+FEWEST = 5_000
+"""A journal of fewer records is read sooner than anybody notices."""
+
+_MOST_BYTES = 64 << 20
+_HEAD_BYTES = 200
+
+
+class OverviewFile:
+    """Writes the overview of a journal, and reads on from the last one.
+
+    Args:
+        journal: The file; its folder gets the overview.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._fold: Fold | None = None
+        self._covered = self._crc = 0
+
+    def write(self) -> None:
+        """Cover all that the journal has now.
+
+        Raises:
+            OSError: The journal cannot be read or the overview cannot be written.
+        """
+        fold = self._fold or load_fold(self._journal) or Fold()
+        self._fold = None  # it is half done if reading fails
+        fold.read(self._journal)
+        offset = fold.data["offset"]
+        self._crc = checksum_of(self._journal, self._covered, offset, self._crc)
+        self._covered, self._fold = offset, fold
+        body = json.dumps(fold.data, separators=(",", ":")).encode()
+        head = {"version": VERSION, "offset": offset, "crc": self._crc, "body": crc32(body)}
+        path = self._journal.with_name(NAME)
+        new = path.with_name(f"{NAME}.new")
+        try:
+            new.write_bytes(b"%b\n%b\n" % (json.dumps(head).encode(), body))
+            os.replace(new, path)
+        except OSError:
+            new.unlink(missing_ok=True)  # where the disk is full, it would be in the way
+            raise
+
+
+def load_fold(journal: Path) -> Fold | None:
+    """Return what the overview of a journal knows; None if it is of another journal, damaged or missing."""
+    try:
+        with open_regular(journal.with_name(NAME), follow_links=False) as file:
+            head = json.loads(file.readline(_HEAD_BYTES))
+            body = file.read(_MOST_BYTES)[:-1]
+        if head["version"] != VERSION or head["body"] != crc32(body):
+            return None
+        data: dict[str, Any] = json.loads(body)
+        fold = Fold.of_data(data)
+        is_same = type(head["offset"]) is int and head["offset"] == data["offset"] > 0
+        return fold if is_same and checksum_of(journal, 0, data["offset"], 0) == head["crc"] else None
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None

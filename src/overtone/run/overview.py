@@ -1,0 +1,29 @@
+"""Keeps beside the journal what `overtone ls` tells, so that its first look need not read the journal."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from overtone.analysis.overview_file import FEWEST, OverviewFile
+
+if TYPE_CHECKING:
+    from overtone.journal.writer import JournalWriter
+    from overtone.run.compose import Parts
+
+
+class Overview:
+    """The overview file of a run.
+
+    A simulated world has none: its events take so little time that reading them again would be seen.
+    """
+
+    def __init__(self, parts: Parts, journal: JournalWriter) -> None:
+        self._file = None if parts.engine.repeats else OverviewFile(parts.folder / "journal.jsonl")
+        self._journal = journal
+
+    def write(self) -> None:
+        """Write it, if the journal is long enough. What fails is not said: readers do without."""
+        if self._file is not None and self._journal.next_n > FEWEST and self._journal.is_at_path:
+            with suppress(Exception):
+                self._file.write()
