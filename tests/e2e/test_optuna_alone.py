@@ -1,6 +1,5 @@
 """A sampler that the user made suggests through OptunaSearch what it suggests in a study of Optuna alone."""
 
-import os
 import subprocess
 import sys
 import textwrap
