@@ -1,6 +1,6 @@
 """How often the truth lies in the interval of `whatif` after a search with ASHA, and how wide it is.
 
-    python benchmarks/whatif.py DATA [--seeds 1] [--trials 40] [--families lcbench taskset algoperf]
+    python benchmarks/whatif.py DATA [--seeds 1] [--trials 40] [--families lcbench taskset]
 
 `DATA` is the folder with `curves/`. On each task a search under ASHA (reduction factor 3) is recorded with
 four workers, and `whatif` says from its recording alone what other schedulers would have done with the same
@@ -65,11 +65,16 @@ def compared(task: Task, seed: int, n: int) -> list[tuple[str, dict[str, tuple[b
             best = pick(one for one in values if one == one)
             truth = stats["total_time"], trial_s, stats["num_results"], best
             said = whatif(recorded.experiment_path, scheduler)
-            intervals = said.time_s, said.trial_s, said.n_results, sorted(said.found)
+            intervals: list[Any] = [
+                said.time_s,
+                said.trial_s,
+                said.n_results,
+                sorted(one for one in said.found if one is not None),
+            ]
             fields = "time_s", "trial_s", "n_results", "best"
             facts = {}
             for fact, (low, high), true, field in zip(FACTS, intervals, truth, fields, strict=True):
-                ends = sorted(getattr(one, field) for one in (said.cut, said.extended))
+                ends: list[float] = sorted(getattr(one, field) for one in (said.cut, said.extended))
                 slack = 1e-6 * abs(true) + 1e-9
                 ratios = [abs(b / a) if a else 1.0 for a, b in ((low, high), ends)]
                 facts[fact] = (low - slack <= true <= high + slack, *ratios)
@@ -93,7 +98,7 @@ def main() -> None:
     options.add_argument("data", type=Path)
     options.add_argument("--seeds", type=int, default=1)
     options.add_argument("--trials", type=int, default=40)
-    options.add_argument("--families", nargs="+", default=["lcbench", "taskset", "algoperf"])
+    options.add_argument("--families", nargs="+", default=["lcbench", "taskset"])
     given = options.parse_args()
     rows: dict[str, list[dict[str, tuple[bool, float, float]]]] = {}
     for family in given.families:

@@ -115,7 +115,8 @@ def _show(found: WhatIf, scheduler: str) -> None:
         how = "beyond their recording" if n > changed else "with other hyperparameters than were recorded"
         if 0 < changed < n:
             how += f", {changed} of them with other hyperparameters"
-        extremes = between(*sorted((found.cut.time_s, found.extended.time_s)), duration)
+        low_s, high_s = sorted((found.cut.time_s, found.extended.time_s))
+        extremes = between(low_s, high_s, duration)
         basis = (
             "all of this lies between two replays; in one they end there, in the other they go on with the "
             "best value that was recorded"
