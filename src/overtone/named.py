@@ -24,6 +24,7 @@ _SCHEDULERS = {
     "pbt_replay": "overtone.schedulers.pbt_replay:PopulationBasedTrainingReplay",
     "pb2": "overtone.schedulers.pb2:PB2",
     "dehb": "overtone.schedulers.dehb:DEHB",
+    "priorband": "overtone.schedulers.priorband:PriorBand",
     "resource_changing": "overtone.schedulers.resize:ResourceChangingScheduler",
 }
 _SEARCHERS = {

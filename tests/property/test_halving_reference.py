@@ -95,9 +95,9 @@ def halve(draws, configs, lengths, last):
             configs = ranked[: max(1, len(configs) // ETA)]
 
 
-def hyperband(draws, n):
-    """HyperBand's rounds until n configurations are drawn; the final t of each."""
-    s_max, last, drawn = floor(log(R, ETA) + 1e-9), {}, 0
+def hyperband(draws, n, least=1):
+    """HyperBand's rounds until n configurations are drawn, `least` being the minimum resource; final t of each."""
+    s_max, last, drawn = floor(log(R / least, ETA) + 1e-9), {}, 0
     while drawn < n:
         for s in range(s_max, -1, -1):
             size = ceil((s_max + 1) * ETA**s / (s + 1))
@@ -125,3 +125,12 @@ def test_sha_and_hyperband_end_trials_where_the_papers_do(seed, tmp_path):
     n = sum(ceil(4 * ETA**s / (s + 1)) for s in range(4))
     scheduler = HyperBandScheduler(max_t=R, reduction_factor=ETA)
     assert search(draws, scheduler, n, workers, tmp_path / "hyperband")[0] == hyperband(draws, n)
+
+
+@pytest.mark.parametrize("least", [2, 3, 4, 9, 10, 27])
+def test_hyperband_with_a_minimum_resource_is_the_paper_in_units_of_it(least, tmp_path):
+    s_max = floor(log(R / least, ETA) + 1e-9)
+    n = 2 * sum(ceil((s_max + 1) * ETA**s / (s + 1)) for s in range(s_max + 1))
+    draws = Draws(least, n)
+    scheduler = HyperBandScheduler(max_t=R, reduction_factor=ETA, grace_period=least)
+    assert search(draws, scheduler, n, 3, tmp_path)[0] == hyperband(draws, n, least)

@@ -93,16 +93,17 @@ def scheduler_of(text: str) -> Any:
 def _show(found: WhatIf, scheduler: str) -> None:
     from overtone.cli.tables import say, show_facts
     from overtone.observers.plain_text import duration, number
+    from overtone.research.what_if import COVERAGE, N_REPLAYS
 
     def between(low: float | None, high: float | None, shown: Any = number) -> str:
         if low is None or high is None:
             return "nothing"
         return shown(low) if shown(low) == shown(high) else f"{shown(low)} to {shown(high)}"
 
-    was, low, high = found.recorded, *_ordered(found)
+    was = found.recorded
     say(f"{found.n_trials} recorded trial{'s' * (found.n_trials != 1)} under {scheduler}:", "bold")
     in_trials = f"{between(*found.trial_s, duration)} in trials (it was {duration(was.trial_s)})"
-    n_results = between(low.n_results, high.n_results)
+    n_results = between(*found.n_results)
     show_facts([
         ("took", f"{between(*found.time_s, duration)} (it was {duration(was.time_s)}), {in_trials}"),
         ("results", f"{n_results} (it was {was.n_results})"),
@@ -114,10 +115,17 @@ def _show(found: WhatIf, scheduler: str) -> None:
         how = "beyond their recording" if n > changed else "with other hyperparameters than were recorded"
         if 0 < changed < n:
             how += f", {changed} of them with other hyperparameters"
-        say(
-            f"{_trials(n)} would have gone on {how}: all of this lies between two replays; in one "
-            "they end there, in the other they go on with the best value that was recorded"
+        low_s, high_s = sorted((found.cut.time_s, found.extended.time_s))
+        extremes = between(low_s, high_s, duration)
+        basis = (
+            "all of this lies between two replays; in one they end there, in the other they go on with the "
+            "best value that was recorded"
+            if changed
+            else f"they were predicted {N_REPLAYS} times, from trials that were about as good; the truth "
+            f"lies within these ranges with a probability of about {COVERAGE:.0%}. If they ended there, or "
+            f"went on with the best value that was recorded, it would have taken {extremes}"
         )
+        say(f"{_trials(n)} would have gone on {how}: {basis}")
     if found.left_out:
         say(f"left out: {_trials(len(found.left_out))} without a curve from iteration 1 on")
     for note in found.notes:
@@ -151,10 +159,6 @@ def _trials(n: int) -> str:
     return f"{n} trial{'s' * (n != 1)}"
 
 
-def _ordered(found: WhatIf) -> list[Replay]:
-    return sorted((found.cut, found.extended), key=lambda one: one.n_results)
-
-
 def _of(replay: Replay) -> str:
     from overtone.observers.plain_text import number
 
@@ -175,6 +179,7 @@ def _data(found: WhatIf, scheduler: str) -> dict[str, Any]:
         "recorded": asdict(found.recorded),
         "cut": asdict(found.cut),
         "extended": asdict(found.extended),
+        "predicted": [asdict(one) for one in found.predicted],
         "beyond": found.beyond,
         "changed": found.changed,
         "left_out": found.left_out,

@@ -1,4 +1,4 @@
-"""Whether `stop=` waits for a metric that nobody reports."""
+"""What is waited for in vain: a metric of `stop=` that nobody reports, a checkpoint that nobody saves."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ PATIENCE = 10
 
 _ENDS = frozenset({"returned", "halted", "stop", "max_t"})
 """Why a trial ended that had all of its results; a scheduler may stop one before a metric comes."""
+
+
+HOW_TO_SAVE = (
+    "Save one with each report:\n"
+    "    tune.report({...}, checkpoint=Checkpoint.from_directory(path))\n"
+    "or, in a class, define save_checkpoint(self, path) and load_checkpoint(self, path)"
+)
 
 
 class Awaited:
@@ -37,8 +44,57 @@ class Awaited:
         """Return the text for the user after `trial` has reported or ended; None if there is nothing new."""
         if not self.names or self._is_told or trial.last is None:
             return None
-        has_all = trial.status is Status.TERMINATED and trial.why is not None and trial.why.rule in _ENDS
-        if trial.n_results < PATIENCE and not has_all:
+        if trial.n_results < PATIENCE and not _has_ended(trial):
             return None
         self._is_told = True
         return lacking_criteria(self.names, trial.last.metrics)
+
+
+class AwaitedCheckpoint:
+    """The checkpoint without which a scheduler cannot let one trial go on from another.
+
+    It is doubted once, while no trial has saved any: when a trial is asked to save for the second time,
+    or has ended by itself since it was asked.
+
+    Args:
+        scheduler: The name of the scheduler that needs it; "" if none does.
+    """
+
+    def __init__(self, scheduler: str) -> None:
+        self._scheduler = scheduler
+        self._asked: dict[str, float] = {}  # by trial, when it was asked first
+
+    def on_saved(self) -> None:
+        """A trial saved: there is nothing to wait for."""
+        self._scheduler = ""
+        self._asked.clear()
+
+    def ask(self, trial: Trial, t: float) -> str | None:
+        """The scheduler wants a checkpoint of `trial`; the text for the user if it has wanted one before."""
+        if not self._scheduler:
+            return None
+        first = self._asked.setdefault(trial.id, t)
+        return (
+            self._told(f"trial {trial.id} was asked for one at {first:g} and again at {t:g}")
+            if first < t
+            else None
+        )
+
+    def doubt(self, trial: Trial) -> str | None:
+        """Return the text for the user after `trial` has ended; None if there is nothing new."""
+        first = self._asked.get(trial.id)
+        if first is None or not _has_ended(trial):
+            return None
+        return self._told(f"trial {trial.id} was asked for one at {first:g} and has ended")
+
+    def _told(self, found: str) -> str:
+        who = self._scheduler
+        self.on_saved()
+        return (
+            f"{who} lets trials go on from checkpoints of others, and no trial has saved any ({found}): "
+            f"until one does, every trial keeps its own state and hyperparameters. {HOW_TO_SAVE}"
+        )
+
+
+def _has_ended(trial: Trial) -> bool:
+    return trial.status is Status.TERMINATED and trial.why is not None and trial.why.rule in _ENDS

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from overtone.core import messages as m
 from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop, check_choice
-from overtone.core.endings import Endings
+from overtone.core.endings import NOT_CHOSEN, Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
@@ -362,9 +362,11 @@ class Controller:
             return
         if self._endings.closing is None and (len(self._queue) or not self.view.search_is_over):
             first = self.view.first_runnable()
-            if first is not None and (self.view.search_is_over or first.status is Status.PENDING):
-                note = "the scheduler chose no trial to go on with"
-                self._endings.close(Why("not chosen", note=note), keeps=False)
+            past = self._roster.past
+            if first is None or (past is not None and not past.has_ended(NOT_CHOSEN.rule)):
+                return  # what followed is not in a record that an exception cut short
+            if self.view.search_is_over or first.status is Status.PENDING:
+                self._endings.close(NOT_CHOSEN, keeps=False)
                 self._advance()
             return
         self.is_done = True

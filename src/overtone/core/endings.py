@@ -19,6 +19,8 @@ from overtone.core.types import Checkpoint, Config, Why
 _BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
 """One object each, since most trials end so, and keep their reason."""
 
+NOT_CHOSEN = Why("not chosen", note="the scheduler chose no trial to go on with")
+
 MAX_LOSSES = 3
 """So often in a row, without a new result in between, a trial is lost before that is a failure."""
 

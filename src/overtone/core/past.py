@@ -94,6 +94,10 @@ class Past:
         self._compare(now and now.id, then and then.id)
         return then
 
+    def has_ended(self, rule: str) -> bool:
+        """Whether trials ended by this rule."""
+        return any(one.why is not None and one.why.rule == rule for one in self._moved)
+
     def has_more_starts(self) -> bool:
         """Whether today's code started fewer trials."""
         return bool(self._started)

@@ -91,6 +91,8 @@ class TrialScheduler(Part):
         needs_metric: Whether it rules by the goal, so that there must be one.
         needs_population: Whether it compares running trials with those that wait, so that all trials
             are suggested at the start, whatever the searcher's `lookahead` is.
+        needs_checkpoints: Whether it lets trials go on from checkpoints of others, so that the user is told
+            if no trial saves any.
         metric, mode: The goal, where the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
         rules_from: Nothing but Continue is ruled at a smaller t; see `next_decision`.
@@ -105,6 +107,7 @@ class TrialScheduler(Part):
     time_attr: str = "training_iteration"
     needs_metric: bool = True
     needs_population: bool = False
+    needs_checkpoints: bool = False
     rules_from: float = 0.0
     rules_anywhere: bool = False
     shown: str = ""
@@ -182,6 +185,9 @@ class Engine(ABC):
 
     repeats: bool = False
     """Whether the same commands lead to the same events again, so that a resume can go through them."""
+
+    max_concurrent: int | None = None
+    """How many trials it runs at the same time at most; None for as many as there are resources for."""
 
     @abstractmethod
     def open(self, job: Job) -> None:

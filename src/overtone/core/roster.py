@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from overtone.core import messages as m
+from overtone.core.awaited import HOW_TO_SAVE
 from overtone.core.decision import Pause, Restart, Stop
 from overtone.core.ledger import Ledger
 from overtone.core.past import Past
@@ -289,10 +290,7 @@ class Roster:
             raise OvertoneError(f"trial {source!r} does not exist; there are {len(self.trials)} trials")
         if trial.checkpoint is None:
             raise OvertoneError(
-                f"{asking} should go on from a checkpoint of {source}, which has none. Save one with each "
-                "report:\n"
-                "    tune.report({...}, checkpoint=Checkpoint.from_directory(path))\n"
-                "or, in a class, define save_checkpoint(self, path) and load_checkpoint(self, path)"
+                f"{asking} should go on from a checkpoint of {source}, which has none. {HOW_TO_SAVE}"
             )
         return trial.checkpoint
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from overtone.core import messages as m
-from overtone.core.awaited import Awaited
+from overtone.core.awaited import Awaited, AwaitedCheckpoint
 from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
 from overtone.core.goal import Goal
 from overtone.core.past import Past
@@ -42,6 +42,8 @@ class Rulings:
         self._scheduler = scheduler
         self._stoppers = tuple(stoppers)
         self._awaited = Awaited(name for one in self._stoppers for name in getattr(one, "awaits", ()))
+        needs_checkpoint = scheduler.needs_checkpoints
+        self._awaited_checkpoint = AwaitedCheckpoint(type(scheduler).__name__ if needs_checkpoint else "")
         self._goal = goal
         self._observes = observes
         self._worth = worth or (lambda result: float(result.t))
@@ -75,6 +77,7 @@ class Rulings:
     def keep(self, live: Live, checkpoint: Checkpoint) -> None:
         """A trial saved."""
         live.saved_t = checkpoint.t
+        self._awaited_checkpoint.on_saved()
         last = live.trial.last
         self._roster.keep(
             live.trial,
@@ -84,8 +87,12 @@ class Rulings:
         )
 
     def doubt(self, trial: Trial) -> None:
-        """Note a metric that `stop=` waits for in vain, now that `trial` has reported or ended."""
-        if (text := self._awaited.doubt(trial)) is not None:
+        """Note what is waited for in vain, now that `trial` has reported or ended."""
+        for text in (self._awaited.doubt(trial), self._awaited_checkpoint.doubt(trial)):
+            self._warn(text)
+
+    def _warn(self, text: str | None) -> None:
+        if text is not None:
             self._roster.choices.append(m.Noted(text, is_warning=True))
 
     def stop_all(self) -> str | None:
@@ -114,9 +121,11 @@ class Rulings:
                 self._proceed(live, t, config=config)
             case Save():
                 choices.append(m.Ruled(trial.id, t, "save"))
+                self._warn(self._awaited_checkpoint.ask(trial, t))
                 self._proceed(live, t, save=True)
             case Pause(why):
                 choices.append(m.Ruled(trial.id, t, "pause", why))
+                self._warn(self._awaited_checkpoint.ask(trial, t))
                 self._roster.halt(trial, decision, save=True, park=True)
             case Stop(why):
                 choices.append(m.Ruled(trial.id, t, "stop", why))

@@ -44,10 +44,12 @@ class Inline(Engine):
 
     Args:
         cpus: How many CPUs there are to place trials on; by default those of this machine.
-            They run one after the other all the same.
+            Trials run one after the other, whatever the number.
         gpus: How many GPUs.
         resources: Further resources by name.
     """
+
+    max_concurrent = 1
 
     def __init__(
         self, cpus: float | None = None, gpus: float = 0, resources: Mapping[str, float] | None = None

@@ -1,29 +1,42 @@
 """What a finished experiment would have been under another scheduler.
 
-The recorded curves are run again on the simulated engine, twice. Where the other scheduler would
-have let a trial go on beyond its recording, or with other hyperparameters, nobody knows what follows.
-So in one replay each such trial ends there, and in the other it goes on at its mean pace, with the best
-value that any trial recorded: it beats the others wherever it is compared. It goes on to the length of
-the longest curve, or where none came to its own end, to the other scheduler's `max_t`. What both say is
-certain; where they differ, both are told. A clone goes on at its source's pace, and is known for as long
-as it has its source's hyperparameters.
+The recorded curves are run again on the simulated engine. Where the other scheduler would have let a trial
+go on beyond its recording, nobody knows what follows. There the curves are predicted from those that are
+known further (`continuation`), differently in each of 19 replays: if the truth is like one more draw, it lies
+between the least and the most of them with a probability of 90 %.
+
+Two more replays show the extremes. In one each such trial ends with its recording. In the other it goes on
+at its mean pace with the best value that any trial recorded, so that it beats the others wherever it is
+compared. It goes on to the length of the longest curve, or if none came to its own end, to the other
+scheduler's `max_t`. A stop in both is certain. Where the other scheduler changes hyperparameters, these two
+are all that is known; a clone goes on at its source's pace, and is known for as long as it has its source's
+hyperparameters.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from overtone.analysis import RecordedTrial
 from overtone.core.protocols import Searcher
 from overtone.core.types import Why
 from overtone.engines.simulated import Simulated, World
 from overtone.errors import OvertoneError
+from overtone.research.continuation import Continuation
 from overtone.research.horizon import horizon
 from overtone.research.recording import Point, RecordedCurve, Recording, Replayed, number
+
+N = TypeVar("N", int, float)
+
+N_REPLAYS = 19
+"""With predicted curves."""
+
+COVERAGE = (N_REPLAYS - 1) / (N_REPLAYS + 1)
+"""How likely one more draw lies between the least and the most of so many."""
 
 Pair = tuple[RecordedCurve, RecordedTrial]
 """A recorded curve, and its trial in a replay."""
@@ -69,19 +82,24 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """What would have been, between two bounds.
+    """What would have been.
+
+    Each of `time_s`, `trial_s`, `n_results` and `found` is an interval: from the least to the most of the
+    replays in `predicted`. Its ends are equal if no trial goes on beyond its recording.
 
     Attributes:
         metric, mode: What was optimised.
         recorded: The experiment as it was.
-        cut: Where trials end with their recording.
-        extended: Where they go on as well as possible; equal to `cut` where no trial needs it.
+        cut: One extreme: trials end with their recording.
+        extended: The other: they go on as well as possible; equal to `cut` where no trial needs it.
         stopped: The trials that would have been stopped, as `cut` has it.
         beyond: The trials that it would have run beyond their recording, those of `changed` among them.
         changed: The trials that it would have given other hyperparameters, or another's checkpoint.
         left_out: The trials that have no curve of their own.
         n_trials: How many were replayed.
         notes: What else makes it uncertain.
+        predicted: The replays in which trials go on as predicted; `cut` alone where no trial needs it, and
+            `cut` and `extended` where trials would have had other hyperparameters.
     """
 
     metric: str
@@ -95,6 +113,7 @@ class WhatIf:
     left_out: list[str]
     n_trials: int
     notes: list[str]
+    predicted: Sequence[Replay] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -103,23 +122,27 @@ class WhatIf:
 
     @property
     def time_s(self) -> tuple[float, float]:
-        """The least and the most that it would have taken."""
-        return _bounds(self.cut.time_s, self.extended.time_s)
+        """How long it would have taken."""
+        return _ends(one.time_s for one in self.predicted)
 
     @property
     def trial_s(self) -> tuple[float, float]:
-        """The same for the time of its trials in sum."""
-        return _bounds(self.cut.trial_s, self.extended.trial_s)
+        """The time of its trials in sum."""
+        return _ends(one.trial_s for one in self.predicted)
+
+    @property
+    def n_results(self) -> tuple[int, int]:
+        """How many results its trials would have had."""
+        return _ends(one.n_results for one in self.predicted)
 
     @property
     def found(self) -> tuple[float | None, float | None]:
-        """The worst and the best that it would have found; beyond recordings, nothing better is thought of
-        than the best that was recorded."""
-        sign = 1.0 if self.mode == "max" else -1.0
-        known = [one for one in (self.cut.best, self.extended.best) if one is not None]
+        """The best value that it would have found: the worst case, and the best; it may also be better than
+        any that was recorded, which nothing predicts."""
+        known = [one.best for one in self.predicted if one.best is not None]
         if not known:
             return None, None
-        return min(known, key=lambda one: sign * one), max(known, key=lambda one: sign * one)
+        return (min(known), max(known)) if self.mode == "max" else (max(known), min(known))
 
 
 def whatif(
@@ -159,10 +182,15 @@ def whatif(
 
     cut, cut_trials = _replay(recording, scheduler, Replayed(recording), world)
     beyond, changed = cut_trials.beyond, cut_trials.changed
-    extended, extended_trials = cut, cut_trials
+    extended, extended_trials, predicted = cut, cut_trials, [cut]
     if beyond:
         extended, extended_trials = _replay(recording, scheduler, Replayed(recording, as_good_as_any), world)
         beyond, changed = beyond | extended_trials.beyond, changed | extended_trials.changed
+        if changed:  # nothing that was recorded says what other hyperparameters lead to
+            predicted = [cut, extended]
+        else:
+            ways = [Continuation(recording, last, seed) for seed in range(N_REPLAYS)]
+            predicted = [_replay(recording, scheduler, Replayed(recording, way), world)[0] for way in ways]
     certain = {(one.trial_id, one.t) for one in extended_trials.stopped}
     stopped = [
         Stopped(one.trial_id, one.t, one.value, one.best, one.why, (one.trial_id, one.t) in certain)
@@ -181,6 +209,7 @@ def whatif(
         recording.left_out,
         len(order),
         [*recording.notes, *([unknown] if beyond and unknown else [])],
+        predicted,
     )
 
 
@@ -280,5 +309,6 @@ def _named(scheduler: Any, attribute: str) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def _bounds(a: float, b: float) -> tuple[float, float]:
-    return min(a, b), max(a, b)
+def _ends(found: Iterable[N]) -> tuple[N, N]:
+    every = list(found)
+    return min(every), max(every)

@@ -171,7 +171,9 @@ def _limits(
     return Limits(
         total=total,
         lookahead=_lookahead(total, searcher, scheduler),
-        max_concurrent=_smallest(experiment.max_concurrent, getattr(searcher, "max_concurrent", None)),
+        max_concurrent=_smallest(
+            experiment.max_concurrent, getattr(searcher, "max_concurrent", None), engine.max_concurrent
+        ),
         max_failures=experiment.max_failures,
         fail_fast=bool(experiment.fail_fast),
         time_budget_s=min((one for one in budgets if one is not None), default=None),

@@ -6,7 +6,7 @@ learning from all results at the largest budget that has enough of them. This is
 part, which keeps those results by budget.
 
 Deviations: brackets are those of HyperBand as it is here: the ones with the most trials first,
-rungs in whole numbers from max_t downwards. The paper's min_budget is the lowest of them.
+rungs in whole numbers from max_t downwards. The paper's min_budget is `grace_period`.
 """
 
 from __future__ import annotations

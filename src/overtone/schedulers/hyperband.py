@@ -7,26 +7,30 @@ from many trials that are judged early to few that are never judged; then a new 
 
 Deviations: trials go on from their checkpoints. The sizes are those of Algorithm 1 (R = 81,
 eta = 3: 81/34/15/8/5 trials) or, with sizes="table", of the paper's Table 1 (81/27/9/6/5). At a
-rung that n began floor(n / eta) go on, at least one. Rungs are R // eta^k, in whole numbers. A
+rung that n began floor(n / eta) go on, at least one. Rungs are max_t // eta^k, in whole numbers. A
 bracket that the end of the search leaves unfilled is halved as it is. Equals rank by age.
 """
 
 from __future__ import annotations
 
 from itertools import groupby
+from math import inf, nextafter
 
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.brackets import Brackets, Plan
 from overtone.schedulers.rungs import milestones
 
 
-def plans(max_t: int, eta: float, sizes: str = "algorithm") -> list[Plan]:
+def plans(max_t: int, eta: float, sizes: str = "algorithm", grace_period: int = 1) -> list[Plan]:
     """The brackets of one round, the one with the most trials first.
 
     >>> plans(9, 3)
     [[(9, 1), (3, 3), (1, 9)], [(5, 3), (1, 9)], [(3, 9)]]
+    >>> plans(9, 3, grace_period=2)
+    [[(3, 3), (1, 9)], [(2, 9)]]
     """
-    s_max = len(milestones(eta, max_t + 1, eta))  # the largest with eta^s_max <= max_t
+    rungs = milestones(grace_period * eta, nextafter(max_t, inf), eta)
+    s_max = len(rungs)  # the largest with grace_period * eta^s_max <= max_t
     found: list[Plan] = []
     for s in range(s_max, -1, -1):
         n = -(-(s_max + 1) * eta**s // (s + 1)) if sizes == "algorithm" else (s_max + 1) // (s + 1) * eta**s
@@ -41,6 +45,8 @@ class HyperBandScheduler(Brackets):
     Args:
         max_t: A trial ends here, in the units of `time_attr`; R in the paper.
         reduction_factor: The share that goes on is its inverse; eta in the paper.
+        grace_period: The minimum resource: no trial is stopped at a smaller t. A round has the brackets of
+            R = max_t / grace_period, in units of grace_period.
         stop_last_trials: Whether a trial ends at max_t.
         sizes: How many trials the brackets have: "algorithm" or "table", see above.
     """
@@ -50,13 +56,13 @@ class HyperBandScheduler(Brackets):
     def __init__(
         self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None,
         max_t: int = 81, reduction_factor: float = 3, stop_last_trials: bool = True, sizes: str = "algorithm",
+        grace_period: int = 1,
     ) -> None:  # fmt: skip
+        if grace_period < 1:
+            raise ValueError(f"grace_period={grace_period}: rungs are whole numbers here: give 1 or more")
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
-        self.plans, self.eta, self.stops_last = (
-            plans(max_t, reduction_factor, sizes),
-            reduction_factor,
-            stop_last_trials,
-        )
+        self.eta, self.stops_last = reduction_factor, stop_last_trials
+        self.plans = plans(max_t, reduction_factor, sizes, grace_period)
 
     def describe(self) -> str:
         lines = [f"Using HyperBand: num_stopped={self.n_stopped} total_brackets={self.n_made}"]

@@ -1,6 +1,8 @@
 """The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a study of its own or in a storage.
 
-Each suggestion has a freshly seeded sampler. Values in steps are searched as numbers of steps.
+A named sampler is freshly seeded for each suggestion. A sampler object of the user's is asked as it is: if
+trials run one at a time, it suggests what it would in a study of Optuna alone, and a resume asks it again
+in the logged order. Values in steps are searched as numbers of steps.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ class OptunaSearch(LibrarySearcher):
         space: As for every searcher; or a function of an Optuna trial that draws with its
             `suggest_...` and may return constants; or a dict of Optuna distributions.
         sampler: "tpe", "gp", "cmaes", "nsga2", "nsga3", "random", "auto" (of OptunaHub, which
-            keeps what it downloads), or a sampler of Optuna; None for Optuna's default.
+            keeps what it downloads), or a new sampler of Optuna; None for Optuna's default.
         study_name, storage: As in `optuna.create_study`; a study that exists is gone on with.
     """
 
@@ -45,6 +47,8 @@ class OptunaSearch(LibrarySearcher):
         modes = (self.goal.modes if self.goal else ()) or ("max",)
         self._signs = [1 if one == "max" else -1 for one in modes]
         self.study = study(self.storage, self.study_name, modes)
+        self._is_over = False
+        self.study.stop = self._end  # a sampler has gone through its grid, and there is no `optimize` to end
         self._used = sampler(self.sampler, self._seed, root=self.root if self.storage is None else None)
         known = stored(self.study, self._seed)  # by an earlier driver, where the storage outlives it
         self._stored = {index: one.params for index, one in known.items()}
@@ -53,6 +57,8 @@ class OptunaSearch(LibrarySearcher):
             self.study.tell(self._ask(-1, 0, flatten(point))[0], reward)
 
     def suggest(self, index: int) -> Config | None:
+        if self._is_over:
+            return None
         if self._define is None:
             return super().suggest(index)
         return self._whole(nested(self.propose(index, self.seed_of(index))), index)
@@ -67,8 +73,12 @@ class OptunaSearch(LibrarySearcher):
 
     def on_suggested(self, index: int, config: Config) -> None:
         super().on_suggested(index, config)
-        if self._stored.pop(index, None) is None and index not in self._trials:
-            params = flatten(config) if self._define else encoded(self.nodes, self.waiting[index])
+        if self._stored.pop(index, None) is not None:
+            return
+        params = flatten(config) if self._define else encoded(self.nodes, self.waiting[index])
+        if self.replay == "asked" and index in self._trials and not _has(self._trials[index], params):
+            self.forget(index)  # asked again, the sampler drew something else: it has no seed
+        if index not in self._trials:
             self._trials[index], _ = self._ask(index, 0, params)
 
     def learn(self, told: Finished) -> None:
@@ -83,8 +93,16 @@ class OptunaSearch(LibrarySearcher):
     def forget(self, index: int) -> None:
         fail(self.study, self._trials.pop(index, None))
 
+    def _end(self) -> None:
+        self._is_over = True
+
     def _ask(self, index: int, seed: int, params: Mapping[str, Any] | None) -> tuple[Any, Flat]:
         """A new trial of the study and what it suggests: `params` where they are given."""
         self.study.sampler = self._used = sampler(self.sampler, seed, self._used)
         trial = asked(self.study, params, (self._seed, index) if self.storage is not None else None)
         return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)
+
+
+def _has(trial: Any, params: Mapping[str, Any]) -> bool:
+    """Whether `trial`, of Optuna, has these parameters; one that is known by its number alone has."""
+    return isinstance(trial, int) or all(params.get(name) == one for name, one in trial.params.items())

@@ -76,6 +76,11 @@ class NormalPrior(Domain):
             low, high = (middle, high) if self._warped(middle) < u else (low, middle)
         return self.domain.quantile(low if u < 0.5 else high)
 
+    def density(self, u: float) -> float:
+        """How much likelier a draw is at `u`, on the domain's axis from 0 to 1, than without the prior."""
+        normal = self._distribution()
+        return _DOUBT + (1 - _DOUBT) * normal.pdf(u) / (normal.cdf(1.0) - normal.cdf(0.0))
+
     def _warped(self, u: float) -> float:
         """What part of all draws is at or below `u` on the domain's own axis."""
         normal = self._distribution()

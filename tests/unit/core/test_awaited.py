@@ -1,14 +1,24 @@
-"""Metrics that `stop=` waits for in vain."""
+"""Metrics that `stop=` waits for in vain, and checkpoints that a population does."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from overtone import tune
 from overtone.core import messages as m
 from overtone.core.awaited import PATIENCE
-from overtone.core.goal import MOST_LISTED, lacking_criteria
+from overtone.core.goal import MOST_LISTED, Goal, lacking_criteria
+from overtone.engines.inline import Inline
+from overtone.engines.local import Local
+from overtone.journal.reader import Reader
+from overtone.schedulers.asha import ASHAScheduler
+from overtone.schedulers.pb2 import PB2
+from overtone.schedulers.pbt import PopulationBasedTraining
+from overtone.schedulers.resize import ResourceChangingScheduler
+from overtone.schedulers.schedule import HyperparameterSchedule
 from overtone.stoppers import CombinedStopper, ExperimentPlateauStopper, TrialPlateauStopper, stop
 from overtone.testing.by_hand import ByHand
 
@@ -134,3 +144,132 @@ def test_the_message_suggests_a_near_name_and_never_the_same() -> None:
 def test_a_message_names_so_many_metrics_at_most() -> None:
     text = lacking_criteria(("asdf",), {f"m{i}": 1.0 for i in range(MOST_LISTED + 7)})
     assert text.endswith("'m19', and 7 more")
+
+
+# --- checkpoints ---------------------------------------------------------------------------
+
+
+def pbt(**more: Any) -> PopulationBasedTraining:
+    given = {"perturbation_interval": 2, "hyperparam_mutations": {"lr": [1, 2, 3]}, **more}
+    return PopulationBasedTraining("training_iteration", "score", "max", **given)
+
+
+def bandits() -> PB2:
+    return PB2(
+        "training_iteration", "score", "max", perturbation_interval=2, hyperparam_bounds={"lr": [1, 3]}
+    )
+
+
+POPULATIONS = {
+    "pbt": pbt, "pb2": bandits, "resized": lambda: ResourceChangingScheduler(pbt()),
+    "scheduled": lambda: HyperparameterSchedule({"lr": {4: 0.1}}, pbt()),
+}  # fmt: skip
+
+
+def population(scheduler: Any, n: int = 2) -> tuple[ByHand, list[str]]:
+    hand = ByHand(scheduler, cpus=n, goal=Goal("score", "max", is_needed=True))
+    return hand, [hand.run({"lr": 2}) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_a_population_without_checkpoints_is_told_once_what_to_do(name: str) -> None:
+    scheduler = POPULATIONS[name]()
+    hand, trials = population(scheduler)
+    for t in (1, 2, 3):
+        for score, trial in enumerate(trials):
+            hand.report(trial, t, score)
+    assert warnings(hand) == []
+    for t in range(4, 13):
+        for score, trial in enumerate(trials):
+            hand.report(trial, t, score)
+    (text,) = warnings(hand)
+    assert text.startswith(
+        f"{type(scheduler).__name__} lets trials go on from checkpoints of others, and no trial has saved any "
+        f"(trial {trials[1]} was asked for one at 2 and again at 4)"
+    )
+    assert "tune.report({...}, checkpoint=Checkpoint.from_directory(path))" in text
+    assert "save_checkpoint(self, path)" in text
+
+
+def test_one_checkpoint_of_any_trial_ends_the_doubt() -> None:
+    hand, trials = population(pbt())
+    for t in range(1, 13):
+        for score, trial in enumerate(trials):
+            hand.report(trial, t, score, saves=t == 1 and not score)
+    assert warnings(hand) == []
+
+
+def test_one_that_saves_when_it_is_asked_is_not_doubted() -> None:
+    hand, trials = population(pbt())
+    for t in range(1, 5):
+        for score, trial in enumerate(trials):
+            commands = hand.report(trial, t, score)
+            if any(isinstance(one, m.Proceed) and one.save for one in commands):
+                hand.saved(trial, t)
+    hand.ended(trials[1])
+    assert warnings(hand) == []
+
+
+def test_a_population_of_which_the_best_ends_without_having_saved() -> None:
+    hand, trials = population(pbt())
+    for score, trial in enumerate(trials):
+        hand.report(trial, 2, score)
+    hand.ended(trials[0])  # it was never asked
+    assert warnings(hand) == []
+    hand.ended(trials[1])
+    (text,) = warnings(hand)
+    assert f"(trial {trials[1]} was asked for one at 2 and has ended)" in text
+
+
+def test_members_that_fail_have_not_had_their_chance() -> None:
+    hand, trials = population(pbt())
+    for score, trial in enumerate(trials):
+        hand.report(trial, 2, score)
+    hand.ended(trials[1], "raised")
+    assert warnings(hand) == []
+
+
+def never_saves(config: Any) -> None:
+    for t in range(1, 9):
+        tune.report({"score": config["lr"] * t})
+
+
+@pytest.mark.parametrize("cpus", [1, 3])
+@pytest.mark.parametrize("synch", [False, True])
+@pytest.mark.parametrize("engine", ["inline", "local"])
+def test_a_trainable_that_never_saves_is_told_of_on(
+    engine: str, synch: bool, cpus: int, tmp_path: Path
+) -> None:
+    found = tune.run(
+        never_saves, config={"lr": tune.grid_search([1, 2, 3])}, scheduler=pbt(synch=synch), storage_path=tmp_path,
+        engine=Inline(cpus=cpus) if engine == "inline" else Local(cpus=cpus), verbose=0,
+    )  # fmt: skip
+    records = Reader(Path(found.experiment_path) / "journal.jsonl")
+    noted = [one for record in records for one in record.choices if isinstance(one, m.Noted)]
+    (text,) = [one.text for one in noted if one.is_warning]
+    assert text.startswith("PopulationBasedTraining lets trials go on from checkpoints of others")
+    assert [trial.last_result["training_iteration"] for trial in found.trials] == [8, 8, 8]
+
+
+def test_who_clones_nothing_needs_no_checkpoint() -> None:
+    scheduler = ASHAScheduler("training_iteration", "score", "max", 81, 1, 3, rule="promote")
+    hand, trials = population(scheduler, 4)
+    for score, trial in enumerate(trials):
+        hand.report(trial, 1, score)
+        hand.save_failed(trial)
+    assert warnings(hand) == []
+
+
+def test_a_replay_of_a_population_tells_nothing_again() -> None:
+    hand, trials = population(pbt())
+    for t in range(1, 5):
+        for score, trial in enumerate(trials):
+            hand.report(trial, t, score)
+    assert len(warnings(hand)) == 1
+    again = ByHand(pbt(), cpus=None, goal=Goal("score", "max", is_needed=True))
+    for record in hand.records:
+        again.controller.replay(record)
+    for t in range(5, 9):
+        for score, trial in enumerate(trials):
+            again.report(trial, t, score)
+    assert warnings(again) == []

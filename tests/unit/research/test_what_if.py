@@ -69,6 +69,34 @@ def test_what_lies_beyond_a_recording_is_counted_and_bounds_the_answer(tmp_path:
     assert found.extended.n_results == 54
     assert found.time_s[0] < found.time_s[1]
     assert found.found == (found.recorded.best, found.recorded.best)
+    assert len(found.predicted) == 19
+    assert found.n_results == (54, 54)  # without a scheduler each goes on to the end, whatever its values
+
+
+def test_what_follows_an_early_stop_is_predicted_in_an_interval(tmp_path: Path) -> None:
+    """Noisy curves on one slot: an interval well inside of the extremes."""
+    xs = [(i * 37 % 101) / 101 for i in range(30)]
+
+    def noisy(config: Any, t: int) -> Any:
+        x, noise = config["x"], config["x"] * 7919 * t % 1
+        return ({"loss": x + (1 + 0.2 * noise) / t}, 5 + 10 * x) if t <= 9 else None
+
+    def search(name: str, scheduler: Any) -> Any:
+        return tune.run(
+            noisy, config=[{"x": x} for x in xs], metric="loss", mode="min", scheduler=scheduler, seed=1,
+            verbose=0, engine=tune.Simulated(1), storage_path=tmp_path, name=name,
+        )  # fmt: skip
+
+    recorded = search("recorded", ASHAScheduler(max_t=9, reduction_factor=4))
+    milder = ASHAScheduler(max_t=9, grace_period=2, reduction_factor=2)
+    found, truth = whatif(recorded.experiment_path, milder), search("milder", milder).stats()
+    low, high = found.time_s
+    assert 0.99 * low <= truth["total_time"] <= 1.01 * high
+    assert found.n_results[0] <= truth["num_results"] <= found.n_results[1]
+    assert found.cut.time_s < 0.9 * low
+    assert 1.2 * high < found.extended.time_s
+    assert high - low < 0.5 * (found.extended.time_s - found.cut.time_s)
+    assert whatif(recorded.experiment_path, milder) == found
 
 
 def test_a_value_beyond_a_recording_is_taken_to_be_the_best_recorded_one(tmp_path: Path) -> None:
@@ -78,7 +106,10 @@ def test_a_value_beyond_a_recording_is_taken_to_be_the_best_recorded_one(tmp_pat
     assert all(not one.is_certain for one in stopped_at_first)
 
 
-def test_where_no_trial_ended_by_itself_they_go_on_to_where_the_scheduler_ends_them(tmp_path: Path) -> None:
+def test_where_no_trial_ended_by_itself_they_go_on_to_where_the_scheduler_ends_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overtone.research.what_if.N_REPLAYS", 1)
     path = recorded(tmp_path, ASHAScheduler(max_t=4))
     none_ends = "no recorded trial came to its own end"
     for scheduler, most, is_known in [

@@ -206,11 +206,16 @@ def test_the_shortest_of_all_limits_counts(parts_of):
     searcher = BasicVariantGenerator(max_concurrent=3)
     parts = parts_of(
         searcher=searcher, max_concurrent=2, num_samples=9, time_budget_s=60, stop=tune.stopper.TimeoutStopper(5),
-        fail_fast="raise", max_failures=4,
+        fail_fast="raise", max_failures=4, engine=tune.Simulated(9),
     )  # fmt: skip
     limits = parts.controller._limits
     assert (limits.max_concurrent, limits.total, limits.time_budget_s) == (2, 9, 5)
     assert (limits.fail_fast, limits.max_failures) == (True, 4)
+    assert parts_of(engine=tune.Simulated(9)).controller.limits.max_concurrent is None
+
+
+def test_the_inline_engine_runs_one_trial_at_a_time(parts_of):
+    assert parts_of(engine="inline", max_concurrent=2).controller.limits.max_concurrent == 1
 
 
 def test_a_searcher_of_ones_own_is_asked_num_samples_times(parts_of):

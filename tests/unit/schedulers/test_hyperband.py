@@ -77,6 +77,39 @@ def test_no_rung_is_lost_to_floating_point():
     assert [len(plan) for plan in plans(242, 3)] == [5, 4, 3, 2, 1]
 
 
+@pytest.mark.parametrize("sizes", ["algorithm", "table"])
+def test_a_minimum_resource_is_the_unit_of_the_paper(sizes):
+    for unit in (1, 5, 10):
+        expected = [[(n, t * unit) for n, t in plan] for plan in plans(81, 3, sizes)]
+        assert plans(81 * unit, 3, sizes, grace_period=unit) == expected
+    # R / r = 27 and 26: the brackets of s_max = 3 and 2, and no rung below r
+    assert plans(81, 3, grace_period=3)[0] == [(27, 3), (9, 9), (3, 27), (1, 81)]
+    assert plans(81, 3, "table", grace_period=3) == [
+        [(27, 3), (9, 9), (3, 27), (1, 81)], [(9, 9), (3, 27), (1, 81)], [(6, 27), (2, 81)], [(4, 81)],
+    ]  # fmt: skip
+    assert [len(plan) for plan in plans(78, 3, grace_period=3)] == [3, 2, 1]
+    assert plans(50, 3, grace_period=50) == [[(1, 50)]]
+
+
+def test_no_rung_lies_below_the_minimum_resource():
+    for max_t in range(1, 60):
+        for eta in (1.5, 2, 2.5, 3, 4):
+            for least in range(1, max_t + 1):
+                rungs = [t for plan in plans(max_t, eta, grace_period=least) for _, t in plan]
+                assert min(rungs) >= least
+    scheduler = HyperBandScheduler(max_t=81, grace_period=9)
+    trials, _ = searched(scheduler, [{"score": i} for i in range(9)])
+    assert min(trial.n_results for trial in trials) == 9
+
+
+@pytest.mark.parametrize(
+    ("grace_period", "text"), [(82, "need 0 < grace_period <= max_t"), (0.5, "whole numbers")]
+)
+def test_a_minimum_resource_that_makes_no_sense(grace_period, text):
+    with pytest.raises(ValueError, match=text):
+        HyperBandScheduler(max_t=81, grace_period=grace_period)
+
+
 def test_rungs_are_whole_numbers():
     assert plans(100, 3)[0] == [(81, 1), (27, 3), (9, 11), (3, 33), (1, 100)]
     assert plans(10, 2.5)[0] == [(7, 1), (2, 4), (1, 10)]

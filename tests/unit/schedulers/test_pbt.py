@@ -15,6 +15,7 @@ from overtone.core.retention import Retention
 from overtone.core.trial import Status
 from overtone.engines.inline import Inline
 from overtone.errors import OvertoneError
+from overtone.journal.reader import Reader
 from overtone.schedulers.pbt import PopulationBasedTraining
 from overtone.testing.by_hand import ByHand
 from overtone.testing.trial_life import Perils
@@ -197,6 +198,23 @@ def test_the_toy_of_the_paper(tmp_path: Path, cpus):
 
 def test_the_toy_without_exploitation(tmp_path: Path):
     assert toy(tmp_path, 0).best_result["q"] == pytest.approx(0.3898, abs=5e-5)
+
+
+@pytest.mark.parametrize("cpus", [1, 4, 16])
+def test_an_asynchronous_population_perturbs_on_the_inline_engine(tmp_path: Path, cpus):
+    scheduler = PopulationBasedTraining(
+        "training_iteration", "q", "max", perturbation_interval=4, quantile_fraction=0.5,
+        custom_explore_fn=lambda config: config, clone_config=False,
+    )  # fmt: skip
+    starts = [{"theta": [0.9, y], "h": [i % 2, 1 - i % 2]} for i, y in enumerate([0.9, 0.89, 0.7, 0.6])]
+    analysis = tune.run(
+        Toy, config=starts, scheduler=scheduler, stop={"training_iteration": 40}, engine=Inline(cpus=cpus),
+        storage_path=str(tmp_path), verbose=0,
+    )  # fmt: skip
+    records = list(Reader(Path(analysis.experiment_path) / "journal.jsonl"))
+    rulings = [one for record in records for one in record.choices if isinstance(one, m.Ruled)]
+    clones = [one for one in rulings if one.what == "restart" and one.source not in (None, one.trial_id)]
+    assert len(clones) >= 4
 
 
 # --- synchronous --------------------------------------------------------------------------

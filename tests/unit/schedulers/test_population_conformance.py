@@ -8,6 +8,7 @@ from overtone.schedulers.auto import AutoScheduler
 from overtone.schedulers.dehb import DEHB
 from overtone.schedulers.pb2 import PB2
 from overtone.schedulers.pbt import PopulationBasedTraining
+from overtone.schedulers.priorband import PriorBand
 from overtone.schedulers.resize import DistributeResourcesToTopJob, ResourceChangingScheduler
 from overtone.schedulers.schedule import HyperparameterSchedule
 from overtone.testing.scheduler_conformance import SchedulerConformance
@@ -44,6 +45,11 @@ class TestDEHB(SchedulerConformance):
         return DEHB(max_t=9)
 
 
+class TestPriorBand(SchedulerConformance):
+    def make_scheduler(self):
+        return PriorBand(max_t=9)
+
+
 class TestAuto(SchedulerConformance):
     def make_scheduler(self):
         return AutoScheduler()
@@ -66,7 +72,7 @@ class TestSchedule(SchedulerConformance):
         return HyperparameterSchedule({"x": {4: 0, 8: 1}}, ASHAScheduler(max_t=9, reduction_factor=2))
 
 
-@pytest.mark.parametrize("scheduler", ["auto", "pb2", "pbt", "dehb", "resource_changing", "pbt_replay"])
+@pytest.mark.parametrize("scheduler", ["auto", "pb2", "pbt", "dehb", "priorband", "resource_changing", "pbt_replay"])
 def test_they_are_known_by_name(scheduler):
     given = {
         "pb2": {"hyperparam_bounds": {"lr": [0, 1]}},

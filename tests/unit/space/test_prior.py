@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from overtone import tune
 from overtone.errors import SpaceError
 from overtone.space import (
     choice,
@@ -58,3 +59,13 @@ def test_mistakes():
         normal_prior(uniform(0, 1), 3)
     with pytest.raises(SpaceError, match="sd=0 must be above 0"):
         normal_prior(uniform(0, 1), 0.5, 0)
+
+
+@pytest.mark.parametrize(
+    "prior", [tune.normal_prior(tune.uniform(0, 10), 2, 1), tune.normal_prior(tune.loguniform(1e-4, 1), 0.5)]
+)
+def test_the_density_is_the_slope_of_the_cdf(prior):
+    n = 1000
+    ends = [prior.cdf(prior.domain.quantile(i / n)) for i in range(n + 1)]
+    for i in range(n):
+        assert prior.density((i + 0.5) / n) == pytest.approx((ends[i + 1] - ends[i]) * n, rel=1e-3)

@@ -15,6 +15,7 @@ _NAMES = {
     "overtone.schedulers.median": "MedianStoppingRule",
     "overtone.schedulers.moasha": "MOASHA",
     "overtone.schedulers.pasha": "PASHA",
+    "overtone.schedulers.priorband": "PriorBand",
     "overtone.schedulers.resize": "ResourceChangingScheduler",
     "overtone.schedulers.schedule": "Cosine Exponential HyperparameterSchedule Linear Steps",
     "overtone.schedulers.successive_halving": "SuccessiveHalving",
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from overtone.schedulers.median import MedianStoppingRule as MedianStoppingRule
     from overtone.schedulers.moasha import MOASHA as MOASHA
     from overtone.schedulers.pasha import PASHA as PASHA
+    from overtone.schedulers.priorband import PriorBand as PriorBand
     from overtone.schedulers.resize import ResourceChangingScheduler as ResourceChangingScheduler
     from overtone.schedulers.schedule import Cosine as Cosine
     from overtone.schedulers.schedule import Exponential as Exponential
