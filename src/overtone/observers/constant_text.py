@@ -6,7 +6,6 @@ templates that configs with the same keys share.
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from overtone.space import describe
 _NOT_JSON = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 _encode = encoder(as_data, allow_nan=True)
-_encode_spaced = json.JSONEncoder(default=as_data).encode
+_encode_spaced = encoder(as_data, allow_nan=True, is_spaced=True)
 
 
 class ConstantText(NamedTuple):
@@ -87,7 +86,7 @@ def params_text(config: Config) -> str:
     if plain is not None:
         return _templates(tuple(config))[2] % plain[0]
     # json's own indent is ten times slower
-    lines = ",".join([f"\n  {_encode(str(key))}: {_spaced(value)}" for key, value in config.items()])
+    lines = ",".join([f"\n  {_encode(str(key))}: {_encode_spaced(value)}" for key, value in config.items()])
     return f"{{{lines}\n}}\n"
 
 
@@ -116,11 +115,6 @@ def _templates(keys: tuple[str, ...]) -> tuple[tuple[str, ...], str, str]:
     compact = ",".join([f"{key}:%s" for key in quoted])
     spaced = ",".join([f"\n  {key}: %s" for key in quoted])
     return tuple([f"config/{key}" for key in keys]), f"{{{compact}}}", f"{{{spaced}\n}}\n"
-
-
-def _spaced(value: Any) -> str:
-    # the spaced encoder makes an encoder for each value
-    return _encode(value) if type(value) in CELLS else _encode_spaced(value)
 
 
 def _cells(flat: dict[str, Any]) -> str:
