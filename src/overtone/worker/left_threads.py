@@ -45,9 +45,11 @@ class StartedThreads:
 
     def native_ids(self) -> set[int]:
         """What the system calls them, those of C libraries included."""
+        before, n_now = self.native_before, _count_native()
+        if n_now == 1:  # the caller's
+            return set()
         found = {one.native_id for one in self._threads() if one.native_id is not None}
-        before = self.native_before
-        return found if _count_native() == len(before) else found | (native_ids_now() - before)
+        return found if n_now == len(before) else found | (native_ids_now() - before)
 
     def _threads(self) -> list[threading.Thread]:
         return [one for one in threading.enumerate() if one not in self._before and _is_alive(one)]
