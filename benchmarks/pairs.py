@@ -5,6 +5,10 @@
 
 A pair runs one tree and then the other, in turns which comes first, so that a machine that others use
 too slows both. The interval holds the median of the ratios with at least 95 % probability.
+
+Each tree runs once more before, uncounted: from then on both have their modules compiled, in folders of
+their own. Results are deleted at the end alone, since ext4 makes files slowly in the minutes after many
+were deleted.
 """
 
 from __future__ import annotations
@@ -12,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,21 +34,31 @@ RATES = {
 """A function of workloads.py and its arguments."""
 
 
-def rate(tree: Path, name: str) -> float:
-    """Measure trials or results a second with the sources in a tree."""
+def rate(tree: Path, name: str, folder: Path) -> float:
+    """Measure trials or results a second with the sources in a tree.
+
+    Args:
+        tree: A checkout.
+        name: A key of `RATES`.
+        folder: Keeps the results, and the tree's compiled modules.
+    """
     function, arguments = RATES[name]
-    folder = tempfile.mkdtemp(prefix="pairs_")
-    try:
-        found = subprocess.run(
-            [sys.executable, str(HERE / "workloads.py"), function, json.dumps(arguments)],
-            cwd=HERE,
-            env={**os.environ, "PYTHONPATH": str(tree / "src"), "TMPDIR": folder, "OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-        )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    compiled = folder / f"compiled{tree}".replace(os.sep, "_")
+    environment = {one: value for one, value in os.environ.items() if one != "PYTHONDONTWRITEBYTECODE"}
+    found = subprocess.run(
+        [sys.executable, str(HERE / "workloads.py"), function, json.dumps(arguments)],
+        cwd=HERE,
+        env={
+            **environment,
+            "PYTHONPATH": str(tree / "src"),
+            "PYTHONPYCACHEPREFIX": str(compiled),
+            "TMPDIR": str(folder),
+            "OMP_NUM_THREADS": "1",
+        },
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
     if found.returncode:
         sys.exit(f"{name} of {tree} failed:\n{found.stdout[-2000:]}\n{found.stderr[-4000:]}")
     return float(json.loads(found.stdout.splitlines()[-1])["value"])
@@ -72,16 +85,23 @@ def main() -> None:
         options.error(f"no rate {', '.join(sorted(unknown))}: choose among {', '.join(RATES)}")
     here, there = given.tree.resolve(), given.against.resolve()
     print(f"{'a second':<10}{'here':>10}{'there':>10}{'ratio':>8}  interval of the median")
-    for name in given.names or RATES:
-        mine: list[float] = []
-        theirs: list[float] = []
-        for i in range(given.pairs):
-            for tree, found in [(here, mine), (there, theirs)][:: 1 if i % 2 else -1]:
-                found.append(rate(tree, name))
-        ratios = [one / other for one, other in zip(mine, theirs, strict=True)]
-        low, high = interval(ratios)
-        rates = f"{median(mine):>10,.1f}{median(theirs):>10,.1f}{median(ratios):>8.3f}"
-        print(f"{name:<10}{rates}  {low:.3f} to {high:.3f}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="pairs_") as folder:
+        for name in given.names or RATES:
+            compare(name, here, there, given.pairs, Path(folder))
+
+
+def compare(name: str, here: Path, there: Path, pairs: int, folder: Path) -> None:
+    """Run the pairs of one rate, and print what came of them."""
+    mine: list[float] = []
+    theirs: list[float] = []
+    for i in range(pairs + 1):
+        for tree, found in [(here, mine), (there, theirs)][:: 1 if i % 2 else -1]:
+            found.append(rate(tree, name, folder))
+    del mine[0], theirs[0]  # these runs compiled the modules
+    ratios = [one / other for one, other in zip(mine, theirs, strict=True)]
+    low, high = interval(ratios)
+    rates = f"{median(mine):>10,.1f}{median(theirs):>10,.1f}{median(ratios):>8.3f}"
+    print(f"{name:<10}{rates}  {low:.3f} to {high:.3f}", flush=True)
 
 
 if __name__ == "__main__":

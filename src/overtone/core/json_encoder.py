@@ -1,4 +1,4 @@
-"""JSON text of plain data, without spaces, at the speed of C."""
+"""JSON text of plain data, at the speed of C."""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from collections.abc import Callable
 from typing import Any
 
 
-def encoder(default: Callable[[Any], Any] | None = None, allow_nan: bool = False) -> Callable[[Any], str]:
+def encoder(
+    default: Callable[[Any], Any] | None = None,
+    allow_nan: bool = False,
+    is_spaced: bool = False,
+    sort_keys: bool = False,
+) -> Callable[[Any], str]:
     """A function from data to JSON text; made once, since `json.dumps` makes one a call.
 
     Args:
         default: What stands for a value that JSON does not know; by default that is a TypeError.
         allow_nan: Whether NaN and the infinities become NaN and Infinity; else they are a ValueError.
+        is_spaced: Whether a space follows each comma and each colon.
+        sort_keys: Whether the names in each object are sorted.
     """
-    plain = json.JSONEncoder(allow_nan=allow_nan, separators=(",", ":"), default=default)
+    item, key = (", ", ": ") if is_spaced else (",", ":")
+    plain = json.JSONEncoder(
+        allow_nan=allow_nan, separators=(item, key), default=default, sort_keys=sort_keys
+    )
     try:
         made = vars(json.encoder)["c_make_encoder"](
-            None, plain.default, json.encoder.encode_basestring_ascii, None, ":", ",", False, False, allow_nan
-        )
+            None, plain.default, json.encoder.encode_basestring_ascii, None, key, item, sort_keys, False,
+            allow_nan,
+        )  # fmt: skip
     except (KeyError, TypeError):  # a Python without its C accelerator, or with another one
         return plain.encode
     join = "".join

@@ -66,26 +66,33 @@ def unwritable(path: str, error: OSError) -> StorageError:
 
 
 def _put(path: str, flags: int, data: bytes) -> None:
-    fd = _waited(_descriptor, path, flags)
+    global _has_waited_in_vain
+    try:
+        fd = os.open(path, flags, 0o666)
+    except OSError:
+        fd = _waited(_descriptor, path, flags)
     try:
         while data:
-            data = data[_waited(os.write, fd, data) :]
+            try:
+                n = os.write(fd, data)
+            except OSError:
+                n = _waited(os.write, fd, data)
+            data = data[n:]
     finally:
         os.close(fd)
+    _has_waited_in_vain = False
 
 
 def _waited(action: Callable[..., int], *given: Any) -> int:
-    """What `action` returns; a full disk is waited for, but not once more for each further file."""
+    """Try again what has failed; a full disk is waited for, but not once more for each further file."""
     global _has_waited_in_vain
     try:
-        found = action(*given)
+        return action(*given)
     except OSError as error:
         if _has_waited_in_vain or not lacks_room(error):
             raise
-        _has_waited_in_vain = True
-        found = try_for_room(partial(action, *given))
-    _has_waited_in_vain = False
-    return found
+    _has_waited_in_vain = True
+    return try_for_room(partial(action, *given))
 
 
 def has_made_folder(path: str) -> bool:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from overtone.core.messages import Moved, Record, Reported, Started
+from overtone.core.messages import Moved, Record, Reported
 from overtone.core.protocols import Observer
-from overtone.core.table import Row, TrialTable, constant_facts
-from overtone.observers.csv_table import Sheet, columns, names_of, rearranged, sheet_of
+from overtone.core.table import Row, TrialTable
+from overtone.observers.constant_text import ConstantText, ConstantTexts
+from overtone.observers.csv_table import Columns, Sheet, columns, names_of, rearranged, sheet_of
 from overtone.observers.flatten import flatten
 from overtone.observers.trial_files import TrialFiles
 
@@ -44,6 +45,7 @@ class CsvRows(Observer):
     Args:
         files: Where it writes.
         table: Shared with other observers, or its own.
+        texts: Shared with other observers, or its own.
         clock: Seconds from some moment on; for how long rows wait.
     """
 
@@ -51,11 +53,14 @@ class CsvRows(Observer):
         self,
         files: TrialFiles,
         table: TrialTable | None = None,
+        texts: ConstantTexts | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._files = files
         self._table = table if table is not None else TrialTable("live")
+        self._texts = texts if texts is not None else ConstantTexts()
         self._clock = clock
+        self._newest: Columns | None = None  # most trials have the columns of the trial before
         self._sheets: dict[str, Sheet] = {}
         self._waiting: dict[str, Sheet] = {}
         self._n_cells = 0
@@ -67,20 +72,19 @@ class CsvRows(Observer):
         event = record.event
         if row is not None:
             assert type(event) is Reported
-            sheet = self._sheets.get(row.id)
-            is_usual = sheet is not None and sheet.config is row.config and not sheet.late
+            sheet, constant = self._sheets.get(row.id), self._texts.of(row)
+            is_usual = sheet is not None and sheet.constant is constant and not sheet.late
             cells = sheet.rows.cut(event.raw) if is_usual and sheet is not None else None
-            if cells is not None and sheet is not None:  # the names are those of the sheet, too
-                self._files.add(row.id, PROGRESS_CSV, f"{cells}{sheet.ending}\n")
-            else:
-                self._add_row(row, sheet, event)
-        elif type(event) is Started and event.trial_id in self._sheets:
-            self._sheets[event.trial_id].config = None  # another process: other constant facts
+            if cells is not None:  # the names are those of the sheet, too
+                self._files.add(row.id, PROGRESS_CSV, f"{cells}{constant.cells}\n")
+            elif sheet is not None or not self._begin_alike(row, constant, event.raw):
+                self._add_row(row, sheet, constant, event)
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
                 self._widen(choice.trial_id)
                 self._files.settle()
                 self._sheets.pop(choice.trial_id, None)
+                self._texts.forget(choice.trial_id)
 
     def flush(self) -> None:
         if self._waiting and (now := self._clock()) >= self._look_at:
@@ -93,35 +97,47 @@ class CsvRows(Observer):
         self._widen_all()
         self._files.close()
 
-    def _add_row(self, row: Row, sheet: Sheet | None, event: Reported) -> None:
+    def _begin_alike(self, row: Row, constant: ConstantText, raw: str) -> bool:
+        """Write the first result of a trial, if it has the columns of the newest table."""
+        newest = self._newest
+        if newest is None or row.n_results > 1 or newest.constant != constant.names:
+            return False
+        sheet = Sheet(newest, constant)
+        cells = sheet.rows.cut(raw)
+        if cells is None:
+            return False
+        self._sheets[row.id] = sheet
+        self._files.add(row.id, PROGRESS_CSV, f"{newest.header}\n{cells}{constant.cells}\n")
+        return True
+
+    def _add_row(self, row: Row, sheet: Sheet | None, constant: ConstantText, event: Reported) -> None:
         """Write a result that may not have the columns of the trial's sheet."""
         metrics = event.metrics
         # one brace opens the object: a second one is in a nested value, or in a text
         if event.raw.count("{") != 1:
             metrics = flatten(metrics)
-        if sheet is None or sheet.config is not row.config or not metrics.keys() <= sheet.known:
-            sheet = self._fit(row, sheet, metrics)
-        line = f"{sheet.rows.text(event.raw, metrics)}{sheet.ending}"
+        if sheet is None or sheet.constant is not constant or not metrics.keys() <= sheet.known:
+            sheet = self._fit(row, sheet, constant, metrics)
+        line = f"{sheet.rows.text(event.raw, metrics)}{constant.cells}"
         if not sheet.late:
             self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
         else:
             self._add_wide(row, sheet, f"{line}{sheet.late_cells(metrics)}")
 
-    def _fit(self, row: Row, sheet: Sheet | None, metrics: Mapping[str, Any]) -> Sheet:
+    def _fit(
+        self, row: Row, sheet: Sheet | None, constant: ConstantText, metrics: Mapping[str, Any]
+    ) -> Sheet:
         """The trial's sheet, with a column for everything in `metrics`."""
-        if sheet is None or sheet.config is not row.config:
-            constant = flatten({**constant_facts(row), "config": row.config})
-            if sheet is not None and tuple(constant) == sheet.columns.constant:
-                sheet.set_constant(constant, row.config)
-            else:
-                sheet = self._sheets[row.id] = self._begun(row, sheet, metrics, constant)
+        if sheet is None or constant.names != sheet.columns.constant:
+            sheet = self._sheets[row.id] = self._begun(row, sheet, constant, metrics)
+        sheet.constant = constant
         new = [name for name in metrics if name not in sheet.known]
         if new:
             sheet.add(new)
         return sheet
 
     def _begun(
-        self, row: Row, sheet: Sheet | None, metrics: Mapping[str, Any], constant: Mapping[str, Any]
+        self, row: Row, sheet: Sheet | None, constant: ConstantText, metrics: Mapping[str, Any]
     ) -> Sheet:
         """A sheet with these constant columns; the file's other columns are kept."""
         if sheet is not None:
@@ -129,16 +145,17 @@ class CsvRows(Observer):
             before = sheet.names
         elif row.n_results > 1:  # a trial that ended, and was tried again, has a file already
             before = names_of(self._files.read(row.id, PROGRESS_CSV))
-            found = sheet_of(before, constant, row.config)
+            found = sheet_of(before, constant)
             if found is not None:
                 return found
         else:
             before = []
-        known = {*constant, *before}
-        first = [name for name in before if name not in constant]
+        known = {*constant.names, *before}
+        first = [name for name in before if name not in constant.names]
         first += [name for name in metrics if name not in known]
-        made = Sheet(columns(tuple(first), tuple(constant)), constant, row.config)
+        made = Sheet(columns(tuple(first), constant.names), constant)
         if not before:
+            self._newest = made.columns
             self._files.add(row.id, PROGRESS_CSV, f"{made.header}\n")
         else:
             change = partial(rearranged, names=made.names, header=made.header)

@@ -19,8 +19,8 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from overtone.core.encodable import encodable
+from overtone.observers.constant_text import ConstantText
 from overtone.observers.csv_text import RowsAlike, row_text
-from overtone.space import describe
 
 _limiting = Lock()  # the longest cell is a setting of the whole process
 
@@ -55,11 +55,9 @@ class Sheet:
 
     Attributes:
         columns: The columns of its first row.
-        first: Those of them that are not constant.
-        rows: Cuts the cells of `first` out of a result.
+        constant: Has the constant cells.
+        rows: Cuts the other cells out of a result.
         known: The names of all columns.
-        ending: The constant cells, with a comma before them.
-        config: The config that `ending` was made of.
         late: The columns that came later.
         waiting: Rows that are not in the file yet, each with the number of late columns that it has.
         n_cells: How many cells the waiting rows have.
@@ -69,22 +67,18 @@ class Sheet:
     """
 
     __slots__ = (
-        "columns", "config", "due_at", "ending", "first", "known", "late", "n_cells", "n_rows", "n_written",
-        "rows", "waiting",
+        "columns", "constant", "due_at", "known", "late", "n_cells", "n_rows", "n_written", "rows", "waiting",
     )  # fmt: skip
 
-    def __init__(self, columns: Columns, constant: Mapping[str, Any], config: Any) -> None:
+    def __init__(self, columns: Columns, constant: ConstantText) -> None:
         self.columns = columns
-        self.first = columns.first
+        self.constant = constant
         self.rows = RowsAlike(columns.first)
         self.known: set[str] | frozenset[str] = columns.known
         self.late: list[str] = []
         self.waiting: list[tuple[int, str]] = []
-        self.n_cells = 0
-        self.n_written = 0
-        self.n_rows = 0
+        self.n_cells = self.n_written = self.n_rows = 0
         self.due_at = 0.0
-        self.set_constant(constant, config)
 
     @property
     def names(self) -> list[str]:
@@ -95,15 +89,6 @@ class Sheet:
     def header(self) -> str:
         """The first line of the file as it is to be."""
         return header(self.columns, self.late)
-
-    def set_constant(self, constant: Mapping[str, Any], config: Any) -> None:
-        """Take other values for the constant cells."""
-        try:
-            cells = row_text(constant.values())
-        except Exception:  # an object of a config may raise when it is written
-            cells = row_text(one if one is None else _text(one) for one in constant.values())
-        self.ending = f",{cells}"
-        self.config = config
 
     def add(self, names: Sequence[str]) -> None:
         """Take columns that are not in the file yet."""
@@ -125,22 +110,15 @@ class Sheet:
         return made
 
 
-def _text(value: Any) -> str:
-    try:
-        return str(value)
-    except Exception:
-        return describe(value)
-
-
-def sheet_of(names: list[str], constant: Mapping[str, Any], config: Any) -> Sheet | None:
+def sheet_of(names: list[str], constant: ConstantText) -> Sheet | None:
     """The sheet of a file that has columns of these names; None if they stand in another order."""
-    fixed = tuple(constant)
+    fixed = constant.names
     at = names.index(fixed[0]) if fixed[0] in names else -1
     first, late = tuple(names[:at]), names[at + len(fixed) :]
     in_order = at > 0 and tuple(names[at : at + len(fixed)]) == fixed and "timesteps_total" in first
     if not in_order or len(set(names)) < len(names):
         return None
-    sheet = Sheet(columns(first, fixed), constant, config)
+    sheet = Sheet(columns(first, fixed), constant)
     if late:
         sheet.add(late)
         sheet.n_written = len(late)

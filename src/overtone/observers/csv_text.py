@@ -19,20 +19,21 @@ class _Echo:
 
 # a cell with a character of it is quoted: before Python 3.13 no other line break is
 _writer = csv.writer(_Echo(), lineterminator="\r\n")
-_is_plain = re.compile(r"[A-Za-z0-9_./:-]+").fullmatch
+_is_plain = re.compile(r"[A-Za-z0-9_./:=-]+").fullmatch
 
 
 def _text(value: str) -> str:
     return value if _is_plain(value) else str(_writer.writerow(("", value)))[1:]
 
 
-_CELLS: dict[type, Callable[[Any], str]] = {
+CELLS: dict[type, Callable[[Any], str]] = {
     float: repr,
     int: repr,
     bool: repr,
     str: _text,
     type(None): lambda _: "",
 }
+"""Functions from values to cells, by the types that need no writer."""
 
 
 class RowsAlike:
@@ -112,6 +113,6 @@ def row_text(values: Iterable[Any]) -> str:
     """
     cells = list(values)
     try:
-        return ",".join([_CELLS[type(cell)](cell) for cell in cells]) or '""'  # an empty line is no row
+        return ",".join([CELLS[type(cell)](cell) for cell in cells]) or '""'  # an empty line is no row
     except KeyError:  # something else, such as a list
         return str(_writer.writerow(cells))

@@ -10,10 +10,11 @@ from overtone.core.messages import Ended, Record, Started, Tick
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.observers.appending import NEW, swap_file
+from overtone.observers.constant_text import params_text
 from overtone.observers.csv_rows import PROGRESS_CSV, CsvRows
 from overtone.observers.error_file import ERROR_TXT, error_text
 from overtone.observers.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.params import PARAMS_JSON, params_text
+from overtone.observers.params import PARAMS_JSON
 from overtone.observers.tensorboard import TensorBoard
 from overtone.observers.trial_files import TrialFiles
 from overtone.observers.written import EVENTS, Due, remove

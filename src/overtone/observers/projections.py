@@ -14,6 +14,7 @@ from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import header
 from overtone.journal.replay import replay
+from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.event_writer import wait_for_writer
@@ -51,8 +52,13 @@ def file_observers(
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     table = table if table is not None else TrialTable("live")
-    files = TrialFiles(folder, is_prompt=is_prompt)
-    found = [Params(files, table), JsonLines(files, table), CsvRows(files, table), ErrorFile(files)]
+    files, texts = TrialFiles(folder, is_prompt=is_prompt), ConstantTexts()
+    found: list[Observer] = [
+        Params(files, table, texts),
+        JsonLines(files, table, texts),
+        CsvRows(files, table, texts),
+        ErrorFile(files),
+    ]
     if tensorboard or (tensorboard is None and is_available()):
         found.append(TensorBoard(folder, table, began))
     return found

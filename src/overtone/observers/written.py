@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from overtone.core.table import Row, TrialTable
 from overtone.errors import StorageError
 from overtone.observers.appending import NEW
+from overtone.observers.constant_text import params_text
 from overtone.observers.csv_rows import PROGRESS_CSV
 from overtone.observers.error_file import ERROR_TXT
 from overtone.observers.json_lines import RESULT_JSON
-from overtone.observers.params import PARAMS_JSON, params_text
+from overtone.observers.params import PARAMS_JSON
 from overtone.observers.wholeness import csv_rows, event_steps, json_lines
 from overtone.regular_files import read_regular
 

@@ -55,7 +55,7 @@ def bind(native_ids: Iterable[int], session: Session) -> None:
 
 def unbind_all_but(native_ids: AbstractSet[int]) -> None:
     """Forget the other threads, which are gone: the system may give the id of one to a new thread."""
-    for gone in _bound.keys() - native_ids:
+    for gone in _bound.keys() - native_ids if _bound else ():
         del _bound[gone]
 
 

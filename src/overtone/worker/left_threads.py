@@ -27,9 +27,12 @@ class StartedThreads:
     """
 
     def __init__(self) -> None:
-        self._before = set(threading.enumerate())
+        threads = threading.enumerate()
+        self._before = set(threads)
         self._n_before = _thread._count()
-        self.native_before = native_ids_now()
+        # to list threads costs the system several times as much as to count them
+        is_alone = len(threads) == 1 and _count_native() == 1
+        self.native_before = {threading.get_native_id()} if is_alone else native_ids_now()
 
     def names(self, grace_s: float = 0.0) -> list[str]:
         """The names of those that still run after `grace_s` seconds; without waiting if there are none."""
@@ -42,9 +45,11 @@ class StartedThreads:
 
     def native_ids(self) -> set[int]:
         """What the system calls them, those of C libraries included."""
+        before, n_now = self.native_before, _count_native()
+        if n_now == 1:  # the caller's
+            return set()
         found = {one.native_id for one in self._threads() if one.native_id is not None}
-        before = self.native_before
-        return found if _count_native() == len(before) else found | (native_ids_now() - before)
+        return found if n_now == len(before) else found | (native_ids_now() - before)
 
     def _threads(self) -> list[threading.Thread]:
         return [one for one in threading.enumerate() if one not in self._before and _is_alive(one)]

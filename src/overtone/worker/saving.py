@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from overtone.core.json_encoder import encoder
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError, TrainableError
@@ -151,7 +152,7 @@ def config_digest(config: Mapping[str, Any]) -> str:
     The same before and after a config was in a journal; "" if it cannot be told.
     """
     try:
-        return f"{crc32(_CONFIGS.encode(config).encode()):08x}"
+        return f"{crc32(_encode_sorted(config).encode()):08x}"
     except Exception:  # such as keys of several types, or a value of the user's own that raises
         return ""
 
@@ -164,7 +165,7 @@ def _as_data(value: Any) -> Any:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-_CONFIGS = json.JSONEncoder(sort_keys=True, default=_as_data)  # made once: it takes longer than a config
+_encode_sorted = encoder(_as_data, allow_nan=True, is_spaced=True, sort_keys=True)
 
 
 def name_of(t: int, attempt: int, again: int) -> str:

@@ -256,7 +256,6 @@ def _depth(value: Any, above: int = 0) -> int:
     return max((_depth(one, above + 1) for one in inner), default=above + 1)
 
 
-
 # --- messages to events -----------------------------------------------------------------
 
 

@@ -16,6 +16,14 @@ def test_it_is_the_text_that_json_writes_without_spaces():
     assert encoder()(3) == "3"
 
 
+@pytest.mark.parametrize("is_spaced", [False, True])
+@pytest.mark.parametrize("sort_keys", [False, True])
+def test_it_may_have_spaces_and_sorted_names(is_spaced, sort_keys):
+    separators = (", ", ": ") if is_spaced else (",", ":")
+    expected = json.dumps(DATA, separators=separators, sort_keys=sort_keys)
+    assert encoder(is_spaced=is_spaced, sort_keys=sort_keys)(DATA) == expected
+
+
 def test_numbers_that_json_does_not_have():
     with pytest.raises(ValueError, match="not JSON compliant"):
         encoder()({"a": math.nan})

@@ -2,19 +2,20 @@ from __future__ import annotations
 
 import pytest
 
+from overtone.observers.constant_text import ConstantText
 from overtone.observers.csv_table import Sheet, columns, names_of, sheet_of
 
-CONSTANT = {"trial_id": "t", "config/lr": 0.1}
+CONSTANT = ConstantText({"lr": 0.1}, 0, ("trial_id", "config/lr"), ",t,0.1", "", "")
 
 
 def sheet() -> Sheet:
-    return Sheet(columns(("loss",), tuple(CONSTANT)), CONSTANT, None)
+    return Sheet(columns(("loss",), CONSTANT.names), CONSTANT)
 
 
 def test_late_columns_stand_at_the_end() -> None:
     wide = sheet()
     wide.add(["b"])
-    wide.waiting.append((1, f"1,{wide.ending}{wide.late_cells({'b': 2})}"))
+    wide.waiting.append((1, f"1,{wide.constant.cells}{wide.late_cells({'b': 2})}"))
     assert wide.header == "loss,timesteps_total,trial_id,config/lr,b"
     change = wide.widening()
     assert change("loss,timesteps_total,trial_id,config/lr\n0,,t,0.1\n").splitlines() == [
@@ -55,19 +56,10 @@ def test_a_name_may_be_anything() -> None:
     ],
 )
 def test_a_file_in_another_order_has_no_sheet(names) -> None:
-    assert sheet_of(names, CONSTANT, None) is None
+    assert sheet_of(names, CONSTANT) is None
 
 
 def test_a_file_in_this_order_is_gone_on_with() -> None:
-    found = sheet_of(["loss", "timesteps_total", "trial_id", "config/lr", "b", "c"], CONSTANT, None)
+    found = sheet_of(["loss", "timesteps_total", "trial_id", "config/lr", "b", "c"], CONSTANT)
     assert found is not None
     assert (found.late, found.n_written) == (["b", "c"], 2)
-
-
-def test_an_object_that_cannot_be_shown_is_named() -> None:
-    class Odd:
-        def __repr__(self) -> str:
-            raise RuntimeError
-
-    odd = Sheet(columns(("loss",), ("a", "b")), {"a": Odd(), "b": None}, None)
-    assert odd.ending == ',"<Odd, whose repr raised RuntimeError>",'

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from overtone.errors import StorageError
-from overtone.observers import trial_files
+from overtone.observers import appending, trial_files
 from overtone.observers.appending import write_file
 from overtone.observers.trial_files import TrialFiles
 from overtone.store import room
@@ -129,6 +129,29 @@ def test_a_full_disk_says_that_the_journal_has_it(tmp_path, monkeypatch) -> None
             StorageError, match=r"cannot be written: No space left.*journal has every result.*rebuild"
         ):
             write()
+
+
+def test_a_full_disk_is_waited_for_once_until_a_file_is_whole_again(tmp_path, monkeypatch) -> None:
+    waits: list[str] = []
+    write, paths = os.write, [str(tmp_path / name) for name in "abc"]
+
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def in_vain(action):
+        waits.append("60 s")
+        return action()
+
+    monkeypatch.setattr(appending, "_has_waited_in_vain", False)
+    monkeypatch.setattr(appending, "try_for_room", in_vain)
+    for room_again in (False, True):
+        monkeypatch.setattr(os, "write", full)
+        for path in paths:
+            with pytest.raises(StorageError):
+                write_file(path, "text")
+        assert len(waits) == 1 + room_again
+        monkeypatch.setattr(os, "write", write)
+        write_file(paths[0], "text")
 
 
 @pytest.mark.parametrize("is_prompt", [True, False])

@@ -88,3 +88,9 @@ def test_an_executor_of_the_trials_own_loop_does_count(begin: Begin) -> None:
     started = StartedThreads()
     begin(name="asyncio_0")
     assert started.names() == ["asyncio_0"]
+
+
+def test_what_the_system_calls_the_threads_before(begin: Begin) -> None:
+    assert StartedThreads().native_before == native_ids_now()
+    begin()
+    assert StartedThreads().native_before == native_ids_now()
