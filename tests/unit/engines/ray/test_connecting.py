@@ -56,4 +56,4 @@ def test_a_machine_that_is_no_node_is_told_apart_from_a_cluster_that_is_gone() -
     error = ConnectionError("Failed to connect to Ray cluster")
     error.__cause__ = RuntimeError("No node info found matching attributes: ''")
     told = _advice(error, "head:6379")
-    assert "this machine is no node of it: first run here `ray start --address=head:6379`" in told
+    assert "this machine is not a node of it: first run here `ray start --address=head:6379`" in told
