@@ -7,7 +7,17 @@ from dataclasses import replace
 from functools import partial
 
 from overtone.core.job import Job
-from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Proceed, Start
+from overtone.core.messages import (
+    NEVER,
+    CapacityChanged,
+    Cause,
+    Ended,
+    Event,
+    Halt,
+    Noticed,
+    Proceed,
+    Start,
+)
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check, check_result
 from overtone.engines.ray import agents
@@ -104,6 +114,16 @@ class Trials:
         self._output.say(f"node {node.name} is not used any more: {error}")
         for trial in self._waiting.pop(node, []):
             self._end(trial, "lost", _refusal(node, error))
+
+    def on_notice(self, node: Node, left_s: float) -> None:
+        when = f"in {left_s:.0f} s" if left_s < NEVER else "soon"
+        self._output.say(
+            f"node {node.name} is drained and goes away {when}: no trial starts there, and trials that run "
+            "there continue elsewhere once they have saved"
+        )
+        for trial in self._on(node):
+            now, start = self._loop.now(), trial.start
+            self.events.append(Noticed(now, start.trial_id, start.attempt, left_s, moves=True))
 
     def on_loss(self, node: Node, error: str) -> None:
         for trial in self._on(node):
