@@ -34,6 +34,7 @@ from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
 from overtone.engines.ray import connecting
 from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray.head import Head
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.nodes import Nodes
@@ -140,14 +141,18 @@ class Ray(Engine):
         self._discards = Discards(job.store, self.wake)
         self._board = Board(self._priority, token.hex()[:12], OnHead())
         self._watch = Watch(self._wake_for(self._on_look), self._look)
+        self._head = Head(
+            connecting.head_address(), lambda: self._watch.answered_at, self._say_soon, job.folder
+        )
         self._take_in(self._watch.start())
-        nodes = self._nodes.named().values()
-        if not nodes:
+        self._head.start()
+        nodes = [node for node in self._nodes.named().values() if not node.is_leaving]
+        if not len(self._nodes):
             raise OvertoneError(f"no node of the cluster has the labels {self._labels}")
         for name in unknown(self._most, self._nodes.total().values()):
             self._output.say(f"max_resources limits {name!r}, which no node has now")
         if not uses_ray:
-            for node in list(nodes)[:EAGER_AGENTS]:
+            for node in nodes[:EAGER_AGENTS]:
                 self._nodes.send_agent(node)
 
     def now(self) -> float:
@@ -199,6 +204,10 @@ class Ray(Engine):
         for line in self._shortage.news():
             self._output.say(line)
 
+    def _say_soon(self, text: str) -> None:
+        """Say a line in the next `poll`; any thread may call."""
+        self._wake_for(lambda: self._output.say(text))()
+
     def waits(self) -> str:
         return self._shortage.status()
 
@@ -242,6 +251,7 @@ class Ray(Engine):
 
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
+        self._head.stop()
         self._board.close()
         self._trials.close()
         for line in list(self._lines):
