@@ -9,6 +9,7 @@ from typing import Any
 
 from overtone.core.messages import Start
 from overtone.engines.ray import connecting
+from overtone.engines.ray.environment import options_of
 from overtone.engines.ray.groups import bundle_index, ray_amounts
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.relay import Errand, relay
@@ -16,8 +17,8 @@ from overtone.worker.tally import Amounts
 
 _NOT_INSTALLED = "Overtone is not installed there"
 
-_agents: dict[tuple[str, str], Any] = {}
-"""By job and node: those that no run uses now, on the driver's node. One takes a second to start."""
+_agents: dict[tuple[str, str, str], Any] = {}
+"""By job, node and environment: those on the driver's node that no run uses. One takes a second to start."""
 
 
 class NodeAgent:
@@ -49,20 +50,21 @@ def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    key = (connecting.job_id(), node)
-    actor = _agents.pop(key, None)
+    actor = _agents.pop(_key(node, errand), None)
     if actor is None:
-        actor = (
-            ray.remote(NodeAgent)
-            .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
-            .remote()
-        )
+        there = NodeAffinitySchedulingStrategy(node, soft=False)
+        environment = options_of(errand.job.runtime_env)
+        actor = ray.remote(NodeAgent).options(num_cpus=0, scheduling_strategy=there, **environment).remote()
     return actor, actor.work.remote(errand)
 
 
-def keep_agent(node: str, actor: Any) -> None:
-    """An agent whose work is done waits for the next run of this driver."""
-    _agents[connecting.job_id(), node] = actor
+def keep_agent(node: str, errand: Errand, actor: Any) -> None:
+    """An agent whose errand is done waits for the next run of this driver in the same environment."""
+    _agents[_key(node, errand)] = actor
+
+
+def _key(node: str, errand: Errand) -> tuple[str, str, str]:
+    return connecting.job_id(), node, repr(errand.job.runtime_env)
 
 
 def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amounts) -> tuple[Any, Any]:
@@ -78,6 +80,7 @@ def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amou
         options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
             lease.group, bundle_index(lease.shape, 0), placement_group_capture_child_tasks=True
         )
+    options |= options_of(errand.job.runtime_env)
     actor = ray.remote(TrialActor).options(**options, resources=amounts).remote(name)
     return actor, actor.run.remote(errand, start, used)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overtone.core.job import Job
+from overtone.core.labels import joined, selector_of
 from overtone.core.messages import (
     Command,
     Discard,
@@ -34,11 +35,12 @@ from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
 from overtone.engines.ray import connecting
 from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray.environment import check_environment
 from overtone.engines.ray.head import Head
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.nodes import Nodes
-from overtone.engines.ray.options import labels_of, most_of, priority_of, seconds, unknown
+from overtone.engines.ray.options import most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.priority import Board, OnHead, within
 from overtone.engines.ray.relay import Errand, OnNodes
@@ -62,7 +64,7 @@ class Ray(Engine):
         address: The cluster's; by default the one that this process works with, or that of
             RAY_ADDRESS, or a new one on this machine.
         max_resources: Of all that the cluster has, trials use no more than this at once.
-        labels: Nodes without these labels are not used.
+        labels: Only nodes whose labels meet this selector are used: "x", "!x", "in(x, y)" or "!in(x, y)".
         priority: While a run of higher priority waits for resources on the same cluster, this one
             starts no trials with them. Trials that run are left alone.
         resource_timeout_s: The run ends after so long in which no trial ran and those that wait
@@ -94,7 +96,7 @@ class Ray(Engine):
         self._on_nodes = on_nodes
         self._address = address
         self._most = most_of(max_resources)
-        self._labels = labels_of(labels)
+        self._labels = selector_of("labels", labels)
         self._priority = priority_of(priority)
         self._runtime_env = dict(runtime_env or {})
         self._idle_s = seconds("idle_s", idle_s)
@@ -120,7 +122,9 @@ class Ray(Engine):
         if self._is_open:
             raise OvertoneError("this Ray engine has run an experiment already: make another")
         self._job = job
+        self._labels = joined(self._labels, job.label_selector)
         connecting.connect(self._address, self._runtime_env)
+        check_environment(job.runtime_env)
         self._ray_job = connecting.job_id()
         home, ip = connecting.driver_node()
         token = secrets.token_bytes(TOKEN_BYTES)
@@ -205,8 +209,8 @@ class Ray(Engine):
             self._output.say(line)
 
     def _say_soon(self, text: str) -> None:
-        """Say a line in the next `poll`; any thread may call."""
-        self._wake_for(lambda: self._output.say(text))()
+        """Say a line in the next `poll`, or without it; any other thread may call."""
+        self._output.say_from_thread(text, lambda say: self._wake_for(say)())
 
     def waits(self) -> str:
         return self._shortage.status()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
+from overtone.core.labels import is_match
 from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import MOST_FAILURES, Node, name_of
 from overtone.engines.ray.leases import Leases
@@ -51,7 +52,7 @@ class Nodes:
         follower: Is told.
         leases: What this run holds.
         home: The driver's node (Ray's id), which keeps its agent.
-        labels: Nodes without these are left alone.
+        labels: Nodes whose labels do not meet this selector are left alone.
         most: Of all nodes, no more than this is used.
         idle_s: After so long without work an agent is called back: a node where one is does
             not count as idle.
@@ -96,7 +97,7 @@ class Nodes:
     def look(self, found: Sequence[NodeFacts], ahead: Wanted = ()) -> None:
         """Take note of the nodes that are alive now, and of what is to be left to others."""
         self._ahead = ahead
-        usable = {one.id: one for one in found if self._labels.items() <= dict(one.labels).items()}
+        usable = {one.id: one for one in found if is_match(self._labels, one.labels)}
         noticed = []
         for facts in usable.values():
             node = self._by_id.get(facts.id)
@@ -260,7 +261,7 @@ class Nodes:
             within_s = 0.0 if node.is_doubtful else max(0.0, give_up_at - time.monotonic())
             has_ended = agents.is_done(reference, within_s)
             if has_ended and node.id == self._home:
-                agents.keep_agent(node.id, actor)
+                agents.keep_agent(node.id, self._errand(node.name), actor)
             else:
                 agents.end(actor)
 

@@ -65,7 +65,7 @@ class EndsWithItsDriver(FakeEngine):
 def test_an_agent_that_is_ended_leaves_nothing_and_sweeps_what_others_left(tmp_path: Path) -> None:
     left = tmp_path / "yard" / "left by a killed agent"
     left.mkdir(parents=True)
-    job: Any = SimpleNamespace(folder=tmp_path / "yard" / "run" / "name", log_to_file=None)
+    job: Any = SimpleNamespace(folder=tmp_path / "yard" / "run" / "name", log_to_file=None, runtime_env={})
     engine: Any = EndsWithItsDriver([])
     with socket.create_server(("127.0.0.1", 0)) as driver:
         errand = Errand(
