@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from overtone.core.messages import Start
@@ -20,9 +21,22 @@ _NOT_INSTALLED = "Overtone is not installed there"
 _agents: dict[tuple[str, str, str], Any] = {}
 """By job, node and environment: those on the driver's node that no run uses. One takes a second to start."""
 
+_numbers = count()
+"""Tell the names of this process's actors apart."""
+
 
 class NodeAgent:
-    """Works on a node for one run after the other."""
+    """Works on a node for one run after the other.
+
+    Args:
+        name: Of the run that it is started for.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
 
     def work(self, errand: Errand) -> None:
         """Work for a run until its driver hangs up."""
@@ -54,8 +68,23 @@ def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
     if actor is None:
         there = NodeAffinitySchedulingStrategy(node, soft=False)
         environment = options_of(errand.job.runtime_env)
-        actor = ray.remote(NodeAgent).options(num_cpus=0, scheduling_strategy=there, **environment).remote()
-    return actor, actor.work.remote(errand)
+        actor = (
+            ray.remote(NodeAgent)
+            .options(
+                num_cpus=0, scheduling_strategy=there, name=_actor_name(errand, errand.node), **environment
+            )
+            .remote(_run_name(errand))
+        )
+    return actor, actor.work.options(name=_run_name(errand)).remote(errand)
+
+
+def _run_name(errand: Errand) -> str:
+    return f"overtone {errand.job.folder.name}"
+
+
+def _actor_name(errand: Errand, what: str) -> str:
+    """A name that says what an actor is for, unlike that of any other actor."""
+    return f"{_run_name(errand)} {what} {errand.token.hex()[:6]}-{next(_numbers)}"
 
 
 def keep_agent(node: str, errand: Errand, actor: Any) -> None:
@@ -80,7 +109,7 @@ def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amou
         options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
             lease.group, bundle_index(lease.shape, 0), placement_group_capture_child_tasks=True
         )
-    options |= options_of(errand.job.runtime_env)
+    options |= {"name": _actor_name(errand, name), **options_of(errand.job.runtime_env)}
     actor = ray.remote(TrialActor).options(**options, resources=amounts).remote(name)
     return actor, actor.run.remote(errand, start, used)
 

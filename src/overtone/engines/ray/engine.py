@@ -36,6 +36,7 @@ from overtone.engines.prints import write_output
 from overtone.engines.ray import connecting
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.environment import check_environment
+from overtone.engines.ray.figures import figures_of
 from overtone.engines.ray.head import Head
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
@@ -135,9 +136,11 @@ class Ray(Engine):
         self._output = Output(job, lambda *said: self.on_output(*said))
         uses_ray = self._sharing.uses_ray
         self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
+        self._figures = figures_of(job.folder.name)
         self._trials = Trials(
-            job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for
-        )
+            job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for,
+            self._figures.results,
+        )  # fmt: skip
         self._nodes = self._trials.nodes = Nodes(
             self._trials, self._leases, home, self._labels, self._most, self._idle_s, self._errand,
             self._wake_for, lambda after_s, call: self._loop.at(self._loop.now() + after_s, call),
@@ -257,6 +260,8 @@ class Ray(Engine):
         self._watch.stop()
         self._head.stop()
         self._board.close()
+        if connecting.is_connected():
+            self._figures.close()
         self._trials.close()
         for line in list(self._lines):
             line.close()
@@ -283,6 +288,7 @@ class Ray(Engine):
         found = self._watch.newest()
         if found is not None:
             self._take_in(found)
+            self._figures.publish(self._trials.running)
 
     def _on_shutdown(self) -> None:
         raise OvertoneError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -44,6 +45,7 @@ class Trials:
         output: Shows what they print.
         errand: What to tell the actor of a trial on the node of this name.
         wake_for: Makes a call that any thread may make from one for the engine's thread.
+        results: Counts results by the name of their node.
 
     Attributes:
         events: What has happened and was not polled yet.
@@ -61,7 +63,9 @@ class Trials:
         output: Output,
         errand: Callable[[str], Errand],
         wake_for: Callable[[Callable[[], None]], Callable[[], None]],
+        results: Counter[str],
     ) -> None:
+        self._results = results
         self.events: list[Event] = []
         self._job, self._uses_ray, self._loop = job, uses_ray, loop
         self._leases, self._output = leases, output
@@ -85,6 +89,12 @@ class Trials:
     def __len__(self) -> int:
         """How many have not ended."""
         return len(self._trials)
+
+    def running(self) -> Iterator[tuple[str, str]]:
+        """(node's name, trial's name) of those that were sent to a node."""
+        for trial in self._trials.values():
+            if trial.is_sent and trial.node is not None:
+                yield trial.node.name, trial.name
 
     def close(self) -> None:
         """End the actors; what runs beside agents ends with them."""
@@ -312,6 +322,8 @@ class Trials:
             return
         if isinstance(found, Ended):
             self._on_ended(trial)
+        elif kind == "reported":
+            self._results[where] += 1
         elif kind == "save_failed":
             trial.was_killed = ""  # it waits to be told, parked
         self.events.append(found)
