@@ -131,3 +131,27 @@ def test_a_trial_that_cannot_save_uses_the_time_until_its_node_ends(
     first, *others = [event.cause for event in seen.of(m.Ended) if event.attempt == 0]
     assert first == "returned"
     assert set(others) == {"returned", "lost"}
+
+
+def test_a_node_that_gets_a_sigterm_is_drained_by_ray(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    command = [
+        str(Path(sys.executable).with_name("ray")), "start", "--block", "--address", cluster.address, "--num-cpus=2",
+        "--node-ip-address=127.0.0.1", "--object-store-memory=80000000", f"--resources={json.dumps({'spot': 2})}",
+    ]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as node:
+        try:
+            run = begin(engine(), seen, tmp_path, Steps, False, num_samples=2, config={"steps": 100000})
+            seen.wait(both_have_reported)
+            node.terminate()  # as from Kubernetes
+
+            def have_left(events: list[Any]) -> bool:
+                return sum(type(event) is m.Ended and event.cause == "halted" for event in events) == 2
+
+            seen.wait(have_left)
+            run.stop()
+            run.wait(timeout_s=60)
+        finally:
+            node.wait(60)
+    assert len(seen.of(m.Noticed)) == len(seen.of(m.Saved)) == 2
