@@ -16,7 +16,7 @@ from overtone.core import messages as m
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-DEADLINE_S = 20
+DEADLINE_S = 25
 
 
 class Steps(tune.Trainable):
@@ -54,9 +54,8 @@ def drain(nodes: Any, node: Any) -> float:
         "--node-id", node.node_id, "--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "a spot machine",
         "--deadline-remaining-seconds", str(DEADLINE_S),
     ]  # fmt: skip
-    ends_at = time.monotonic() + DEADLINE_S
-    subprocess.run(command, check=True, capture_output=True, timeout=DEADLINE_S)
-    return ends_at
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    return time.monotonic() + DEADLINE_S
 
 
 def end(nodes: Any, node: Any, ends_at: float) -> None:
@@ -88,12 +87,17 @@ def test_trials_of_a_drained_node_save_and_continue_elsewhere(
     nodes.wait()
     ends_at = drain(nodes, doomed)
 
+    def have_left(events: list[Any]) -> bool:
+        return sum(type(event) is m.Ended and event.cause == "halted" for event in events) == 2
+
+    seen.wait(have_left, ends_at - time.monotonic())
+
     def have_moved(events: list[Any]) -> bool:
         again = [event for event in events if type(event) is m.Started and event.attempt == 1]
         return len(again) == 2 and all(event.restored is not None and event.node != there for event in again)
 
-    seen.wait(have_moved, ends_at - time.monotonic())
     end(nodes, doomed, ends_at)
+    seen.wait(have_moved)
     analysis = run.wait(timeout_s=90)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 2
     for trial in analysis.trials:
@@ -119,7 +123,7 @@ def test_a_trial_that_cannot_save_uses_the_time_until_its_node_ends(
     doomed = nodes.add(num_cpus=2, resources={"spot": 2})
     nodes.wait()
     on = engine()
-    run = begin(on, seen, tmp_path, counts, False, config={"steps": tune.grid_search([60, 260])})
+    run = begin(on, seen, tmp_path, counts, False, config={"steps": tune.grid_search([60, 400])})
     seen.wait(both_have_reported)
     there = on.names[doomed.node_id]
     ends_at = drain(nodes, doomed)
@@ -128,9 +132,8 @@ def test_a_trial_that_cannot_save_uses_the_time_until_its_node_ends(
     analysis = run.wait(timeout_s=90)
     assert {trial.status for trial in analysis.trials} == {"TERMINATED"}
     assert {attempt for _, attempt in attempts_on(seen, there)} == {0}
-    first, *others = [event.cause for event in seen.of(m.Ended) if event.attempt == 0]
-    assert first == "returned"
-    assert set(others) == {"returned", "lost"}
+    causes = {event.trial_id: event.cause for event in seen.of(m.Ended) if event.attempt == 0}
+    assert [causes[trial.trial_id] for trial in analysis.trials] == ["returned", "lost"]
 
 
 def test_a_node_that_gets_a_sigterm_is_drained_by_ray(

@@ -139,9 +139,22 @@ def _check_is_node(address: str | None) -> None:
     try:
         get_node_to_connect_for_driver(GcsClient(address=address), timeout_seconds=NODE_WITHIN_S)
     except Exception as error:
-        if _is_no_node(error) or _wants_token(error):
+        if (_is_no_node(error) and not _is_starting(address)) or _wants_token(error):
             raise
         # whatever else it is, `ray.init` says it better
+
+
+def _is_starting(address: str | None) -> bool:
+    """Return whether a node runs here that calls a head at this port, and may not be registered yet."""
+    import psutil
+
+    port = (address or "").rpartition(":")[2]
+    for process in psutil.process_iter(["name", "cmdline"]):
+        if process.info["name"] == "raylet":
+            heads = [one for one in process.info["cmdline"] or [] if one.startswith("--gcs-address=")]
+            if not heads or any(one.endswith(f":{port}") for one in heads):
+                return True
+    return False
 
 
 def _is_host_and_port(address: str | None) -> bool:
