@@ -145,16 +145,15 @@ def _check_is_node(address: str | None) -> None:
 
 
 def _is_starting(address: str | None) -> bool:
-    """Return whether a node runs here that calls a head at this port, and may not be registered yet."""
+    """Return whether a head with this port, or a node that calls one, runs here: it may register soon."""
     import psutil
 
     port = (address or "").rpartition(":")[2]
-    for process in psutil.process_iter(["name", "cmdline"]):
-        if process.info["name"] == "raylet":
-            heads = [one for one in process.info["cmdline"] or [] if one.startswith("--gcs-address=")]
-            if not heads or any(one.endswith(f":{port}") for one in heads):
-                return True
-    return False
+    return any(
+        process.info["name"] in ("raylet", "gcs_server")
+        and any(one.endswith((f":{port}", f"={port}")) for one in process.info["cmdline"] or ())
+        for process in psutil.process_iter(["name", "cmdline"])
+    )
 
 
 def _is_host_and_port(address: str | None) -> bool:

@@ -65,7 +65,7 @@ def test_a_machine_that_is_no_node_is_told_apart_from_a_cluster_that_is_gone() -
     ("name", "command", "is_starting"),
     [
         ("raylet", ["raylet", "--gcs-address=10.0.0.1:6379"], True),  # the head may have other names
-        ("raylet", ["raylet"], True),  # another version of Ray
+        ("gcs_server", ["gcs_server", "--gcs_server_port=6379"], True),  # its node comes next
         ("raylet", ["raylet", "--gcs-address=10.0.0.1:6380"], False),
         ("python", ["python", "--gcs-address=10.0.0.1:6379"], False),
     ],
