@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from overtone.core import messages as m
@@ -128,3 +133,109 @@ def engine() -> Callable[..., Any]:
         return Ray(LocalOnNodes(), **options)
 
     return make
+
+
+class Started:
+    """A head that is started by hand, with a node, a home and a session folder of its own.
+
+    Attributes:
+        address: Of the cluster.
+        environment: For its processes and for drivers.
+    """
+
+    def __init__(self, home: Path, port: int, options: tuple[str, ...], variables: dict[str, str]) -> None:
+        self.address, self._options, self._port = f"127.0.0.1:{port}", options, port
+        self._sessions = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # sockets need a short path
+        mine = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+        self.environment = {
+            **mine, "HOME": str(home), "RAY_TMPDIR": self._sessions, "RAY_AUTH_MODE": "disabled",
+            "RAY_ADDRESS": self.address, **variables,
+        }  # fmt: skip
+
+    def start(self) -> None:
+        """Start it, and wait until the node runs."""
+        head = {name: value for name, value in self.environment.items() if name != "RAY_ADDRESS"}
+        quiet = subprocess.DEVNULL  # a pipe would stay open with the processes
+        subprocess.run(
+            [
+                *command("ray", "start", "--head", "--node-ip-address=127.0.0.1", f"--port={self._port}"),
+                "--object-store-memory=80000000", *self._options,
+            ],
+            env=head, stdout=quiet, stderr=quiet, timeout=90, check=True,
+        )  # fmt: skip
+
+    def processes(self) -> list[psutil.Process]:
+        """What runs for it, and drivers that were begun here."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("RAY_TMPDIR") == self._sessions:
+                    found.append(process)
+            except (psutil.Error, OSError):
+                pass  # it has ended, or is another user's
+        return found
+
+    def head(self) -> psutil.Process:
+        """The process that drivers and nodes call."""
+        (found,) = [process for process in self.processes() if process.name() == "gcs_server"]
+        return found
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            command(*arguments), env=self.environment, capture_output=True, text=True, timeout=90
+        )
+
+    def begin(self, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a command."""
+        with log.open("wb") as said:
+            return subprocess.Popen(command(*arguments), env=self.environment, stdout=said, stderr=said)
+
+    def stop(self) -> None:
+        """Kill all its processes."""
+        while left := self.processes():
+            for process in left:
+                try:
+                    process.kill()
+                except psutil.NoSuchProcess:
+                    pass
+            psutil.wait_procs(left, timeout=10)
+
+    def close(self) -> None:
+        """Stop it and delete its files."""
+        self.stop()
+        shutil.rmtree(self._sessions, ignore_errors=True)
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[..., Started]]:
+    """Makes a cluster that is started by hand."""
+    made: list[Started] = []
+
+    def make(port: int, *options: str, **variables: str) -> Started:
+        made.append(Started(tmp_path, port, options, variables))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def command(name: str, *arguments: str) -> list[str]:
+    """A command of this Python's environment."""
+    return [str(Path(sys.executable).with_name(name)), *arguments]
+
+
+def until(is_so: Callable[[], Any], within_s: float = 60) -> Any:
+    """What `is_so` returns, as soon as it is true."""
+    deadline = time.monotonic() + within_s
+    while not (found := is_so()):
+        assert time.monotonic() < deadline, f"not within {within_s:g} s"
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture(name="until")
+def given_until() -> Callable[..., Any]:
+    return until

@@ -17,7 +17,8 @@ import pytest
 
 pytest.importorskip("ray", reason="tests of the cluster engine need Ray")
 
-ADDRESS = {"head": "10.0.0.1", "other": "10.0.0.2"}  # as in articles
+ADDRESS = {"head": "10.0.0.1", "other": "10.0.0.2", "stranger": "10.0.0.3"}  # as in articles
+NAMESPACES = ("--net", "--mount", "--pid", "--uts", "--ipc")
 STEPS = 100
 LARGE_BYTES = 40_000_000
 """The large parameter of `SCRIPT`."""
@@ -62,6 +63,20 @@ tune.run(large, config={"steps": int(sys.argv[2])}, num_samples=4, checkpoint_fr
          name="hosts", storage_path=sys.argv[1], resources_per_trial={"cpu": 1})
 """
 
+STRANGER = """
+import sys, time
+import ray
+from overtone import tune
+from overtone.errors import OvertoneError
+
+begun = time.monotonic()
+try:
+    tune.run(lambda config: tune.report(loss=0), engine=tune.ray_cluster(sys.argv[1]), metric="loss", mode="min")
+except OvertoneError:
+    print("refused after", time.monotonic() - begun, "s", flush=True)
+    raise
+"""
+
 QUICK = {
     "health_check_initial_delay_ms": 1000,
     "health_check_period_ms": 500,
@@ -80,10 +95,10 @@ class Host:
     """
 
     def __init__(self, name: str, folder: Path, log: Path) -> None:
-        self.name, self.folder, self._log = name, folder, log
+        self.name, self.folder, self.log = name, folder, log
         self._first = subprocess.Popen(
             [
-                "unshare", "--net", "--mount", "--pid", "--uts", "--ipc", "--fork", "--kill-child", "--mount-proc",
+                "unshare", *NAMESPACES, "--fork", "--kill-child", "--mount-proc",
                 "bash", "-c", HOST, "host", name, str(folder),
             ],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -110,16 +125,16 @@ class Host:
         """A command that goes on there."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
         mine = {"HOME": str(self.folder), "TMPDIR": str(self.folder), "RAY_TMPDIR": str(self.folder)}
-        with self._log.open("ab") as log:
+        with self.log.open("ab") as log:
             return subprocess.Popen(
-                ["nsenter", "--all", "--target", str(self.pid), "env", "-C", str(self.folder), *command],
+                ["nsenter", *NAMESPACES, "--target", str(self.pid), "env", "-C", str(self.folder), *command],
                 env={**environment, **mine, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}, stdout=log, stderr=log,
             )  # fmt: skip
 
     def run(self, *command: str) -> None:
         """Run a command there, to its end."""
         with self.begin(*command) as process:
-            assert process.wait(90) == 0, f"{self.name}: {command}\n{self._log.read_text()[-2000:]}"
+            assert process.wait(90) == 0, f"{self.name}: {command}\n{self.log.read_text()[-2000:]}"
 
     def path(self, name: str) -> Path:
         """Where a file of its folder is seen from outside."""
@@ -133,7 +148,7 @@ class Host:
     def commands(self) -> list[str]:
         """What runs there."""
         found = subprocess.run(
-            ["nsenter", "--all", "--target", str(self.pid), "ps", "-eo", "args="], capture_output=True, text=True
+            ["nsenter", *NAMESPACES, "--target", str(self.pid), "ps", "-eo", "args="], capture_output=True, text=True
         )  # fmt: skip
         return found.stdout.splitlines()
 
@@ -232,3 +247,20 @@ def test_trials_of_a_host_that_is_cut_off_go_on_elsewhere(host: Callable[[str], 
         assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == list(range(1, STEPS + 1))
     head.run(*ray("stop"))
     assert not [one for one in head.commands() if "raylet" in one or "gcs_server" in one]
+
+
+@pytest.mark.timeout(120)
+def test_a_driver_on_a_host_that_is_not_a_node_says_so_soon(host: Callable[[str], Host]) -> None:
+    head, stranger = host("head"), host("stranger")
+    head.run(
+        *ray("start", "--head", "--node-ip-address", ADDRESS["head"], "--port=6379", "--include-dashboard=false"),
+        "--num-cpus=1", "--object-store-memory=80000000",
+    )  # fmt: skip
+    stranger.path("script.py").write_text(STRANGER)
+    script = stranger.begin(sys.executable, "script.py", f"{ADDRESS['head']}:6379")
+    assert script.wait(60) == 1
+    said = stranger.log.read_text()
+    assert "this machine is not a node of it" in said
+    took = float(said.split("refused after ")[1].split()[0])
+    assert took < 20  # Ray's own search takes a minute; 3 s of it remain, and connecting
+    head.run(*ray("stop"))

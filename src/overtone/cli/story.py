@@ -136,7 +136,9 @@ class Story:
             case m.SaveFailed() if is_own:
                 self._add(record, "saved", f"could not save: {event.error}", t=self._t)
             case m.Noticed() if is_own:
-                self._add(record, "asked", f"its machine said that it goes away in {event.grace_s:g} s")
+                when = f" in {event.grace_s:g} s" if event.grace_s < m.NEVER else ""
+                moves = "; it is to save and move to another node" if event.moves else ""
+                self._add(record, "asked", f"its machine said that it goes away{when}{moves}")
             case m.Requested(what="save_trial") if event.trial_id == self._id:
                 self._add(record, "asked", "was asked to save", t=self._t)
             case m.Requested() if event.trial_id == self._id:

@@ -105,7 +105,7 @@ class Controller:
             m.Saved: self._on_saved,
             m.SaveFailed: self._on_save_failed,
             m.Discarded: lambda _: None,
-            m.Noticed: lambda event: self._save_soon(self._roster.current(event)),
+            m.Noticed: self._on_noticed,
             m.Ended: self._on_ended,
             m.Requested: self._on_requested,
             m.Tick: self._on_tick,
@@ -226,7 +226,7 @@ class Controller:
         saved, live = event.checkpoint, self._roster.current(event)
         if live is None or saved == live.trial.checkpoint or saved.t < live.saved_t:
             return False
-        self._rulings.keep(live, saved)
+        self._rulings.on_saved(live, saved)
         return None
 
     def _on_save_failed(self, event: m.SaveFailed) -> bool | None:
@@ -246,6 +246,10 @@ class Controller:
         self._review()
         self._advance()
         return None
+
+    def _on_noticed(self, event: m.Noticed) -> bool | None:
+        live = self._roster.current(event)
+        return self._roster.leave(live) if live is not None and event.moves else self._save_soon(live)
 
     def _save_soon(self, live: Live | None) -> bool | None:
         if live is None or live.trial.status is not Status.RUNNING:

@@ -97,6 +97,8 @@ class Endings:
             self._roster.move(trial, Status.PAUSED, intent.why)
         elif self.keeps and event.cause in ("halted", "killed", "lost"):
             self._roster.move(trial, Status.PAUSED, self.closing)
+        elif live.leaves and _has_moved(trial, event):
+            self._wait_again(trial, Why("moved", note=event.error or "its node goes away"))
         elif event.cause in ("halted", "returned"):
             problem = self._lacks(trial) if intent is None else ""
             if problem:
@@ -116,9 +118,7 @@ class Endings:
         count = count + 1 if trial.n_results == before else 1
         self._losses[trial.id] = (trial.n_results, count)
         if count < MAX_LOSSES:
-            # one that was parked waits to be chosen, as it did before
-            status = Status.PAUSED if trial.status is Status.PARKED else Status.PENDING
-            self._roster.move(trial, status, Why("lost", note=error))
+            self._wait_again(trial, Why("lost", note=error))
             return
         del self._losses[trial.id]
         trial.failures += 1
@@ -128,6 +128,10 @@ class Endings:
             '"8GB"} or max_concurrent_trials=1'
         )
         self._fail(trial, Why("lost", note=error), error, may_retry=True)
+
+    def _wait_again(self, trial: Trial, why: Why) -> None:
+        """Let a trial wait to be started; a parked one waits to be chosen, as it did before."""
+        self._roster.move(trial, Status.PAUSED if trial.status is Status.PARKED else Status.PENDING, why)
 
     def stop(self, trial: Trial, why: Why, save: bool = False, grace_s: float | None = None) -> None:
         """End a trial for good, whatever it does now."""
@@ -237,3 +241,8 @@ class Endings:
             changed = trial.resources if trial.resources != before else None
             self._roster.move(trial, Status.PENDING, intent.why, resources=changed)
         self.refuse(trial)
+
+
+def _has_moved(trial: Trial, event: m.Ended) -> bool:
+    """Return whether a trial that leaves its node ended for that reason, and not by a failure of its own."""
+    return event.cause in ("halted", "lost") or (event.cause == "killed" and trial.status is Status.HALTING)

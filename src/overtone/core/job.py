@@ -38,6 +38,8 @@ class Job:
         seed: The experiment's; an engine that simulates draws by it.
         is_bounded: Whether anything but a trial itself may end it, such as `stop` or `max_t`.
         uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
+        runtime_env: Of trials on a cluster: Ray's environment.
+        label_selector: Conditions on the labels of the nodes of a cluster where trials run.
         mark: Tells `folder` from another one at its path (`store.folder_mark`); None on a cluster, whose
             nodes number files otherwise.
     """
@@ -59,4 +61,6 @@ class Job:
     seed: int = 0
     is_bounded: bool = True
     uses_ray: bool = False
+    runtime_env: Mapping[str, Any] = field(default_factory=dict)
+    label_selector: Mapping[str, str] = field(default_factory=dict)
     mark: Any = None

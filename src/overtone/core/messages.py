@@ -111,12 +111,18 @@ class Discarded:
 
 @message
 class Noticed:
-    """The machine will take the trial's process away in `grace_s` seconds."""
+    """The machine will take the trial's process away in `grace_s` seconds.
+
+    Attributes:
+        grace_s: Infinite if no deadline is known.
+        moves: Whether the trial ends once it has saved, and continues on another node.
+    """
 
     time: float
     trial_id: str
     attempt: int
     grace_s: float
+    moves: bool = False
 
 
 @message

@@ -34,6 +34,7 @@ class Live:
         until_t: Up to where it may run ahead.
         intent: Why it was told to halt.
         restart_from: The pinned checkpoint that a Restart goes on from.
+        leaves: Whether it halts as soon as it has saved, since its node goes away.
     """
 
     trial: Trial
@@ -44,6 +45,7 @@ class Live:
     until_t: float = 0.0
     intent: Pause | Stop | Restart | None = None
     restart_from: Checkpoint | None = None
+    leaves: bool = False
 
 
 class Roster:
@@ -194,6 +196,22 @@ class Roster:
         self.move(trial, Status.HALTING)
         final = not isinstance(intent, Restart)  # what it has now is given up
         self.commands.append(m.Halt(trial.id, trial.attempt, save, park, final, grace_s))
+
+    def leave(self, live: Live) -> bool | None:
+        """Let a trial leave its node: it halts once it has saved, or at once if it has not begun.
+
+        Returns:
+            False if it leaves or halts already.
+        """
+        trial = live.trial
+        if live.leaves or trial.status is Status.HALTING:
+            return False
+        live.leaves = True
+        if trial.status is Status.STARTING:
+            self.halt(trial, None)
+        elif trial.status is Status.RUNNING:
+            self.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save=True))
+        return None
 
     def park(self, trial: Trial, why: Why) -> None:
         """Let a trial's process wait, without resources, until it is chosen again."""

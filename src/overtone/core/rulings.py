@@ -74,6 +74,12 @@ class Rulings:
             decision = self._roster.past.decision(trial, event.t, decision)
         self.rule(live, decision, event.t)
 
+    def on_saved(self, live: Live, checkpoint: Checkpoint) -> None:
+        """A trial saved between reports; if it leaves its node, this is what it waited for."""
+        self.keep(live, checkpoint)
+        if live.leaves and live.trial.status is Status.RUNNING:
+            self._roster.halt(live.trial, None)
+
     def keep(self, live: Live, checkpoint: Checkpoint) -> None:
         """A trial saved."""
         live.saved_t = checkpoint.t
@@ -264,7 +270,12 @@ class Rulings:
         return decision
 
     def _proceed(self, live: Live, t: int, save: bool = False, config: Config | None = None) -> None:
-        """Let report() return, unless the trial runs ahead already."""
+        """Let report() return, unless the trial runs ahead already or has saved and leaves its node."""
+        if live.leaves:
+            if live.saved_t >= t:
+                self._roster.halt(live.trial, None)
+                return
+            save = True
         if t < live.until_t and not save and config is None:
             return
         trial = live.trial

@@ -23,7 +23,7 @@ from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, scheduler_for, searcher_for, total_of
 from overtone.run.demand import resources_for
 from overtone.run.earlier import warm
-from overtone.run.engine_choice import engine_for
+from overtone.run.engine_choice import check_options, engine_for
 from overtone.run.found import Errored, count_in_process, header_of, wish
 from overtone.run.journals import codec_for, reopened
 from overtone.run.place import Place
@@ -95,6 +95,7 @@ def compose(experiment: Experiment) -> Parts:
             f"{name} is a curve, which is not run but followed, on a virtual clock: give "
             "engine=tune.Simulated(workers=4). A trainable that runs has no argument t"
         )
+    check_options(bound, engine)
     scheduler = scheduler_for(experiment.scheduler)
     searcher, space = searcher_for(experiment, scheduler)
     goal = Goal.collect(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from overtone.core.protocols import Engine
 from overtone.engines.default import why_ray
 from overtone.errors import OvertoneError
+from overtone.worker.bound import Bound
 
 ENGINES = ("local", "ray", "inline", "simulated")
 
@@ -38,3 +39,19 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
     cpus, gpus = amounts.pop("cpu", None), amounts.pop("gpu", None)
     memory = amounts.pop("memory", None)
     return Local(cpus, None if gpus is None else int(gpus), memory, amounts or None), why
+
+
+def check_options(bound: Bound, engine: Engine) -> None:
+    """Refuse options of trials that only a cluster can carry out; a simulation takes no note of them.
+
+    Raises:
+        OvertoneError: There are such options, and the engine runs trials on this machine.
+    """
+    if engine.is_elastic or engine.repeats:
+        return
+    for name, value, instead in (
+        ("runtime_env", bound.runtime_env, 'set os.environ before the run, or use engine="ray"'),
+        ("label_selector", bound.label_selector, 'leave it out, or use engine="ray"'),
+    ):
+        if value:
+            raise OvertoneError(f"{name}={value!r}: only a Ray cluster has that; on one machine {instead}")

@@ -39,6 +39,8 @@ def job_for(experiment: Experiment, parts: Parts) -> Job:
         seed=parts.seed,
         is_bounded=is_bounded(parts.scheduler, parts.stoppers, parts.limits.time_budget_s, limits),
         uses_ray=bound.uses_ray,
+        runtime_env=bound.runtime_env,
+        label_selector=bound.label_selector,
         mark=mark,
     )
 

@@ -25,7 +25,8 @@ def ray_cluster(
         address: The cluster's; by default the one that this process works with, or that of
             RAY_ADDRESS, or a new one on this machine.
         max_resources: Of all that the cluster has, trials use no more than this at once.
-        labels: Nodes without these labels are not used.
+        labels: Only nodes whose labels meet this selector are used, such as {"team": "vision"} or
+            {"zone": "!in(a, b)"}.
         priority: While a run of higher priority waits for resources on the same cluster, this one
             starts no trials with them. Trials that run are left alone.
         resource_timeout_s: The run ends with an error after so long in which no trial ran and

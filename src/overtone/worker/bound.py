@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from overtone.core.labels import selector_of
+from overtone.errors import ResourceError
 from overtone.worker import objects
 
 LARGE_BYTES = 1 << 16
@@ -21,12 +23,16 @@ class Bound:
         parameters: Further arguments by name; large ones as an ObjectRef.
         resources: What a trial needs, as the user wrote it; None where nothing was said.
         uses_ray: Whether trials use Ray themselves, so that on a cluster each is an actor.
+        runtime_env: Ray's environment for trials on a cluster.
+        label_selector: Conditions on the labels of the nodes where trials run.
     """
 
     trainable: Any
     parameters: Mapping[str, Any] = field(default_factory=dict)
     resources: Any = None
     uses_ray: bool = False
+    runtime_env: Mapping[str, Any] = field(default_factory=dict)
+    label_selector: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def __name__(self) -> str:
@@ -47,18 +53,40 @@ def with_parameters(trainable: Any, /, **parameters: Any) -> Bound:
     """
     shared = {name: _shared(value) for name, value in parameters.items()}
     inner = as_bound(trainable)
-    return Bound(inner.trainable, {**inner.parameters, **shared}, inner.resources, inner.uses_ray)
+    return replace(inner, parameters={**inner.parameters, **shared})
 
 
-def with_resources(trainable: Any, resources: Any, *, ray: bool = False) -> Bound:
+def with_resources(
+    trainable: Any,
+    resources: Any,
+    *,
+    ray: bool = False,
+    runtime_env: Mapping[str, Any] | None = None,
+    label_selector: Mapping[str, str] | None = None,
+) -> Bound:
     """`trainable`, each trial of which needs `resources`, such as {"cpu": 2, "gpu": 0.5}.
 
     Args:
         ray: Trials use Ray themselves: on a cluster each is an actor that holds the first bundle,
             and what it starts finds room in the others.
+        runtime_env: Ray's environment for the trials, such as {"env_vars": {"HF_HOME": "/data"}} or
+            {"pip": ["einops"]}; on a Ray cluster only. It adds to that of the driver. Local folders
+            belong into `tune.ray_cluster(runtime_env=...)`, since Ray uploads them once a driver.
+        label_selector: On a Ray cluster, trials run only on nodes whose labels meet it, such as
+            {"disk": "nvme", "zone": "!in(a, b)"}; all bundles do.
+
+    Raises:
+        ResourceError: `label_selector` is not a dict of conditions, or `runtime_env` is not a dict.
     """
-    inner = as_bound(trainable)
-    return Bound(inner.trainable, inner.parameters, resources, ray)
+    if runtime_env is not None and not isinstance(runtime_env, Mapping):
+        raise ResourceError(
+            f'runtime_env={runtime_env!r}: must be a dict, such as {{"env_vars": {{"HF_HOME": "/data"}}}}'
+        )
+    selector = selector_of("label_selector", label_selector)
+    return replace(
+        as_bound(trainable), resources=resources, uses_ray=ray, runtime_env=dict(runtime_env or {}),
+        label_selector=selector,
+    )  # fmt: skip
 
 
 def as_bound(trainable: Any) -> Bound:

@@ -314,6 +314,12 @@ class Machine(RuleBasedStateMachine):
         """Whether a trial that is halted now would have nothing to go on from: then it saves."""
         return name in self.processes and self.controller.trials[name[0]].checkpoint is None
 
+    @rule(i=st.integers(0, 7), moves=st.booleans())
+    def notice(self, i, moves):
+        name = self.pick(i, lambda one: one.is_up or moves)
+        if name is not None:
+            self.tell(m.Noticed(0.0, *name, 30.0, moves))
+
     @rule(i=st.integers(0, 7), cause=st.sampled_from(["raised", "killed", "lost", "limit", "returned"]))
     def die(self, i, cause):
         name = self.pick(i, lambda one: one.is_up or cause in ("killed", "lost", "raised"))

@@ -28,6 +28,7 @@ EVENTS = [
     m.SaveFailed(2.0, "t", 0, "no room"),
     m.Discarded(2.5, "/c"),
     m.Noticed(2.5, "t", 0, 30.0),
+    m.Noticed(2.5, "t", 0, float("inf"), moves=True),
     m.Ended(3.0, "t", 0, "raised", 'KeyError: "ü"', "Traceback\n  line"),
     m.Requested(3.0, "stop_trial", "t", "please"),
     m.Tick(4.0),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from overtone.engines.inline import Inline
 from overtone.engines.local import Local
+from overtone.engines.simulated import Simulated
 from overtone.errors import OvertoneError
-from overtone.run.engine_choice import engine_for
+from overtone.run.engine_choice import check_options, engine_for
+from overtone.worker.bound import with_resources
 
 
 @pytest.fixture(autouse=True)
@@ -50,3 +54,19 @@ def test_what_is_named_always_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert type(engine_for("ray")[0]).__name__ == "Ray"
     with pytest.raises(OvertoneError, match="'ray'"):
         engine_for("dask")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"runtime_env": {"pip": ["x"]}}, "only a Ray cluster has that; on one machine set os.environ"),
+        ({"label_selector": {"disk": "nvme"}}, "only a Ray cluster has that; on one machine leave it out"),
+    ],
+)
+def test_options_that_only_a_cluster_has_are_refused_elsewhere(options: dict[str, Any], told: str) -> None:
+    bound = with_resources(print, {"cpu": 1}, **options)
+    for engine in (Local(), Inline()):
+        with pytest.raises(OvertoneError, match=told):
+            check_options(bound, engine)
+    check_options(bound, Simulated())
+    check_options(with_resources(print, {"cpu": 1}), Inline())

@@ -7,7 +7,9 @@ import threading
 from typing import Any
 
 import numpy as np
+import pytest
 
+from overtone.errors import ResourceError
 from overtone.testing import faulty
 from overtone.worker.bound import Bound, as_bound, trainable_name, with_parameters, with_resources
 from overtone.worker.objects import ObjectRef
@@ -60,3 +62,21 @@ def test_names() -> None:
     assert trainable_name(Instance()) == "Instance"
     assert trainable_name(faulty.Steps) == "Steps"
     assert with_parameters(train, data=1).__name__ == "train"
+
+
+def test_options_of_a_cluster_stay_with_the_trainable() -> None:
+    one = with_resources(
+        with_parameters(train, data=[1]),
+        {"cpu": 2},
+        runtime_env={"pip": ["x"]},
+        label_selector={"disk": "nvme"},
+    )
+    again = with_parameters(one, more=2)
+    assert (again.runtime_env, again.label_selector) == ({"pip": ["x"]}, {"disk": "nvme"})
+    assert (again.resources, dict(again.parameters)) == ({"cpu": 2}, {"data": [1], "more": 2})
+
+
+@pytest.mark.parametrize("options", [{"runtime_env": ["pip"]}, {"label_selector": {"disk": 1}}])
+def test_options_of_a_cluster_that_make_no_sense_are_errors(options: Any) -> None:
+    with pytest.raises(ResourceError, match="must be a dict"):
+        with_resources(train, {"cpu": 1}, **options)

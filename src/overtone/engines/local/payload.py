@@ -31,7 +31,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
         argv=tuple(sys.argv),
         preload=tuple(_imported_inside(job.trainable)),
         gpu_ids=gpu_ids,
-        thread_variables=threads.unset_variables(os.environ),
+        thread_variables=threads.unset_variables({**os.environ, **(job.runtime_env.get("env_vars") or {})}),
         folder=str(job.folder),
         log_to_file=job.log_to_file,
         is_warm=is_warm,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from overtone.core.messages import Start
 from overtone.engines.ray import connecting, memory
+from overtone.engines.ray.environment import options_of
 from overtone.engines.ray.groups import bundle_index, ray_amounts
 from overtone.engines.ray.leases import Lease
 from overtone.engines.ray.relay import Errand, relay
@@ -16,12 +18,25 @@ from overtone.worker.tally import Amounts
 
 _NOT_INSTALLED = "Overtone is not installed there"
 
-_agents: dict[tuple[str, str], Any] = {}
-"""By job and node: those that no run uses now, on the driver's node. One takes a second to start."""
+_agents: dict[tuple[str, str, str], Any] = {}
+"""By job, node and environment: those on the driver's node that no run uses. One takes a second to start."""
+
+_numbers = count()
+"""Tell the names of this process's actors apart."""
 
 
 class NodeAgent:
-    """Works on a node for one run after the other."""
+    """Works on a node for one run after the other.
+
+    Args:
+        name: Of the run that it is started for.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
 
     def work(self, errand: Errand) -> None:
         """Work for a run until its driver hangs up."""
@@ -50,20 +65,36 @@ def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    key = (connecting.job_id(), node)
-    actor = _agents.pop(key, None)
+    actor = _agents.pop(_key(node, errand), None)
     if actor is None:
+        there = NodeAffinitySchedulingStrategy(node, soft=False)
+        environment = options_of(errand.job.runtime_env)
         actor = (
             ray.remote(NodeAgent)
-            .options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
-            .remote()
+            .options(
+                num_cpus=0, scheduling_strategy=there, name=_actor_name(errand, errand.node), **environment
+            )
+            .remote(_run_name(errand))
         )
-    return actor, actor.work.remote(errand)
+    return actor, actor.work.options(name=_run_name(errand)).remote(errand)
 
 
-def keep_agent(node: str, actor: Any) -> None:
-    """An agent whose work is done waits for the next run of this driver."""
-    _agents[connecting.job_id(), node] = actor
+def _run_name(errand: Errand) -> str:
+    return f"overtone {errand.job.folder.name}"
+
+
+def _actor_name(errand: Errand, what: str) -> str:
+    """A name that says what an actor is for, unlike that of any other actor."""
+    return f"{_run_name(errand)} {what} {errand.token.hex()[:6]}-{next(_numbers)}"
+
+
+def keep_agent(node: str, errand: Errand, actor: Any) -> None:
+    """An agent whose errand is done waits for the next run of this driver in the same environment."""
+    _agents[_key(node, errand)] = actor
+
+
+def _key(node: str, errand: Errand) -> tuple[str, str, str]:
+    return connecting.job_id(), node, repr(errand.job.runtime_env)
 
 
 def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amounts) -> tuple[Any, Any]:
@@ -79,6 +110,7 @@ def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amou
         options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
             lease.group, bundle_index(lease.shape, 0), placement_group_capture_child_tasks=True
         )
+    options |= {"name": _actor_name(errand, name), **options_of(errand.job.runtime_env)}
     actor = ray.remote(TrialActor).options(**options, resources=amounts).remote(name)
     return actor, actor.run.remote(errand, start, used)
 

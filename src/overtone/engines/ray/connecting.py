@@ -18,6 +18,10 @@ ANSWERS_WITHIN_S = 5.0
 """A cluster where nobody listens for so long is not there; Ray itself tries for minutes."""
 
 
+NODE_WITHIN_S = 3.0
+"""A machine where no node of the cluster is found for so long is not one; Ray itself looks for a minute."""
+
+
 def is_connected() -> bool:
     """Whether this process works with a cluster; Ray would start one when it is asked anything else."""
     import ray
@@ -30,6 +34,13 @@ def job_id() -> str:
     import ray
 
     return str(ray.get_runtime_context().get_job_id()) if ray.is_initialized() else ""
+
+
+def head_address() -> str:
+    """The address of the head of this process's cluster."""
+    import ray
+
+    return str(ray.get_runtime_context().gcs_address)
 
 
 def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = None) -> None:
@@ -72,10 +83,12 @@ def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None
     check_address(asked)
     try:
         try:
+            _check_is_node(asked)
             ray.init(address=address, **options)
         except Exception as error:
             if not (_wants_token(error) and _show_token()):
                 raise
+            _check_is_node(asked)
             ray.init(address=address, **options)
     except Exception as error:
         raise OvertoneError(_advice(error, asked)) from error
@@ -96,9 +109,9 @@ def check_address(address: str | None, within_s: float = ANSWERS_WITHIN_S) -> No
     if is_url:
         what = "Ray Client only passes calls on" if scheme == "ray" else "a dashboard takes jobs, not drivers"
         raise OvertoneError(f"a run cannot work through {address!r}: {what}. {_ON_A_NODE}")
-    host, _, port = (address or "").rpartition(":")
-    if not (host and port.isdecimal()):
+    if address is None or not _is_host_and_port(address):
         return  # "auto", "local", or what Ray knows better
+    host, _, port = address.rpartition(":")
     give_up_at = time.monotonic() + within_s
     while True:
         try:
@@ -108,6 +121,44 @@ def check_address(address: str | None, within_s: float = ANSWERS_WITHIN_S) -> No
             if time.monotonic() > give_up_at or isinstance(error, socket.gaierror):
                 raise OvertoneError(_advice(error, address)) from error
         time.sleep(min(0.2, within_s))  # it may be about to start
+
+
+def _check_is_node(address: str | None) -> None:
+    """Fail soon if this machine is not a node of the cluster: Ray itself looks for one for a minute.
+
+    Raises:
+        RuntimeError: No node runs here.
+    """
+    if not _is_host_and_port(address):
+        return  # Ray finds such a cluster through the node that runs here
+    try:
+        from ray._private.services import get_node_to_connect_for_driver
+        from ray._raylet import GcsClient
+    except ImportError:
+        return  # Another version of Ray: it takes its minute, and says the same.
+    try:
+        get_node_to_connect_for_driver(GcsClient(address=address), timeout_seconds=NODE_WITHIN_S)
+    except Exception as error:
+        if (_is_no_node(error) and not _is_starting(address)) or _wants_token(error):
+            raise
+        # whatever else it is, `ray.init` says it better
+
+
+def _is_starting(address: str | None) -> bool:
+    """Return whether a head with this port, or a node that calls one, runs here: it may register soon."""
+    import psutil
+
+    port = (address or "").rpartition(":")[2]
+    return any(
+        process.info["name"] in ("raylet", "gcs_server")
+        and any(one.endswith((f":{port}", f"={port}")) for one in process.info["cmdline"] or ())
+        for process in psutil.process_iter(["name", "cmdline"])
+    )
+
+
+def _is_host_and_port(address: str | None) -> bool:
+    host, _, port = (address or "").rpartition(":")
+    return bool(host) and port.isdecimal()
 
 
 def _advice(error: Exception, address: str | None) -> str:
@@ -120,7 +171,7 @@ def _advice(error: Exception, address: str | None) -> str:
         )
     if _is_no_node(error):
         return (
-            f"{text}\nThe cluster answers, but this machine is no node of it: first run here "
+            f"{text}\nThe cluster answers, but this machine is not a node of it: first run here "
             f"`ray start --address={address or 'HOST:PORT'}`, or run the script on a node."
         )
     if any("Version mismatch" in one for one in _texts(error)):

@@ -54,7 +54,12 @@ class Node:
     @property
     def is_usable(self) -> bool:
         """Whether trials may be placed there."""
-        return self.is_hopeful and not self.is_doubtful
+        return self.is_hopeful and not self.is_doubtful and not self.is_leaving
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether Ray drains it."""
+        return self.facts.leaves_in_s is not None
 
     @property
     def is_hopeful(self) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overtone.core.job import Job
+from overtone.core.labels import joined, selector_of
 from overtone.core.messages import (
     Command,
     Discard,
@@ -34,10 +35,13 @@ from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
 from overtone.engines.ray import connecting
 from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray.environment import check_environment
+from overtone.engines.ray.figures import figures_of
+from overtone.engines.ray.head import Head
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.nodes import Nodes
-from overtone.engines.ray.options import labels_of, most_of, priority_of, seconds, unknown
+from overtone.engines.ray.options import most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.priority import Board, OnHead, within
 from overtone.engines.ray.relay import Errand, OnNodes
@@ -61,7 +65,7 @@ class Ray(Engine):
         address: The cluster's; by default the one that this process works with, or that of
             RAY_ADDRESS, or a new one on this machine.
         max_resources: Of all that the cluster has, trials use no more than this at once.
-        labels: Nodes without these labels are not used.
+        labels: Only nodes whose labels meet this selector are used: "x", "!x", "in(x, y)" or "!in(x, y)".
         priority: While a run of higher priority waits for resources on the same cluster, this one
             starts no trials with them. Trials that run are left alone.
         resource_timeout_s: The run ends after so long in which no trial ran and those that wait
@@ -93,7 +97,7 @@ class Ray(Engine):
         self._on_nodes = on_nodes
         self._address = address
         self._most = most_of(max_resources)
-        self._labels = labels_of(labels)
+        self._labels = selector_of("labels", labels)
         self._priority = priority_of(priority)
         self._runtime_env = dict(runtime_env or {})
         self._idle_s = seconds("idle_s", idle_s)
@@ -119,7 +123,9 @@ class Ray(Engine):
         if self._is_open:
             raise OvertoneError("this Ray engine has run an experiment already: make another")
         self._job = job
+        self._labels = joined(self._labels, job.label_selector)
         connecting.connect(self._address, self._runtime_env)
+        check_environment(job.runtime_env)
         self._ray_job = connecting.job_id()
         home, ip = connecting.driver_node()
         token = secrets.token_bytes(TOKEN_BYTES)
@@ -130,9 +136,11 @@ class Ray(Engine):
         self._output = Output(job, lambda *said: self.on_output(*said))
         uses_ray = self._sharing.uses_ray
         self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
+        self._figures = figures_of(job.folder.name)
         self._trials = Trials(
-            job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for
-        )
+            job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for,
+            self._figures.results,
+        )  # fmt: skip
         self._nodes = self._trials.nodes = Nodes(
             self._trials, self._leases, home, self._labels, self._most, self._idle_s, self._errand,
             self._wake_for, lambda after_s, call: self._loop.at(self._loop.now() + after_s, call),
@@ -140,14 +148,18 @@ class Ray(Engine):
         self._discards = Discards(job.store, self.wake)
         self._board = Board(self._priority, token.hex()[:12], OnHead())
         self._watch = Watch(self._wake_for(self._on_look), self._look)
+        self._head = Head(
+            connecting.head_address(), lambda: self._watch.answered_at, self._say_soon, job.folder
+        )
         self._take_in(self._watch.start())
-        nodes = self._nodes.named().values()
-        if not nodes:
+        self._head.start()
+        nodes = [node for node in self._nodes.named().values() if not node.is_leaving]
+        if not len(self._nodes):
             raise OvertoneError(f"no node of the cluster has the labels {self._labels}")
         for name in unknown(self._most, self._nodes.total().values()):
             self._output.say(f"max_resources limits {name!r}, which no node has now")
         if not uses_ray:
-            for node in list(nodes)[:EAGER_AGENTS]:
+            for node in nodes[:EAGER_AGENTS]:
                 self._nodes.send_agent(node)
 
     def now(self) -> float:
@@ -199,6 +211,10 @@ class Ray(Engine):
         for line in self._shortage.news():
             self._output.say(line)
 
+    def _say_soon(self, text: str) -> None:
+        """Say a line in the next `poll`, or without it; any other thread may call."""
+        self._output.say_from_thread(text, lambda say: self._wake_for(say)())
+
     def waits(self) -> str:
         return self._shortage.status()
 
@@ -242,7 +258,10 @@ class Ray(Engine):
 
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
+        self._head.stop()
         self._board.close()
+        if connecting.is_connected():
+            self._figures.close()
         self._trials.close()
         for line in list(self._lines):
             line.close()
@@ -269,6 +288,7 @@ class Ray(Engine):
         found = self._watch.newest()
         if found is not None:
             self._take_in(found)
+            self._figures.publish(self._trials.running)
 
     def _on_shutdown(self) -> None:
         raise OvertoneError(

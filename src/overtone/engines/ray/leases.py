@@ -79,7 +79,7 @@ class Leases:
     Args:
         wake: Called, from the thread, when `granted` has something.
         finds_devices: Whether to ask Ray which accelerators a lease holds.
-        labels: What the labels of a node must be, by name, for a lease that may lie anywhere.
+        labels: The selector of the nodes of a lease that may lie anywhere.
     """
 
     def __init__(

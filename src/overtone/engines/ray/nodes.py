@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
+from overtone.core.labels import is_match
 from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import MOST_FAILURES, Node, name_of
 from overtone.engines.ray.leases import Leases
@@ -34,6 +35,9 @@ class Follower(Protocol):
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
         """No agent stays on a node: it cannot be used; whether others can."""
 
+    def on_notice(self, node: Node, left_s: float) -> None:
+        """A node is being drained: it goes away in so many seconds."""
+
     def on_loss(self, node: Node, error: str) -> None:
         """A node is gone for good."""
 
@@ -48,7 +52,7 @@ class Nodes:
         follower: Is told.
         leases: What this run holds.
         home: The driver's node (Ray's id), which keeps its agent.
-        labels: Nodes without these are left alone.
+        labels: Nodes whose labels do not meet this selector are left alone.
         most: Of all nodes, no more than this is used.
         idle_s: After so long without work an agent is called back: a node where one is does
             not count as idle.
@@ -93,25 +97,32 @@ class Nodes:
     def look(self, found: Sequence[NodeFacts], ahead: Wanted = ()) -> None:
         """Take note of the nodes that are alive now, and of what is to be left to others."""
         self._ahead = ahead
-        usable = {one.id: one for one in found if self._labels.items() <= dict(one.labels).items()}
+        usable = {one.id: one for one in found if is_match(self._labels, one.labels)}
+        noticed = []
         for facts in usable.values():
             node = self._by_id.get(facts.id)
             if node is None:
                 name = name_of(facts.ip, (one.name for one in self._by_id.values()))
                 self._by_id[facts.id] = Node(name, facts)
             else:
-                node.facts = facts
+                was_leaving, node.facts = node.is_leaving, facts
+                if node.is_leaving and not was_leaving:
+                    noticed.append(node)
         gone = [node for node in self._by_id.values() if node.id not in usable]
         for node in gone:
             node.is_lost = True
         now = time.monotonic()
         self._leases.drop_idle(now if ahead else now - self._idle_s)
         self._tell()  # before its trials look for another place
+        for node in noticed:
+            self._follower.on_notice(node, node.facts.leaves_in_s or 0.0)
         for node in gone:
             self._lose(node)
         for node in self._by_id.values():
+            if node.is_leaving:
+                self._drop_idle_on(node)
             self._dismiss_idle(node, now)
-            if node.is_doubtful and node.agent is None and not node.is_broken:
+            if node.is_doubtful and node.agent is None and not (node.is_broken or node.is_leaving):
                 self.send_agent(node)  # Ray still counts it as alive
 
     def capacity(self) -> dict[str, dict[str, float]]:
@@ -124,11 +135,17 @@ class Nodes:
         if self._ahead:
             ours = {node.name: self._leases.amounts_on(node.id) for node in self._by_id.values()}
             left = yielded(left, ours, self._ahead)
-        return capped(left, self._most) if self._most else left
+        return capped(left, self._most_elsewhere()) if self._most else left
+
+    def _most_elsewhere(self) -> dict[str, float]:
+        """What may be used of nodes that stay."""
+        leaving = [self._leases.amounts_on(node.id) for node in self._by_id.values() if node.is_leaving]
+        return {name: n - sum(held.get(name, 0.0) for held in leaving) for name, n in self._most.items()}
 
     def total(self) -> dict[str, Mapping[str, float]]:
         """What each node has, whoever holds it, by name."""
-        return {node.name: node.facts.total for node in self._by_id.values() if node.is_hopeful}
+        staying = [node for node in self._by_id.values() if node.is_hopeful and not node.is_leaving]
+        return {node.name: node.facts.total for node in staying}
 
     def held(self) -> dict[str, float]:
         """What this run holds of all nodes."""
@@ -144,9 +161,12 @@ class Nodes:
         _hang_up(node)
         node.agent = None
         self._follower.on_loss(node, f"node {node.name} was lost")
+        self._drop_idle_on(node)
+        del self._by_id[node.id]
+
+    def _drop_idle_on(self, node: Node) -> None:
         for lease in self._leases.idle_on([node.id]):
             self._leases.drop(lease)
-        del self._by_id[node.id]
 
     # --- agents -------------------------------------------------------------------------
 
@@ -203,7 +223,7 @@ class Nodes:
             self.give_up(node, error)
         elif node.is_broken:
             self._follower.on_broken(node, error, self.has_hopeful())
-        elif not is_loss:  # the next look does not find it, or sends an agent
+        elif not (is_loss or node.is_leaving):  # the next look does not find it, or sends an agent
             self.send_agent(node)
 
     def give_up(self, node: Node, error: str) -> None:
@@ -222,10 +242,15 @@ class Nodes:
             node.idle_since = 0.0
         elif not node.idle_since:
             node.idle_since = now
-        elif now - node.idle_since > self._idle_s and not self._leases.idle_on([node.id]):
+        elif self._may_leave(node, now):
             (actor, _), node.agent = node.agent, None
             _hang_up(node)
             agents.end(actor)
+
+    def _may_leave(self, node: Node, now: float) -> bool:
+        """Whether the agent of an idle node is called back."""
+        has_waited = node.is_leaving or now - node.idle_since > self._idle_s
+        return has_waited and not self._leases.idle_on([node.id])
 
     def close(self, give_up_at: float) -> None:
         """Let the agents, which were hung up on, end their work; only that of the driver's node stays."""
@@ -237,7 +262,7 @@ class Nodes:
             within_s = 0.0 if node.is_doubtful else max(0.0, give_up_at - time.monotonic())
             has_ended = agents.is_done(reference, within_s)
             if has_ended and node.id == self._home:
-                agents.keep_agent(node.id, actor)
+                agents.keep_agent(node.id, self._errand(node.name), actor)
             else:
                 agents.end(actor)
 

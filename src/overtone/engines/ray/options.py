@@ -28,21 +28,6 @@ def most_of(max_resources: Mapping[str, Any] | None) -> dict[str, float]:
     return found
 
 
-def labels_of(labels: Mapping[str, str] | None) -> dict[str, str]:
-    """The labels that nodes must have.
-
-    Raises:
-        OvertoneError: They are no dict of texts.
-    """
-    if labels is None:
-        return {}
-    if not isinstance(labels, Mapping) or not all(
-        isinstance(one, str) for pair in labels.items() for one in pair
-    ):
-        raise OvertoneError(f'labels={labels!r} must be a dict of texts, as {{"team": "vision"}}')
-    return dict(labels)
-
-
 def seconds(name: str, value: Any) -> float:
     """A number, 0 or more.
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TextIO
 
 from overtone.core.job import Job
+from overtone.engines.prints import write_output
 from overtone.worker.message_codec import Message
 
 MOST_OPEN = 64
+
+SAID_WITHIN_S = 2.0
+"""An engine's thread that does not say a line for so long waits, and another thread says it."""
 
 
 class Output:
@@ -26,6 +31,24 @@ class Output:
     def say(self, text: str) -> None:
         """A line of the engine's own."""
         self._write("", "stderr", f"overtone: {text}\n")
+
+    def say_from_thread(self, text: str, soon: Callable[[Callable[[], None]], None]) -> None:
+        """Say a line from another thread than the engine's, even if that one waits for Ray.
+
+        Args:
+            soon: Has the engine's thread call a function.
+        """
+        is_said = threading.Event()
+
+        def say() -> None:
+            if not is_said.is_set():
+                is_said.set()
+                self.say(text)
+
+        soon(say)
+        if not is_said.wait(SAID_WITHIN_S):
+            is_said.set()
+            write_output("", "stderr", f"overtone: {text}\n")
 
     def show(self, message: Message, node: str) -> None:
         """An "output" message of a node."""

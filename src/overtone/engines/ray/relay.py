@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.ray.carried import fetch_file
+from overtone.engines.ray.environment import brings_folder, brings_modules
 from overtone.engines.ray.line import call
 from overtone.engines.ray.prints import Prints
 from overtone.worker import held_folders, objects
@@ -216,14 +217,16 @@ def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
 
     The files of large parameters come to this node once, for all its trials.
     """
-    shares = errand.shares_disk
+    shares, environment = errand.shares_disk, errand.job.runtime_env
     if shares:
-        with suppress(OSError):  # trials then run where Ray has put its workers
-            os.chdir(errand.cwd)
+        if not brings_folder(environment):
+            with suppress(OSError):  # trials then run where Ray has put its workers
+                os.chdir(errand.cwd)
         given = [one for one in errand.path if one not in sys.path]
         others = [one for one in sys.path if one not in errand.path]
-        # the packages of another Python than the driver's come last
-        sys.path[:] = [*errand.path, *others] if errand.prefix == sys.prefix else [*sys.path, *given]
+        # the driver's packages come last if the environment brings others
+        is_same = errand.prefix == sys.prefix and not brings_modules(environment)
+        sys.path[:] = [*errand.path, *others] if is_same else [*sys.path, *given]
     for path, reference in errand.objects:
         if not Path(path).exists():
             objects.adopt(objects.ObjectRef(path), partial(_write_object, errand, fetch, path, reference))

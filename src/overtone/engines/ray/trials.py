@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from overtone.core.job import Job
-from overtone.core.messages import CapacityChanged, Cause, Ended, Event, Halt, Proceed, Start
+from overtone.core.messages import (
+    NEVER,
+    CapacityChanged,
+    Cause,
+    Ended,
+    Event,
+    Halt,
+    Noticed,
+    Proceed,
+    Start,
+)
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check
 from overtone.engines.ray import agents, memory
@@ -34,6 +45,7 @@ class Trials:
         output: Shows what they print.
         errand: What to tell the actor of a trial on the node of this name.
         wake_for: Makes a call that any thread may make from one for the engine's thread.
+        results: Counts results by the name of their node.
 
     Attributes:
         events: What has happened and was not polled yet.
@@ -51,7 +63,9 @@ class Trials:
         output: Output,
         errand: Callable[[str], Errand],
         wake_for: Callable[[Callable[[], None]], Callable[[], None]],
+        results: Counter[str],
     ) -> None:
+        self._results = results
         self.events: list[Event] = []
         self._job, self._uses_ray, self._loop = job, uses_ray, loop
         self._leases, self._output = leases, output
@@ -75,6 +89,12 @@ class Trials:
     def __len__(self) -> int:
         """How many have not ended."""
         return len(self._trials)
+
+    def running(self) -> Iterator[tuple[str, str]]:
+        """(node's name, trial's name) of those that were sent to a node."""
+        for trial in self._trials.values():
+            if trial.is_sent and trial.node is not None:
+                yield trial.node.name, trial.name
 
     def close(self) -> None:
         """End the actors; what runs beside agents ends with them."""
@@ -108,6 +128,16 @@ class Trials:
         self._output.say(f"node {node.name} is not used any more: {error}")
         for trial in self._waiting.pop(node, []):
             self._end(trial, "lost", _refusal(node, error))
+
+    def on_notice(self, node: Node, left_s: float) -> None:
+        when = f"in {left_s:.0f} s" if left_s < NEVER else "soon"
+        self._output.say(
+            f"node {node.name} is drained and goes away {when}: no trial starts there, and trials that run "
+            "there continue elsewhere once they have saved"
+        )
+        for trial in self._on(node):
+            now, start = self._loop.now(), trial.start
+            self.events.append(Noticed(now, start.trial_id, start.attempt, left_s, moves=True))
 
     def on_loss(self, node: Node, error: str) -> None:
         for trial in self._on(node):
@@ -301,6 +331,8 @@ class Trials:
             return
         if isinstance(found, Ended):
             self._on_ended(trial)
+        elif kind == "reported":
+            self._results[where] += 1
         elif kind == "save_failed":
             trial.was_killed = ""  # it waits to be told, parked
         self.events.append(found)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from overtone.engines.ray import connecting
+from overtone.engines.ray import connecting, drains
 
 LOOK_EVERY_S = 0.5
 SAMPLES = 4
@@ -29,6 +30,7 @@ class NodeFacts:
         total: What it has, by the names that bundles use.
         free: What of it nobody holds.
         labels: Its labels.
+        leaves_in_s: How long until it goes away, if Ray drains it; infinite without a deadline.
     """
 
     id: str
@@ -37,6 +39,7 @@ class NodeFacts:
     total: Mapping[str, float]
     free: Mapping[str, float]
     labels: Mapping[str, str]
+    leaves_in_s: float | None = None
 
 
 class Watch:
@@ -45,10 +48,14 @@ class Watch:
     Args:
         wake: Called, from the thread, when there was a look.
         look: Gives the nodes.
+
+    Attributes:
+        answered_at: When the last look was over, on the monotonic clock.
     """
 
     def __init__(self, wake: Callable[[], None], look: Callable[[], list[NodeFacts]]) -> None:
         self._wake, self._look = wake, look
+        self.answered_at = time.monotonic()
         self._newest: deque[list[NodeFacts]] = deque(maxlen=1)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="overtone-cluster", daemon=True)
@@ -56,6 +63,7 @@ class Watch:
     def start(self) -> list[NodeFacts]:
         """The nodes now; those of later are in `newest`."""
         found = self._look()
+        self.answered_at = time.monotonic()
         self._thread.start()
         return found
 
@@ -76,6 +84,7 @@ class Watch:
                 found = self._look()
             except Exception:
                 continue  # the head may be starting again; what runs goes on meanwhile
+            self.answered_at = time.monotonic()
             if not found:
                 continue  # this process has left the cluster
             self._newest.append(found)
@@ -88,7 +97,7 @@ def look() -> list[NodeFacts]:
 
     if not connecting.is_connected():
         return []
-    free = _free()
+    free, leaving = _free(), drains.seconds_left()
     return [
         NodeFacts(
             one["NodeID"],
@@ -97,6 +106,7 @@ def look() -> list[NodeFacts]:
             amounts(one["Resources"]),
             amounts(free.get(one["NodeID"], one["Resources"])),
             one.get("Labels") or {},
+            leaving.get(one["NodeID"]),
         )
         for one in ray.nodes()
         if one["Alive"]
@@ -152,6 +162,6 @@ def capped(nodes: Mapping[str, Mapping[str, float]], most: Mapping[str, float]) 
     for node, has in nodes.items():
         found[node] = dict(has)
         for name in left.keys() & has.keys():
-            found[node][name] = min(has[name], left[name])
+            found[node][name] = max(0.0, min(has[name], left[name]))
             left[name] -= found[node][name]
     return found

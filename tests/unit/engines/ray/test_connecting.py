@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
-from overtone.engines.ray.connecting import _advice, check_address
+from overtone.engines.ray.connecting import _advice, _is_starting, check_address
 from overtone.errors import OvertoneError
 
 
@@ -56,4 +58,21 @@ def test_a_machine_that_is_no_node_is_told_apart_from_a_cluster_that_is_gone() -
     error = ConnectionError("Failed to connect to Ray cluster")
     error.__cause__ = RuntimeError("No node info found matching attributes: ''")
     told = _advice(error, "head:6379")
-    assert "this machine is no node of it: first run here `ray start --address=head:6379`" in told
+    assert "this machine is not a node of it: first run here `ray start --address=head:6379`" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "is_starting"),
+    [
+        ("raylet", ["raylet", "--gcs-address=10.0.0.1:6379"], True),  # the head may have other names
+        ("gcs_server", ["gcs_server", "--gcs_server_port=6379"], True),  # its node comes next
+        ("raylet", ["raylet", "--gcs-address=10.0.0.1:6380"], False),
+        ("python", ["python", "--gcs-address=10.0.0.1:6379"], False),
+    ],
+)
+def test_a_node_that_is_not_registered_yet_may_be_waited_for(
+    monkeypatch: pytest.MonkeyPatch, name: str, command: list[str], is_starting: bool
+) -> None:
+    process = SimpleNamespace(info={"name": name, "cmdline": command})
+    monkeypatch.setattr(psutil, "process_iter", lambda attributes: [process])
+    assert _is_starting("head:6379") is is_starting

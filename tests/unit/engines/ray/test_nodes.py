@@ -23,6 +23,7 @@ class FakeFollower:
         self.capacity: Mapping[str, Mapping[str, float]] = {}
         self.silent: list[str] = []
         self.broken: list[tuple[str, bool]] = []
+        self.noticed: list[tuple[str, float]] = []
 
     def on_capacity(self, capacity: Mapping[str, Mapping[str, float]]) -> None:
         self.capacity = capacity
@@ -34,6 +35,9 @@ class FakeFollower:
 
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
         self.broken.append((node.name, has_others))
+
+    def on_notice(self, node: Node, left_s: float) -> None:
+        self.noticed.append((node.name, left_s))
 
     def on_loss(self, node: Node, error: str) -> None: ...
 
@@ -79,8 +83,10 @@ class Cluster:
         for _ in range(SAMPLES):
             self.look("a", "b")
 
-    def look(self, *names: str) -> None:
-        self.nodes.look([NodeFacts(f"id-{one}", one, one, {"cpu": 1}, {"cpu": 1}, {}) for one in names])
+    def look(self, *names: str, leaving: Mapping[str, float] | None = None) -> None:
+        self.nodes.look([
+            NodeFacts(f"id-{one}", one, one, {"cpu": 1}, {"cpu": 1}, {}, (leaving or {}).get(one)) for one in names
+        ])  # fmt: skip
 
     def _send(self, node: str, errand: Any) -> tuple[Any, Any]:
         self.sent.append(node)
@@ -144,4 +150,25 @@ def test_a_node_that_ray_gave_up_too_early_is_asked_again(cluster: Cluster) -> N
     cluster.look("a", "b")
     assert cluster.sent == ["id-b"]
     cluster.call("b")
+    assert set(cluster.follower.capacity) == {"a", "b"}
+
+
+def test_a_node_that_is_drained_gets_no_trials_and_its_trials_are_told_once(cluster: Cluster) -> None:
+    cluster.look("a", "b", leaving={"b": 30.0})
+    cluster.look("a", "b", leaving={"b": 29.5})
+    assert cluster.follower.noticed == [("b", 30.0)]
+    assert set(cluster.follower.capacity) == {"a"}
+    assert set(cluster.nodes.total()) == {"a"}
+
+
+def test_an_agent_that_ends_on_a_drained_node_is_not_replaced(cluster: Cluster) -> None:
+    cluster.look("a", "b", leaving={"b": 0.0})
+    cluster.agent_ends("b", "killed")
+    cluster.look("a", "b", leaving={"b": 0.0})
+    assert cluster.sent == []
+
+
+def test_a_node_whose_drain_is_over_is_used_again(cluster: Cluster) -> None:
+    cluster.look("a", "b", leaving={"b": 30.0})
+    cluster.look("a", "b")
     assert set(cluster.follower.capacity) == {"a", "b"}

@@ -31,8 +31,8 @@ def test_names_that_no_node_has_are_found() -> None:
     [
         ({"max_resources": 8}, r'max_resources=8 must look like {"gpu": 8}'),
         ({"max_resources": {"gpu": -1}}, "gpu=-1"),
-        ({"labels": "vision"}, "labels='vision' must be a dict of texts"),
-        ({"labels": {"gpus": 8}}, "labels={'gpus': 8} must be a dict of texts"),
+        ({"labels": "vision"}, "labels='vision': must be a dict of strings"),
+        ({"labels": {"gpus": 8}}, "labels={'gpus': 8}: must be a dict of strings"),
         ({"priority": "high"}, "priority='high' must be a number"),
         ({"priority": float("nan")}, "priority=nan must be a number"),
         ({"resource_timeout_s": "60"}, "resource_timeout_s='60' must be a number of seconds"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,7 +74,7 @@ def begin(*wishes: str) -> tuple[Trials, FakeLeases, FakeNodes]:
     leases, nodes = FakeLeases(), FakeNodes()
     job: Any = SimpleNamespace(name="train")
     none: Any = None
-    trials = Trials(job, False, Loop(), leases, none, none, none)  # type: ignore[arg-type]
+    trials = Trials(job, False, Loop(), leases, none, none, none, Counter())  # type: ignore[arg-type]
     trials.nodes = nodes  # type: ignore[assignment]
     for index, name in enumerate(wishes):
         trials.start(Start(f"t{index}", 0, index, {}, CPU, Placement((name,), ((),))))

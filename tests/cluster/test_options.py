@@ -1,0 +1,101 @@
+"""Options of trials that only a cluster has: labels of nodes, and environments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overtone import tune
+from overtone.core import messages as m
+from overtone.errors import OvertoneError
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+FORKED_OR_ACTOR = pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actor"])
+
+
+def sees(config: dict[str, Any]) -> None:
+    import os
+
+    names = ("OF_THE_TRIAL", "OF_THE_RUN", "OMP_NUM_THREADS")
+    tune.report({"loss": 0.0, **{name: os.environ.get(name) for name in names}})
+
+
+def run(engine: Any, seen: Any, folder: Path, count: int = 1, **options: Any) -> Any:
+    return tune.run(
+        tune.with_resources(sees, {"cpu": 1}, **options), num_samples=count, engine=engine, callbacks=[seen],
+        storage_path=str(folder), metric="loss", mode="min", verbose=0,
+    )  # fmt: skip
+
+
+@FORKED_OR_ACTOR
+@pytest.mark.parametrize("condition", ["nvme", "!ssd", "in(nvme, tape)"])
+def test_trials_run_on_nodes_with_the_labels(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool, condition: str
+) -> None:
+    _, nvme, _ = [
+        nodes.add(num_cpus=1, labels={"disk": disk, "rack": "1"}) for disk in ("ssd", "nvme", "ssd")
+    ]
+    nodes.wait()
+    on = engine(labels={"rack": "1"})  # the head has no labels
+    run(on, seen, tmp_path, 3, ray=uses_ray, label_selector={"disk": condition})
+    places = [event.node for event in seen.of(m.Started)]
+    assert places == [on.names[nvme.node_id]] * 3
+
+
+@FORKED_OR_ACTOR
+def test_trials_have_the_variables_of_their_environment(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
+) -> None:
+    for value in ("a", "b"):  # the second run of a driver does not get the first one's agent
+        variables = {"OF_THE_TRIAL": value, "OMP_NUM_THREADS": "3"}
+        run(engine(), seen, tmp_path / value, ray=uses_ray, runtime_env={"env_vars": variables})
+    run(engine(), seen, tmp_path / "none", ray=uses_ray)
+    metrics = [event.metrics for event in seen.of(m.Reported)]
+    assert [one["OF_THE_TRIAL"] for one in metrics] == ["a", "b", None]
+    assert [one["OMP_NUM_THREADS"] for one in metrics[:2]] == ["3", "3"]
+    assert "OF_THE_TRIAL" not in os.environ
+
+
+@FORKED_OR_ACTOR
+def test_trials_run_with_the_files_and_modules_of_their_environment(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
+) -> None:
+    import shutil
+
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "only_there.py").write_text("WHAT = 'of the environment'\n")
+    (code / "data.txt").write_text("beside it")
+    archive = shutil.make_archive(str(tmp_path / "code"), "zip", tmp_path, "code")
+
+    def reads(config: dict[str, Any]) -> None:
+        import only_there  # type: ignore[import-not-found]
+
+        tune.report({"loss": 0.0, "what": only_there.WHAT, "data": Path("data.txt").read_text()})
+
+    tune.run(
+        tune.with_resources(reads, {"cpu": 1}, ray=uses_ray, runtime_env={"working_dir": f"file://{archive}"}),
+        engine=engine(), callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min", verbose=0,
+    )  # fmt: skip
+    (result,) = seen.of(m.Reported)
+    assert (result.metrics["what"], result.metrics["data"]) == ("of the environment", "beside it")
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"working_dir": "."}, r"Give local folders to the whole run, tune.ray_cluster\(runtime_env=...\)"),
+        ({"env_var": {"A": "1"}}, "Ray does not know 'env_var'; it knows .*env_vars"),
+        ({"env_vars": {"A": 1}}, "runtime_env="),
+    ],
+)
+def test_an_environment_that_actors_cannot_have_is_an_error_at_once(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path, environment: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(OvertoneError, match=told):
+        run(engine(), seen, tmp_path, runtime_env=environment)
+    assert not seen.of(m.Started)
