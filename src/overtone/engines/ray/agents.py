@@ -10,7 +10,7 @@ from typing import Any
 from overtone.core.messages import Start
 from overtone.engines.ray import connecting
 from overtone.engines.ray.groups import bundle_index, ray_amounts
-from overtone.engines.ray.leases import Lease
+from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.relay import Errand, relay
 from overtone.worker.tally import Amounts
 

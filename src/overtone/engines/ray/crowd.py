@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overtone.core.messages import Start
-from overtone.engines.ray.leases import Lease
+from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.line import Line
 from overtone.engines.ray.watch import NodeFacts
 

@@ -11,9 +11,8 @@ from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import MOST_FAILURES, Node, name_of
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import Line
-from overtone.engines.ray.priority import Wanted, yielded
 from overtone.engines.ray.relay import Errand
-from overtone.engines.ray.watch import NodeFacts, Others, capped
+from overtone.engines.ray.watch import NodeFacts, capped
 
 REASON_WITHIN_S = 0.5
 """Of an agent that is gone Ray says why, if the agent is not gone with its node."""
@@ -73,9 +72,8 @@ class Nodes:
         self._labels, self._most, self._idle_s = labels, most, idle_s
         self._errand, self._wake_for, self._later = errand, wake_for, later
         self._by_id: dict[str, Node] = {}
-        self._others = Others()
+        self._left: Mapping[str, Mapping[str, float]] = {}
         self._told: Mapping[str, Mapping[str, float]] = {}
-        self._ahead: Wanted = ()
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -90,9 +88,8 @@ class Nodes:
 
     # --- who is there -------------------------------------------------------------------
 
-    def look(self, found: Sequence[NodeFacts], ahead: Wanted = ()) -> None:
-        """Take note of the nodes that are alive now, and of what is to be left to others."""
-        self._ahead = ahead
+    def know(self, found: Sequence[NodeFacts]) -> list[Node]:
+        """Take note of the nodes that are alive now; return those that are gone."""
         usable = {one.id: one for one in found if self._labels.items() <= dict(one.labels).items()}
         for facts in usable.values():
             node = self._by_id.get(facts.id)
@@ -104,9 +101,19 @@ class Nodes:
         gone = [node for node in self._by_id.values() if node.id not in usable]
         for node in gone:
             node.is_lost = True
+        return gone
+
+    def look(self, found: Sequence[NodeFacts], left: Callable[[], Mapping[str, Mapping[str, float]]]) -> None:
+        """Keep up with the nodes.
+
+        Args:
+            found: The nodes that are alive now.
+            left: Called once they are known: returns what this run may use of each, by Ray's id.
+        """
+        gone = self.know(found)
         now = time.monotonic()
-        self._leases.drop_idle(now if ahead else now - self._idle_s)
-        self._tell()  # before its trials look for another place
+        self._leases.drop_idle(now - self._idle_s)
+        self.allow(left())  # before its trials look for another place
         for node in gone:
             self._lose(node)
         for node in self._by_id.values():
@@ -114,25 +121,25 @@ class Nodes:
             if node.is_doubtful and node.agent is None and not node.is_broken:
                 self.send_agent(node)  # Ray still counts it as alive
 
+    def allow(self, left: Mapping[str, Mapping[str, float]]) -> None:
+        """Take note of what this run may use of each node, by Ray's id."""
+        self._left = left
+        self._tell()
+
     def capacity(self) -> dict[str, dict[str, float]]:
         """What trials may use of each node, by name."""
         left = {
-            node.name: self._others.left(node.facts, self._leases.amounts_on(node.id))
-            for node in self._by_id.values()
-            if node.is_usable
+            node.name: dict(self._left.get(node.id, {})) for node in self._by_id.values() if node.is_usable
         }
-        if self._ahead:
-            ours = {node.name: self._leases.amounts_on(node.id) for node in self._by_id.values()}
-            left = yielded(left, ours, self._ahead)
         return capped(left, self._most) if self._most else left
+
+    def usable(self) -> frozenset[str]:
+        """The nodes (Ray's ids) where trials may be placed, if nobody else holds them."""
+        return frozenset([node.id for node in self._by_id.values() if node.is_usable])
 
     def total(self) -> dict[str, Mapping[str, float]]:
         """What each node has, whoever holds it, by name."""
         return {node.name: node.facts.total for node in self._by_id.values() if node.is_hopeful}
-
-    def held(self) -> dict[str, float]:
-        """What this run holds of all nodes."""
-        return self._leases.amounts()
 
     def _tell(self) -> None:
         capacity = self.capacity()
