@@ -22,9 +22,10 @@ searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp  ## what takes long and is run by hand: 200 races of drivers, 50 lost machines, 20 frozen drivers
+proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: races of drivers, lost machines, fair shares
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
+	@.venv/ray/bin/python benchmarks/sharing.py $(SHARING)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports

@@ -195,7 +195,7 @@ class Driver:
         lines = self._file.read_text().splitlines() if self._file.exists() else []
         return sorted((float(line.split()[0]), float(line.split()[1])) for line in lines)
 
-    def wait_for(self, count: int, within_s: float = 60.0) -> list[tuple[float, float]]:
+    def wait_for(self, count: int, within_s: float = 150.0) -> list[tuple[float, float]]:
         """Its trials, once so many have ended."""
         deadline = time.monotonic() + within_s
         while len(self.trials()) < count:
@@ -219,6 +219,7 @@ def drivers(cluster: Any, tmp_path: Path) -> Iterator[Callable[..., Driver]]:
         driver.process.wait()
 
 
+@pytest.mark.timeout(400)
 def test_each_new_run_gets_slots_of_those_that_hold_them_all(nodes: Any, drivers: Any) -> None:
     nodes.add(num_cpus=7)
     nodes.wait()  # 8 CPUs
@@ -234,6 +235,7 @@ def test_each_new_run_gets_slots_of_those_that_hold_them_all(nodes: Any, drivers
     assert first.process.poll() is None
 
 
+@pytest.mark.timeout(400)
 def test_a_run_of_higher_priority_that_fits_at_first_sight_gets_each_next_slot(
     nodes: Any, drivers: Any
 ) -> None:
@@ -242,7 +244,7 @@ def test_a_run_of_higher_priority_that_fits_at_first_sight_gets_each_next_slot(
     low = drivers("low", 0.5, 10_000)
     low.wait_for(4)
     high = drivers("high", 0.5, 12, priority=5)
-    high.process.wait(60)
+    high.process.wait(150)
     begins = [begin for begin, _ in high.trials()]
     assert len(begins) == 12
     assert [begin for begin, _ in low.trials() if begins[0] < begin < begins[-4]] == []
@@ -250,6 +252,7 @@ def test_a_run_of_higher_priority_that_fits_at_first_sight_gets_each_next_slot(
     low.wait_for(n_before + 8)  # and then all slots are its own again
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("end", [signal.SIGSTOP, signal.SIGKILL])
 def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
     nodes: Any, drivers: Any, end: signal.Signals
@@ -267,6 +270,7 @@ def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
     third.wait_for(len(third.trials()) + 8)
 
 
+@pytest.mark.timeout(400)
 def test_what_a_killed_driver_waited_for_goes_to_others(nodes: Any, drivers: Any) -> None:
     nodes.add(num_cpus=1)
     nodes.wait()  # 2 CPUs
@@ -296,6 +300,7 @@ def test_a_run_that_waits_says_for_whom(nodes: Any, engine: Any, seen: Any, tmp_
     assert other.waits() == ""
 
 
+@pytest.mark.timeout(400)
 def test_a_large_trial_is_not_passed_by_small_ones_for_ever(
     nodes: Any, drivers: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:

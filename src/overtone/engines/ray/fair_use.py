@@ -54,7 +54,7 @@ class FairUse:
         self._register = Register(run, wake_for(self._expect))
         self._alive: frozenset[str] = frozenset()
         self._seen: tuple[int, Counter[Resources]] = (0, Counter())
-        self._is_due = self._has_claimants = False
+        self._is_due = self._has_claimants = self._is_put_off = False
         self._not_before = 0.0
 
     def join(self, within_s: float) -> None:
@@ -79,7 +79,8 @@ class FairUse:
         now = time.monotonic()
         if self._is_due or self._seen != (self._leases.n_changes, self._wanted()):
             if now < self._not_before:
-                return  # the next poll or look does it
+                self._put_off(self._not_before - now)
+                return
             self._neighbours.hear(self._register.heard())
             self._nodes.allow(self._divide())
             self._not_before = now + (time.monotonic() - now) / AT_MOST
@@ -89,7 +90,12 @@ class FairUse:
         self._register.stop(1.0)
 
     def _expect(self) -> None:
-        self._is_due = True
+        self._is_due, self._is_put_off = True, False
+
+    def _put_off(self, seconds: float) -> None:
+        if not self._is_put_off:
+            self._is_put_off = True
+            self._later(seconds, self._expect)
 
     def _divide(self) -> Mapping[str, Mapping[str, float]]:
         if self._has_claimants:
