@@ -133,11 +133,8 @@ def report(root: Path, n_runs: int, nap_s: float, lasts_s: float) -> bool:
         print(f"  run {index}: {mine:.2f} slots ({mine / equal - 1:+.0%}), first trial after {first:.1f} s")
     lost = 1 - sum(slots) / single
     print(f"  together {sum(slots):.2f} slots, {lost:.1%} less than one run alone", flush=True)
-    return (
-        all(abs(mine / equal - 1) <= MOST_OFF for mine in slots)
-        and lost <= MOST_LOST
-        and priority(root / "priority", nap_s, lasts_s)
-    )
+    is_fair = all(abs(mine / equal - 1) <= MOST_OFF for mine in slots) and lost <= MOST_LOST
+    return priority(root / "priority", nap_s, lasts_s) and is_fair
 
 
 def priority(root: Path, nap_s: float, lasts_s: float) -> bool:

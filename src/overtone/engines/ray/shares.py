@@ -27,7 +27,7 @@ from overtone.engines.ray.claims import NOTHING_YET, Claim
 Amounts = Mapping[str, Mapping[str, float]]
 """By node (Ray's id) and resource name."""
 
-TURN_S = 12.0
+TURN_S = 8.0
 """A turn is what one trial holds in so many seconds: the largest trial that any run has or wants."""
 
 
