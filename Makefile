@@ -22,11 +22,12 @@ searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: 200 races of drivers, 50 lost machines, 20 frozen drivers, 20 full memories
+proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: races of drivers, lost machines, full memories, fair shares
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case one
 	@.venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case two
+	@.venv/ray/bin/python benchmarks/sharing.py $(SHARING)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports

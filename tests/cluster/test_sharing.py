@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +89,12 @@ def test_one_of_lower_priority_makes_room(nodes: Any, engine: Any, seen: Any, tm
     seen.wait(lambda events: sum(type(event) is m.Ended for event in events) >= 3)
     later = type(seen)()
     high = search(
-        engine(priority=1), later, tmp_path, name="high", config={"s": 0.5}, num_samples=6,
+        engine(priority=1), later, tmp_path, name="high", config={"s": 0.5}, num_samples=12,
         resources_per_trial={"cpu": 1},
     )  # fmt: skip
     analysis = high.wait(timeout_s=60)
     assert high.done
-    assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 6
+    assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 12
     assert most_at_once(later.events) == 3
     n_ended = len(seen.of(m.Ended))
     assert not low.done
@@ -151,3 +153,161 @@ def test_an_environment_comes_too_late_where_ray_is_there(
     run = search(engine(runtime_env={"env_vars": {"A": "1"}}), seen, tmp_path, config={"s": 0.0})
     with pytest.raises(OvertoneError, match="Ray is initialised in this process already"):
         run.wait(timeout_s=30)
+
+
+DRIVER = """
+import os, sys, time
+
+folder, nap_s, samples, priority = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+
+def nap(config):
+    from overtone import tune
+
+    began = time.time()
+    time.sleep(nap_s)
+    file = os.open(os.path.join(folder, "trials"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(file, f"{began} {time.time()}\\n".encode())
+    os.close(file)
+    tune.report({"loss": 0.0})
+
+from overtone import tune
+
+tune.run(nap, num_samples=samples, metric="loss", mode="min", verbose=0, storage_path=folder, name="run",
+         resources_per_trial={"cpu": 1}, reuse_actors=True, engine=tune.ray_cluster(priority=priority))
+"""
+
+
+class Driver:
+    """A run in a process of its own, whose trials sleep."""
+
+    def __init__(self, cluster: Any, folder: Path, nap_s: float, samples: int, priority: float = 0) -> None:
+        folder.mkdir()
+        self._file = folder / "trials"
+        script = folder / "script.py"
+        script.write_text(DRIVER)
+        command = [sys.executable, str(script), str(folder), str(nap_s), str(samples), str(priority)]
+        self.process = subprocess.Popen(
+            command, env={**os.environ, "RAY_ADDRESS": cluster.address}, stderr=subprocess.DEVNULL
+        )
+
+    def trials(self) -> list[tuple[float, float]]:
+        """(begin, end) of each that has ended."""
+        lines = self._file.read_text().splitlines() if self._file.exists() else []
+        return sorted((float(line.split()[0]), float(line.split()[1])) for line in lines)
+
+    def wait_for(self, count: int, within_s: float = 150.0) -> list[tuple[float, float]]:
+        """Its trials, once so many have ended."""
+        deadline = time.monotonic() + within_s
+        while len(self.trials()) < count:
+            assert time.monotonic() < deadline, f"{len(self.trials())} of {count} trials in {within_s:g} s"
+            time.sleep(0.05)
+        return self.trials()
+
+
+@pytest.fixture
+def drivers(cluster: Any, tmp_path: Path) -> Iterator[Callable[..., Driver]]:
+    """Makes drivers, which are killed in the end."""
+    made: list[Driver] = []
+
+    def make(name: str, *given: Any, **options: Any) -> Driver:
+        made.append(Driver(cluster, tmp_path / name, *given, **options))
+        return made[-1]
+
+    yield make
+    for driver in made:
+        driver.process.kill()
+        driver.process.wait()
+
+
+@pytest.mark.timeout(400)
+def test_each_new_run_gets_slots_of_those_that_hold_them_all(nodes: Any, drivers: Any) -> None:
+    nodes.add(num_cpus=7)
+    nodes.wait()  # 8 CPUs
+    first = drivers("first", 0.5, 10_000)
+    first.wait_for(8)
+    others = [drivers(name, 0.5, 10_000) for name in ("second", "third")]  # at the same moment
+    for driver in others:
+        driver.wait_for(12)
+    begins = [driver.trials()[0][0] for driver in others]
+    since = max(begins) + 1.0
+    done = [len([one for one in driver.trials() if one[0] > since]) for driver in (first, *others)]
+    assert min(done) > 0
+    assert first.process.poll() is None
+
+
+@pytest.mark.timeout(400)
+def test_a_run_of_higher_priority_that_fits_at_first_sight_gets_each_next_slot(
+    nodes: Any, drivers: Any
+) -> None:
+    nodes.add(num_cpus=3)
+    nodes.wait()  # 4 CPUs
+    low = drivers("low", 0.5, 10_000)
+    low.wait_for(4)
+    high = drivers("high", 0.5, 12, priority=5)
+    high.process.wait(150)
+    begins = [begin for begin, _ in high.trials()]
+    assert len(begins) == 12
+    assert [begin for begin, _ in low.trials() if begins[0] < begin < begins[-4]] == []
+    n_before = len(low.trials())
+    low.wait_for(n_before + 8)  # and then all slots are its own again
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("end", [signal.SIGSTOP, signal.SIGKILL])
+def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
+    nodes: Any, drivers: Any, end: signal.Signals
+) -> None:
+    nodes.add(num_cpus=3)
+    nodes.wait()  # 4 CPUs
+    first = drivers("first", 0.4, 10_000)
+    first.wait_for(4)
+    second = drivers("second", 0.4, 10_000)
+    second.wait_for(4)
+    first.process.send_signal(end)
+    third = drivers("third", 0.4, 10_000)
+    third.wait_for(4)
+    second.wait_for(len(second.trials()) + 8)
+    third.wait_for(len(third.trials()) + 8)
+
+
+@pytest.mark.timeout(400)
+def test_what_a_killed_driver_waited_for_goes_to_others(nodes: Any, drivers: Any) -> None:
+    nodes.add(num_cpus=1)
+    nodes.wait()  # 2 CPUs
+    low = drivers("low", 0.3, 10_000)
+    low.wait_for(2)
+    high = drivers("high", 0.3, 10_000, priority=5)
+    high.wait_for(6)  # it has all, and waits for more
+    high.process.kill()
+    low.wait_for(len(low.trials()) + 6)
+
+
+def test_a_run_that_waits_says_for_whom(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
+    run = search(engine(), seen, tmp_path, config={"s": 60.0}, num_samples=1, resources_per_trial={"cpu": 1})
+    seen.wait(lambda events: any(type(event) is m.Started for event in events))
+    other = engine()
+    waiting = search(
+        other, type(seen)(), tmp_path, name="waits", config={"s": 0.0}, num_samples=1,
+        resources_per_trial={"cpu": 1},
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while other.waits() != "waiting: others hold it":
+        assert time.monotonic() < deadline, other.waits()
+        time.sleep(0.05)
+    run.stop()
+    run.wait(timeout_s=30)
+    assert [trial.status for trial in waiting.wait(timeout_s=30).trials] == ["TERMINATED"]
+    assert other.waits() == ""
+
+
+@pytest.mark.timeout(400)
+def test_a_large_trial_is_not_passed_by_small_ones_for_ever(
+    nodes: Any, drivers: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    nodes.add(num_cpus=4)
+    nodes.wait()
+    small = drivers("small", 0.4, 10_000)
+    small.wait_for(5)
+    run = search(engine(), seen, tmp_path, config={"s": 0.2}, num_samples=2, resources_per_trial={"cpu": 4})
+    assert [trial.status for trial in run.wait(timeout_s=60).trials] == ["TERMINATED"] * 2
+    small.wait_for(len(small.trials()) + 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from overtone.core.ledger import Ledger
 from overtone.core.resources import Resources
@@ -20,7 +20,7 @@ class Queue:
     finding the first that fits costs as much as there are shapes.
     """
 
-    def __init__(self, trials: Mapping[str, Trial], ledger: Ledger) -> None:
+    def __init__(self, trials: dict[str, Trial], ledger: Ledger) -> None:
         self._trials = trials
         self._ledger = ledger
         self._waiting: dict[Resources, list[_Key]] = {}
@@ -79,6 +79,11 @@ class Queue:
             if keys[0][0] == 0 and not self._ledger.fits(shape)
         }
         return {shape: found[shape][1] for shape in sorted(found, key=lambda shape: found[shape][0])}
+
+    def newest(self) -> Resources | None:
+        """What the trial that was made last asks for; the next one may ask for the same."""
+        newest = next(reversed(self._trials.values()), None)
+        return None if newest is None else newest.resources
 
     def paused(self) -> list[Trial]:
         """The paused trials, oldest first."""

@@ -36,6 +36,11 @@ class Supply:
         """How many suggestions there will be, as far as is known."""
         return 0 if self._total is None or self._is_dry else max(0, self._total - self._asked)
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether nobody knows how many suggestions there will be, and there may be more now."""
+        return self._total is None and not self._is_dry and not self.outstanding
+
     def on_answer(self, index: int, has_config: bool) -> None:
         """The searcher answered the question for `index`."""
         self.outstanding -= 1

@@ -33,8 +33,11 @@ class Wants:
         if not limits.is_elastic:
             return []
         waiting = {} if is_closing else self._queue.short_of()
-        if waiting:
-            waiting[next(iter(waiting))] += self._supply.remaining
+        to_come = MOST if self._supply.is_endless else self._supply.remaining
+        if to_come and not is_closing:
+            shape = next(iter(waiting), None) or self._queue.newest()
+            if shape is not None and not self._ledger.fits(shape):
+                waiting[shape] = waiting.get(shape, 0) + to_come
         return self.news(waiting, (limits.max_concurrent or NEVER) - len(self._ledger))
 
     def news(self, waiting: Mapping[Resources, int], room: float) -> list[Want]:

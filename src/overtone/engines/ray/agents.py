@@ -12,7 +12,7 @@ from overtone.core.messages import Start
 from overtone.engines.ray import connecting, memory
 from overtone.engines.ray.environment import options_of
 from overtone.engines.ray.groups import bundle_index, ray_amounts
-from overtone.engines.ray.leases import Lease
+from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.relay import Errand, relay
 from overtone.worker.tally import Amounts
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from overtone.core.messages import Start
 from overtone.engines.message_check import ResultCheck
-from overtone.engines.ray.leases import Lease
+from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.line import Line
 from overtone.engines.ray.watch import NodeFacts
 

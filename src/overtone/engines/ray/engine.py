@@ -36,6 +36,7 @@ from overtone.engines.prints import write_output
 from overtone.engines.ray import connecting
 from overtone.engines.ray.crowd import Node, Trial
 from overtone.engines.ray.environment import check_environment
+from overtone.engines.ray.fair_use import FairUse
 from overtone.engines.ray.figures import figures_of
 from overtone.engines.ray.head import Head
 from overtone.engines.ray.leases import Leases
@@ -43,16 +44,18 @@ from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.options import most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
-from overtone.engines.ray.priority import Board, OnHead, within
 from overtone.engines.ray.relay import Errand, OnNodes
 from overtone.engines.ray.sharing import Sharing
 from overtone.engines.ray.shortage import Shortage
 from overtone.engines.ray.trials import Trials
-from overtone.engines.ray.watch import NodeFacts, Watch, look
+from overtone.engines.ray.watch import NodeFacts, Watch, capped, look
 from overtone.errors import OvertoneError
 from overtone.worker.message_codec import WRONG, Message
 
 CLOSE_WITHIN_S = 6.0
+JOIN_WITHIN_S = 5.0
+"""So long the first trial waits to hear which other runs there are."""
+
 EAGER_AGENTS = 4
 """So many nodes get their agent before the first trial does."""
 
@@ -66,8 +69,8 @@ class Ray(Engine):
             RAY_ADDRESS, or a new one on this machine.
         max_resources: Of all that the cluster has, trials use no more than this at once.
         labels: Only nodes whose labels meet this selector are used: "x", "!x", "in(x, y)" or "!in(x, y)".
-        priority: While a run of higher priority waits for resources on the same cluster, this one
-            starts no trials with them. Trials that run are left alone.
+        priority: A run with a higher priority gets the next resources that become free; runs of equal
+            priority share them (`shares`). Trials that run are left alone.
         resource_timeout_s: The run ends after so long in which no trial ran and those that wait
             need what no node has; by default it waits.
         runtime_env: Of the workers, as for `ray.init`, where this engine connects to the cluster.
@@ -105,7 +108,6 @@ class Ray(Engine):
         if resource_timeout_s is not None:
             resource_timeout_s = seconds("resource_timeout_s", resource_timeout_s)
         self._shortage = Shortage(self._most, resource_timeout_s)
-        self._yields = False
         self._loop = Loop()
         self._lines: dict[Line, Node | Trial | None] = {}  # None: it has not said who it is
         self._calls: deque[Callable[[], None]] = deque()  # from other threads
@@ -146,12 +148,17 @@ class Ray(Engine):
             self._wake_for, lambda after_s, call: self._loop.at(self._loop.now() + after_s, call),
         )  # fmt: skip
         self._discards = Discards(job.store, self.wake)
-        self._board = Board(self._priority, token.hex()[:12], OnHead())
+        self._fair_use = FairUse(
+            token.hex()[:12], self._priority, self._most, self._leases, self._nodes,
+            lambda: self._shortage.wanted, self._trials.asked, self._wake_for,
+            lambda after_s, call: self._loop.at(self._loop.now() + after_s, call),
+        )  # fmt: skip
         self._watch = Watch(self._wake_for(self._on_look), self._look)
         self._head = Head(
             connecting.head_address(), lambda: self._watch.answered_at, self._say_soon, job.folder
         )
-        self._take_in(self._watch.start())
+        found = self._watch.start()
+        self._nodes.know(found)
         self._head.start()
         nodes = [node for node in self._nodes.named().values() if not node.is_leaving]
         if not len(self._nodes):
@@ -161,12 +168,14 @@ class Ray(Engine):
         if not uses_ray:
             for node in nodes[:EAGER_AGENTS]:
                 self._nodes.send_agent(node)
+        self._fair_use.join(JOIN_WITHIN_S)
+        self._take_in(found)
 
     def now(self) -> float:
         return self._loop.now()
 
     def describe(self) -> str:
-        capacity = self._nodes.capacity()
+        capacity = capped(self._nodes.total(), self._most)
         total: dict[str, float] = {}
         for one in capacity.values():
             for name, amount in one.items():
@@ -201,7 +210,7 @@ class Ray(Engine):
             self._loop.at(command.time, lambda: self._trials.events.append(Tick(self.now())))
         elif isinstance(command, Want):
             self._shortage.want(command.shape, command.count)
-            self._leases.want(command.shape, 0 if self._yields else command.count)
+            self._leases.want(command.shape, command.count)
             self._say()
         elif not isinstance(command, (Suggest, Observe)):
             raise TypeError(f"{command!r} is no command")
@@ -219,13 +228,18 @@ class Ray(Engine):
         return self._shortage.status()
 
     def poll(self, timeout_s: float | None) -> Sequence[Event]:
-        return self._loop.poll(timeout_s, self._trials.events if self._is_open else [], self._gather)
+        if not self._is_open:
+            return self._loop.poll(timeout_s, [], self._gather)
+        self._fair_use.keep_up()
+        return self._loop.poll(timeout_s, self._trials.events, self._gather)
 
     def _gather(self) -> None:
         if self._is_open and not self._loop.is_closed:
             while self._calls:
                 self._calls.popleft()()
             self._trials.events += [Discarded(self.now(), uri) for uri in self._discards.done()]
+            if not self._trials.events:  # the controller knows of each trial that has ended
+                self._fair_use.keep_up()
             self._flush()
 
     def _flush(self) -> None:
@@ -259,7 +273,7 @@ class Ray(Engine):
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
         self._head.stop()
-        self._board.close()
+        self._fair_use.close()
         if connecting.is_connected():
             self._figures.close()
         self._trials.close()
@@ -275,14 +289,11 @@ class Ray(Engine):
     # --- nodes -----------------------------------------------------------------------
 
     def _look(self) -> list[NodeFacts]:
-        """What is there, and who waits for it; called in a thread."""
+        """What is there; called in a thread."""
         if connecting.job_id() != self._ray_job:
             self._wake_for(self._on_shutdown)()
             return []
-        found = look()
-        if found:
-            self._board.exchange()
-        return found
+        return look()
 
     def _on_look(self) -> None:
         found = self._watch.newest()
@@ -298,13 +309,8 @@ class Ray(Engine):
 
     def _take_in(self, found: Sequence[NodeFacts]) -> None:
         nodes, shortage = self._nodes, self._shortage
-        nodes.look(found, self._board.ahead)
+        nodes.look(found, lambda: self._fair_use.look(found))
         shortage.look(nodes.total(), nodes.capacity())
-        self._board.mine = within(shortage.wanted, self._most, nodes.held())
-        if self._yields != bool(self._board.ahead):  # what is asked for in vain must not be in others' way
-            self._yields = not self._yields
-            for shape, count in shortage.wanted.items():
-                self._leases.want(shape, 0 if self._yields else count)
         self._say()
         shortage.check(self.now(), len(self._trials) > 0)
 

@@ -7,70 +7,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from overtone.core.resources import Bundle, Resources
 from overtone.engines.ray import connecting
-from overtone.engines.ray.accelerators import Devices, on_first_node, probes_of
-from overtone.engines.ray.groups import make_group, nodes_of, remove_group
-
-LOOK_EVERY_S = 0.01
-LOOK_AT = 8
-"""So many that wait are looked at in each round, the oldest ones."""
-
-LOOSE_AFTER_S = 5.0
-"""A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
-
-MOST_PROBES = 3
-"""Ray is asked up to this often for the accelerators of a lease, if nodes are lost meanwhile."""
+from overtone.engines.ray.asked_leases import LOOK_EVERY_S, AskedLeases
+from overtone.engines.ray.groups import remove_group
+from overtone.engines.ray.lease import Lease
 
 MOST_WANTED = 64
 """So many leases are asked for at once to show the autoscaler what is wanted."""
-
-
-@dataclass(eq=False)
-class Lease:
-    """A placement group.
-
-    Attributes:
-        shape: What it holds.
-        nodes: The node (Ray's id) of each bundle; "" for an empty bundle.
-        group: Ray's handle; None where there is nothing to hold.
-        devices: The variables that show its accelerators to a trial; None if it has none.
-        idle_since: When it was given back, on the monotonic clock.
-    """
-
-    shape: Resources
-    nodes: tuple[str, ...]
-    group: Any = None
-    devices: Devices | None = None
-    idle_since: float = 0.0
-
-    def fits(self, shape: Resources, nodes: Sequence[str]) -> bool:
-        """Whether it holds this shape, on these nodes."""
-        return self.shape == shape and all(
-            mine == theirs or not bundle
-            for bundle, mine, theirs in zip(shape.bundles, self.nodes, nodes, strict=True)
-        )
-
-
-@dataclass(eq=False)
-class _Wait:
-    """One that Ray has not given yet; without an owner it is there to be seen by the autoscaler."""
-
-    owner: Any
-    shape: Resources
-    nodes: tuple[str, ...]
-    group: Any
-    since: float
-    probes: list[Any] = field(default_factory=list)
-    devices: list[Devices] = field(default_factory=list)
-    failures: int = 0
-    is_loose: bool = False
 
 
 class Leases:
@@ -80,23 +29,27 @@ class Leases:
         wake: Called, from the thread, when `granted` has something.
         finds_devices: Whether to ask Ray which accelerators a lease holds.
         labels: The selector of the nodes of a lease that may lie anywhere.
+
+    Attributes:
+        held: All that Ray has given.
+        n_changes: How often this run came to hold more or less.
     """
 
     def __init__(
         self, wake: Callable[[], None], finds_devices: bool = True, labels: Mapping[str, str] | None = None
     ) -> None:
         self._wake = wake
-        self._finds_devices = finds_devices
-        self._labels = dict(labels or {})
         self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._granted: deque[tuple[Any, Lease]] = deque()
         self._refused: deque[tuple[Any, str]] = deque()
         self._idle: list[Lease] = []
         self.held: list[Lease] = []
-        self._waits: list[_Wait] = []  # the thread's
-        self._wanted: dict[Resources, list[_Wait]] = {}  # the thread's
-        self._probing: dict[_Wait, Lease] = {}  # the thread's: given, without their devices yet
-        self._shown_at = 0.0
+        self.n_changes = 0
+        self._returns_on: frozenset[str] = frozenset()
+        self._n_returns = 0
+        self._grants: Mapping[Resources, int] | None = None
+        self._known: frozenset[str] = frozenset()
+        self._asked = AskedLeases(self._on_granted, self._on_refused, finds_devices, dict(labels or {}))
         self._is_closed = False
         self._thread: threading.Thread | None = None
 
@@ -113,15 +66,15 @@ class Leases:
 
     def ask(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
         """Ask Ray for one; `granted` tells when it is there, or that a wanted one has come first."""
-        self._do(lambda: self._create(owner, shape, nodes))
+        self._do(lambda: self._asked.create(owner, shape, nodes))
 
     def forget(self, owner: Any) -> None:
         """The owner does not wait any more."""
-        self._do(lambda: self._cancel(owner))
+        self._do(lambda: self._asked.cancel(owner))
 
     def want(self, shape: Resources, count: int) -> None:
         """Let the autoscaler see that so many more of this shape are wanted."""
-        self._do(lambda: self._show(shape, min(count, MOST_WANTED)))
+        self._do(lambda: self._asked.show(shape, min(count, MOST_WANTED)))
 
     def granted(self) -> list[tuple[Any, Lease]]:
         """(owner, lease) of those that are there since the last call; the owner is None for a wanted one."""
@@ -129,6 +82,7 @@ class Leases:
         while self._granted:
             owner, lease = self._granted.popleft()
             self.held.append(lease)
+            self.n_changes += 1
             found.append((owner, lease))
         return found
 
@@ -137,9 +91,10 @@ class Leases:
         return [self._refused.popleft() for _ in range(len(self._refused))]
 
     def put_back(self, lease: Lease) -> None:
-        """Keep it for the next trial."""
+        """Keep it for the next trial, unless others wait for it."""
         lease.idle_since = time.monotonic()
         self._idle.append(lease)
+        self._return([lease])
 
     def drop(self, lease: Lease) -> None:
         """Return it to Ray."""
@@ -147,6 +102,7 @@ class Leases:
             self._idle.remove(lease)
         if lease in self.held:
             self.held.remove(lease)
+            self.n_changes += 1
             if lease.group is not None:
                 self._do(lambda: remove_group(lease.group))
 
@@ -156,6 +112,42 @@ class Leases:
         for lease in old:
             self.drop(lease)
         return bool(old)
+
+    def share(
+        self,
+        known: frozenset[str],
+        returns_on: frozenset[str],
+        n_returns: int,
+        grants: Mapping[Resources, int] | None,
+    ) -> None:
+        """Ask Ray only for what is due to this run; other runs ask it, too.
+
+        Args:
+            known: The nodes (Ray's ids) that there are. Leases that are wanted may lie on others only:
+                those come when the autoscaler has seen what is wanted. If empty, nobody shares the cluster.
+            returns_on: The nodes where leases are returned as their trials end.
+            n_returns: So many times.
+            grants: How many leases of each shape Ray may be asked for; None for no limit.
+        """
+        self._returns_on, self._n_returns = returns_on, n_returns
+        self._return(self.idle_on(list(returns_on)))
+        if grants != self._grants:
+            self._grants = grants
+            self._do(lambda: self._asked.limit(grants))
+        if known != self._known:
+            self._known = known
+            self._do(lambda: self._asked.show_beyond(known))
+
+    def _return(self, idle: Sequence[Lease]) -> None:
+        """Return as many of these as others wait for."""
+        for lease in idle:
+            if self._n_returns and not self._returns_on.isdisjoint(lease.nodes):
+                self._n_returns -= 1
+                self.drop(lease)
+
+    def has_idle(self) -> bool:
+        """Whether any is kept for the next trial."""
+        return bool(self._idle)
 
     def idle_on(self, nodes: Sequence[str]) -> list[Lease]:
         """The idle ones with a bundle on one of these nodes, oldest first."""
@@ -181,13 +173,17 @@ class Leases:
             if where == node
         )
 
+    def places(self) -> Counter[tuple[Resources, tuple[str, ...]]]:
+        """How many this run holds, by shape and nodes."""
+        return Counter([(lease.shape, lease.nodes) for lease in self._given()])
+
     def amounts(self) -> dict[str, float]:
         """What this run holds of all nodes."""
         return _sums(bundle for lease in self._given() for bundle in lease.shape.bundles)
 
     def _given(self) -> list[Lease]:
         """Those that this run has from Ray, used yet or not."""
-        return [*self.held, *[lease for _, lease in list(self._granted)], *list(self._probing.values())]
+        return [*self.held, *[lease for _, lease in list(self._granted)], *list(self._asked.probing.values())]
 
     def close(self, patience_s: float) -> None:
         """Return all to Ray."""
@@ -195,9 +191,8 @@ class Leases:
         if self._thread is not None:
             self._requests.put(None)
             self._thread.join(patience_s)
-        groups = [one.group for one in self.held] + [one.group for one in self._waits]
+        groups = [one.group for one in self.held] + self._asked.groups()
         groups += [lease.group for _, lease in self._granted]
-        groups += [one.group for waits in self._wanted.values() for one in waits]
         for group in groups:
             if group is not None:
                 remove_group(group)
@@ -215,126 +210,25 @@ class Leases:
 
     def _serve(self) -> None:
         while not self._is_closed:
-            timeout = LOOK_EVERY_S if self._waits else 0.5 if self._wanted else None
             try:
-                request = self._requests.get(timeout=timeout)
+                request = self._requests.get(timeout=self._asked.patience_s())
                 while request is not None:
                     request()
                     request = self._requests.get_nowait()
             except Empty:
                 pass
             try:
-                if not self._is_closed and connecting.is_connected():
-                    self._look()
+                if not self._is_closed and connecting.is_connected() and self._asked.look():
+                    self._wake()
             except Exception:
                 time.sleep(LOOK_EVERY_S)  # the head may be starting again; what runs goes on meanwhile
 
-    def _create(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
-        try:
-            group = make_group(shape, [{"ray.io/node-id": node} for node in nodes])
-        except Exception as error:
-            self._refuse(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
-            return
-        self._waits.append(_Wait(owner, shape, nodes, group, time.monotonic()))
-        self._shown_at = 0.0  # a wanted one, asked for earlier, may have what this one waits for
+    def _on_granted(self, owner: Any, lease: Lease) -> None:
+        self._granted.append((owner, lease))
 
-    def _refuse(self, owner: Any, why: str) -> None:
+    def _on_refused(self, owner: Any, why: str) -> None:
         self._refused.append((owner, why))
         self._wake()
-
-    def _cancel(self, owner: Any) -> None:
-        for wait in [one for one in self._waits if one.owner is owner]:
-            self._waits.remove(wait)
-            self._probing.pop(wait, None)
-            if wait.group is not None:
-                remove_group(wait.group)
-
-    def _show(self, shape: Resources, count: int) -> None:
-        waits = self._wanted.setdefault(shape, [])
-        while len(waits) > count:
-            wait = waits.pop()
-            self._probing.pop(wait, None)
-            remove_group(wait.group)
-        labels = [self._labels] * len(shape.bundles)
-        while len(waits) < count:
-            try:
-                group = make_group(shape, labels)
-            except Exception:
-                break  # a trial that asks for one is told
-            if group is None:
-                break
-            waits.append(_Wait(None, shape, (), group, time.monotonic()))
-        if not waits:
-            del self._wanted[shape]
-
-    def _look(self) -> None:
-        has_new = False
-        for wait in self._waits[:LOOK_AT]:
-            if self._is_there(wait):
-                self._waits.remove(wait)
-                self._grant(wait)
-                has_new = True
-            elif wait not in self._waits:
-                continue  # it was refused
-            elif not (wait.is_loose or wait.probes) and time.monotonic() - wait.since > LOOSE_AFTER_S:
-                self._loosen(wait)
-                self._waits.remove(wait)
-                self._waits.append(wait)  # others get their turn to be looked at
-        if self._wanted and time.monotonic() - self._shown_at > 0.5:
-            self._shown_at = time.monotonic()
-            for shape, waits in list(self._wanted.items()):
-                for wait in [one for one in waits if self._is_there(one)]:
-                    waits.remove(wait)
-                    self._grant(wait)
-                    has_new = True
-                if not waits:
-                    del self._wanted[shape]
-        if has_new:
-            self._wake()
-        elif len(self._waits) > LOOK_AT:
-            self._waits.append(self._waits.pop(0))
-
-    def _loosen(self, wait: _Wait) -> None:
-        """Ask for another one, wherever it may lie."""
-        wait.is_loose = True
-        self._probing.pop(wait, None)
-        wait.probes, wait.devices = [], []
-        remove_group(wait.group)
-        wait.group = make_group(wait.shape, [self._labels] * len(wait.shape.bundles))
-
-    def _is_there(self, wait: _Wait) -> bool:
-        """Whether Ray has given it, and said which accelerators it holds."""
-        import ray
-
-        if wait.group is not None and not wait.group.wait(0):
-            return False
-        if self._finds_devices and not wait.probes:
-            wait.probes = probes_of(wait.shape, wait.group)
-            if wait.probes:
-                self._probing[wait] = Lease(wait.shape, _where(wait), wait.group)
-        if wait.probes and ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]:
-            return False
-        try:
-            wait.devices = ray.get(wait.probes) if wait.probes else []
-        except Exception as error:
-            wait.failures += 1
-            if wait.failures < MOST_PROBES or wait.owner is None:
-                self._loosen(wait)  # its node was lost
-            else:
-                self._cancel(wait.owner)
-                self._refuse(wait.owner, f"Ray does not say which accelerators it has: {error}")
-            return False
-        return True
-
-    def _grant(self, wait: _Wait) -> None:
-        nodes = _where(wait)
-        devices = on_first_node(wait.shape, nodes, wait.devices) if wait.probes else None
-        self._granted.append((wait.owner, Lease(wait.shape, nodes, wait.group, devices)))
-        self._probing.pop(wait, None)
-
-
-def _where(wait: _Wait) -> tuple[str, ...]:
-    return nodes_of(wait.shape, wait.group) if wait.is_loose or not wait.nodes else wait.nodes
 
 
 def _sums(bundles: Iterable[Bundle]) -> dict[str, float]:

@@ -12,9 +12,8 @@ from overtone.engines.ray import agents
 from overtone.engines.ray.crowd import MOST_FAILURES, Node, name_of
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.line import Line
-from overtone.engines.ray.priority import Wanted, yielded
 from overtone.engines.ray.relay import Errand
-from overtone.engines.ray.watch import NodeFacts, Others, capped
+from overtone.engines.ray.watch import NodeFacts, capped
 
 REASON_WITHIN_S = 0.5
 """Of an agent that is gone Ray says why, if the agent is not gone with its node."""
@@ -77,9 +76,8 @@ class Nodes:
         self._labels, self._most, self._idle_s = labels, most, idle_s
         self._errand, self._wake_for, self._later = errand, wake_for, later
         self._by_id: dict[str, Node] = {}
-        self._others = Others()
+        self._left: Mapping[str, Mapping[str, float]] = {}
         self._told: Mapping[str, Mapping[str, float]] = {}
-        self._ahead: Wanted = ()
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -94,9 +92,12 @@ class Nodes:
 
     # --- who is there -------------------------------------------------------------------
 
-    def look(self, found: Sequence[NodeFacts], ahead: Wanted = ()) -> None:
-        """Take note of the nodes that are alive now, and of what is to be left to others."""
-        self._ahead = ahead
+    def know(self, found: Sequence[NodeFacts]) -> tuple[list[Node], list[Node]]:
+        """Take note of the nodes that are alive now.
+
+        Returns:
+            Those that are gone, and those that have begun to leave.
+        """
         usable = {one.id: one for one in found if is_match(self._labels, one.labels)}
         noticed = []
         for facts in usable.values():
@@ -111,9 +112,19 @@ class Nodes:
         gone = [node for node in self._by_id.values() if node.id not in usable]
         for node in gone:
             node.is_lost = True
+        return gone, noticed
+
+    def look(self, found: Sequence[NodeFacts], left: Callable[[], Mapping[str, Mapping[str, float]]]) -> None:
+        """Keep up with the nodes.
+
+        Args:
+            found: The nodes that are alive now.
+            left: Called once they are known: returns what this run may use of each, by Ray's id.
+        """
+        gone, noticed = self.know(found)
         now = time.monotonic()
-        self._leases.drop_idle(now if ahead else now - self._idle_s)
-        self._tell()  # before its trials look for another place
+        self._leases.drop_idle(now - self._idle_s)
+        self.allow(left())  # before its trials look for another place
         for node in noticed:
             self._follower.on_notice(node, node.facts.leaves_in_s or 0.0)
         for node in gone:
@@ -125,16 +136,16 @@ class Nodes:
             if node.is_doubtful and node.agent is None and not (node.is_broken or node.is_leaving):
                 self.send_agent(node)  # Ray still counts it as alive
 
+    def allow(self, left: Mapping[str, Mapping[str, float]]) -> None:
+        """Take note of what this run may use of each node, by Ray's id."""
+        self._left = left
+        self._tell()
+
     def capacity(self) -> dict[str, dict[str, float]]:
         """What trials may use of each node, by name."""
         left = {
-            node.name: self._others.left(node.facts, self._leases.amounts_on(node.id))
-            for node in self._by_id.values()
-            if node.is_usable
+            node.name: dict(self._left.get(node.id, {})) for node in self._by_id.values() if node.is_usable
         }
-        if self._ahead:
-            ours = {node.name: self._leases.amounts_on(node.id) for node in self._by_id.values()}
-            left = yielded(left, ours, self._ahead)
         return capped(left, self._most_elsewhere()) if self._most else left
 
     def _most_elsewhere(self) -> dict[str, float]:
@@ -142,14 +153,14 @@ class Nodes:
         leaving = [self._leases.amounts_on(node.id) for node in self._by_id.values() if node.is_leaving]
         return {name: n - sum(held.get(name, 0.0) for held in leaving) for name, n in self._most.items()}
 
+    def usable(self) -> frozenset[str]:
+        """The nodes (Ray's ids) where trials may be placed, if nobody else holds them."""
+        return frozenset([node.id for node in self._by_id.values() if node.is_usable])
+
     def total(self) -> dict[str, Mapping[str, float]]:
         """What each node has, whoever holds it, by name."""
         staying = [node for node in self._by_id.values() if node.is_hopeful and not node.is_leaving]
         return {node.name: node.facts.total for node in staying}
-
-    def held(self) -> dict[str, float]:
-        """What this run holds of all nodes."""
-        return self._leases.amounts()
 
     def _tell(self) -> None:
         capacity = self.capacity()

@@ -55,7 +55,11 @@ class Shortage:
 
     def status(self) -> str:
         """What is waited for and is not there, in one line; "" for nothing."""
-        return "; ".join(f"waiting for {shape}: {why}" for shape, why in self._reasons.items())
+        lines = [
+            f"waiting: {why}" if why == _HELD_BY_OTHERS else f"waiting for {shape}: {why}"
+            for shape, why in self._reasons.items()
+        ]
+        return "; ".join(dict.fromkeys(lines))
 
     def check(self, now: float, runs: bool) -> None:
         """Lose patience, where nothing runs.

@@ -19,11 +19,13 @@ from overtone.core.messages import (
     Proceed,
     Start,
 )
+from overtone.core.resources import Resources
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check
 from overtone.engines.ray import agents, memory
 from overtone.engines.ray.crowd import Node, Trial
-from overtone.engines.ray.leases import Lease, Leases
+from overtone.engines.ray.lease import Lease
+from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.limits import NOTHING, Used
 from overtone.engines.ray.line import Line
 from overtone.engines.ray.nodes import Nodes
@@ -178,6 +180,10 @@ class Trials:
         self._asks[start.trial_id] = trial
         if trial.node is not None and not self._uses_ray:
             self.nodes.send_agent(trial.node)  # it gets ready while Ray makes the lease
+
+    def asked(self) -> Counter[Resources]:
+        """How many trials of each shape wait for a lease that Ray was asked for."""
+        return Counter([trial.start.resources for trial in self._asks.values()])
 
     def take_granted(self) -> None:
         """Use the leases that Ray has given meanwhile."""

@@ -12,9 +12,6 @@ from typing import Any
 from overtone.engines.ray import connecting, drains
 
 LOOK_EVERY_S = 0.5
-SAMPLES = 4
-"""What others use is the least of the last so many looks: Ray's figures lag behind a little."""
-
 OUR_NAMES = {"CPU": "cpu", "GPU": "gpu"}
 """What bundles call a resource, by what Ray calls it; the others have one name."""
 
@@ -130,29 +127,6 @@ def _free() -> Mapping[str, Mapping[str, float]]:
         return {}
     found: Mapping[str, Mapping[str, float]] = available_resources_per_node()
     return found
-
-
-class Others:
-    """What others than this run hold of each node."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, deque[dict[str, float]]] = {}
-
-    def left(self, node: NodeFacts, ours: Mapping[str, float]) -> dict[str, float]:
-        """What this run may use of a node of which it holds `ours`."""
-        # nothing until it was seen so often: what the last run held may not be back yet
-        seen = self._seen.setdefault(node.id, deque([{}], maxlen=SAMPLES))
-        seen.append({
-            name: max(0.0, total - node.free.get(name, 0.0) - ours.get(name, 0.0))
-            for name, total in node.total.items()
-            if name != "object_store_memory"  # used by the minute, and not reserved
-        })  # fmt: skip
-        used = {name: min(one.get(name, 0.0) for one in seen) for name in node.total}
-        return {name: _rounded(total - used[name]) for name, total in node.total.items()}
-
-
-def _rounded(amount: float) -> float:
-    return round(max(0.0, amount), 4)
 
 
 def capped(nodes: Mapping[str, Mapping[str, float]], most: Mapping[str, float]) -> dict[str, dict[str, Any]]:

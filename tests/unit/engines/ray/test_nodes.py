@@ -10,7 +10,7 @@ import pytest
 from overtone.engines.ray import nodes as module
 from overtone.engines.ray.crowd import MOST_FAILURES, Node
 from overtone.engines.ray.nodes import Nodes
-from overtone.engines.ray.watch import SAMPLES, NodeFacts
+from overtone.engines.ray.watch import NodeFacts
 
 UNAVAILABLE = "ActorUnavailableError: The actor is temporarily unavailable: RpcError: rpc_code: 14"
 DIED = "ActorDiedError: The actor died because its node has died."
@@ -48,9 +48,6 @@ class FakeFollower:
 class FakeLeases:
     """A run that holds nothing."""
 
-    def amounts_on(self, node: str) -> dict[str, float]:
-        return {}
-
     def drop_idle(self, before: float) -> bool:
         return False
 
@@ -80,13 +77,13 @@ class Cluster:
             self.follower, leases, "id-a", {}, {}, 5.0, lambda name: none, lambda call: call,
             lambda after_s, call: None,
         )  # fmt: skip
-        for _ in range(SAMPLES):
-            self.look("a", "b")
+        self.look("a", "b")
 
     def look(self, *names: str, leaving: Mapping[str, float] | None = None) -> None:
-        self.nodes.look([
+        found = [
             NodeFacts(f"id-{one}", one, one, {"cpu": 1}, {"cpu": 1}, {}, (leaving or {}).get(one)) for one in names
-        ])  # fmt: skip
+        ]
+        self.nodes.look(found, lambda: {one.id: {"cpu": 1.0} for one in found})
 
     def _send(self, node: str, errand: Any) -> tuple[Any, Any]:
         self.sent.append(node)

@@ -57,7 +57,7 @@ def test_a_gang_needs_its_bundles_at_once() -> None:
 def test_what_others_hold_is_shown_and_not_told() -> None:
     shortage = short({"a": {"cpu": 4.0}}, {"a": {"cpu": 1.0}})
     shortage.want(CPU, 1)
-    assert shortage.status() == "waiting for cpu 2: others hold it"
+    assert shortage.status() == "waiting: others hold it"
     assert shortage.news() == []
 
 

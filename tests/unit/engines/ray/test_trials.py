@@ -12,7 +12,7 @@ from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.loop import Loop
 from overtone.engines.ray.crowd import Node
-from overtone.engines.ray.leases import Lease
+from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.trials import Trials
 from overtone.engines.ray.watch import NodeFacts
 from overtone.errors import OvertoneError

@@ -1,0 +1,120 @@
+"""Keeps a run to what it may use of a cluster that other runs share."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from overtone.core.resources import Resources
+from overtone.engines.ray.claims import within
+from overtone.engines.ray.leases import Leases
+from overtone.engines.ray.neighbours import Neighbours
+from overtone.engines.ray.nodes import Nodes
+from overtone.engines.ray.register import Register
+from overtone.engines.ray.watch import NodeFacts
+
+KEEP_S = 0.2
+"""While others wait, resources that no trial needs are kept for the next one no longer than this."""
+
+AT_MOST = 0.2
+"""The part of the engine's time that goes into dividing the cluster."""
+
+
+class FairUse:
+    """Tells the other runs what this one holds and wants, and lets it use what the rules allow.
+
+    Args:
+        run: The name of this run.
+        priority: Its priority.
+        most: No more than this is used, by resource name.
+        leases: What it holds.
+        nodes: What it may use of them.
+        short: Gives the number of trials of each shape that wait for resources.
+        asked: Gives the number of trials of each shape for which Ray was asked for them.
+        wake_for: Makes a call that any thread may make from one for the engine's thread.
+        later: Calls in the engine's thread after so many seconds.
+    """
+
+    def __init__(
+        self,
+        run: str,
+        priority: float,
+        most: Mapping[str, float],
+        leases: Leases,
+        nodes: Nodes,
+        short: Callable[[], Mapping[Resources, int]],
+        asked: Callable[[], Counter[Resources]],
+        wake_for: Callable[[Callable[[], None]], Callable[[], None]],
+        later: Callable[[float, Callable[[], None]], None],
+    ) -> None:
+        self._most, self._leases, self._nodes, self._later = most, leases, nodes, later
+        self._short, self._asked = short, asked
+        self._neighbours = Neighbours(run, priority)
+        self._register = Register(run, wake_for(self._expect))
+        self._alive: frozenset[str] = frozenset()
+        self._seen: tuple[int, Counter[Resources]] = (0, Counter())
+        self._is_due = self._has_claimants = self._is_put_off = False
+        self._not_before = 0.0
+
+    def join(self, within_s: float) -> None:
+        """Hear of the other runs before the first trial starts, if the register answers in time."""
+        self._register.start(self._claim())
+        self._register.join(within_s)
+
+    def look(self, found: Sequence[NodeFacts]) -> Mapping[str, Mapping[str, float]]:
+        """Take note of the nodes that are alive; return what this run may use of each, by Ray's id."""
+        self._neighbours.hear(self._register.heard())
+        self._alive = frozenset([node.id for node in found])
+        self._neighbours.look(found, {node.id: self._leases.amounts_on(node.id) for node in found})
+        return self._divide()
+
+    def keep_up(self) -> None:
+        """Divide again where anything has changed. While nobody shares the cluster this costs nothing.
+
+        No lease may lie idle only because the controller was not told yet that its trial has ended.
+        """
+        if not (self._is_due or self._neighbours.are_there):
+            return
+        now = time.monotonic()
+        if self._is_due or self._seen != (self._leases.n_changes, self._wanted()):
+            if now < self._not_before:
+                self._put_off(self._not_before - now)
+                return
+            self._neighbours.hear(self._register.heard())
+            self._nodes.allow(self._divide())
+            self._not_before = now + (time.monotonic() - now) / AT_MOST
+
+    def close(self) -> None:
+        """Leave the other runs alone."""
+        self._register.stop(1.0)
+
+    def _expect(self) -> None:
+        self._is_due, self._is_put_off = True, False
+
+    def _put_off(self, seconds: float) -> None:
+        if not self._is_put_off:
+            self._is_put_off = True
+            self._later(seconds, self._expect)
+
+    def _divide(self) -> Mapping[str, Mapping[str, float]]:
+        if self._has_claimants:
+            self._leases.drop_idle(time.monotonic() - KEEP_S)
+        self._is_due, self._seen = False, (self._leases.n_changes, self._wanted())
+        self._register.say(self._claim())
+        found = self._neighbours.allow()
+        known = self._alive if self._neighbours.are_there else frozenset()
+        self._leases.share(known, found.returns_on, found.n_returns, found.grants)
+        self._has_claimants = found.has_claimants
+        if self._has_claimants and self._leases.has_idle():
+            self._later(KEEP_S * 1.5, self._expect)
+        return found.left
+
+    def _wanted(self) -> Counter[Resources]:
+        """The trials that wait, by shape."""
+        return self._asked() + Counter(self._short())
+
+    def _claim(self) -> str:
+        wanted = within(self._wanted(), self._most, self._leases.amounts())
+        barred = self._alive - self._nodes.usable()
+        return self._neighbours.claim(self._leases.places(), wanted, barred).text()

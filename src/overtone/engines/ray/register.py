@@ -1,0 +1,210 @@
+"""The register of the runs on a cluster: an actor that keeps what each run says for the others.
+
+It is made by the first run, on its node, and found by its name. It ends with the driver that has made it. The
+next run that calls makes another one, and all runs say everything again. So nothing outlives the runs.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from overtone.engines.ray import connecting
+
+NAME = "overtone-runs-1"
+NAMESPACE = "overtone"
+
+BEAT_S = 0.5
+"""A run says that it is there so often."""
+
+SILENT_S = 3.0
+"""A run that has said nothing for so long is gone, or its driver is stopped."""
+
+PAUSE_S = 0.02
+"""News are said, and asked for, after no less than this."""
+
+
+class Runs:
+    """What each run says, by its name. Ray runs it in a process of its own, as an asyncio actor."""
+
+    def __init__(self) -> None:
+        import asyncio
+
+        self._texts: dict[str, str] = {}
+        self._heard_at: dict[str, float] = {}
+        self._version = 0
+        self._news = asyncio.Event()
+
+    async def say(self, run: str, text: str) -> None:
+        """Keep what a run says now."""
+        self._heard_at[run] = time.monotonic()
+        if self._texts.get(run) != text:
+            self._texts[run] = text
+            self._tell()
+
+    async def leave(self, run: str) -> None:
+        """Forget a run that has ended."""
+        self._heard_at.pop(run, None)
+        if self._texts.pop(run, None) is not None:
+            self._tell()
+
+    async def listen(self, run: str, text: str, version: int) -> tuple[int, dict[str, str]]:
+        """Say something, and return what the others say: when that changes, or after BEAT_S.
+
+        Args:
+            run: The name of the run.
+            text: What it says.
+            version: What this call returned the last time; 0 at first.
+
+        Returns:
+            The version of what is said, and what each other run says.
+        """
+        import asyncio
+
+        await self.say(run, text)
+        if self._version == version:
+            news = self._news
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(news.wait(), BEAT_S)
+        silent_since = time.monotonic() - SILENT_S
+        for other in [one for one, at in self._heard_at.items() if at < silent_since]:
+            await self.leave(other)
+        return self._version, {other: said for other, said in self._texts.items() if other != run}
+
+    def _tell(self) -> None:
+        import asyncio
+
+        self._version += 1
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+class Register:
+    """One run's line to the register; a thread talks to Ray.
+
+    Args:
+        run: The name of the run.
+        wake: Called, from the thread, when `heard` has changed.
+    """
+
+    def __init__(self, run: str, wake: Callable[[], None]) -> None:
+        self._run, self._wake = run, wake
+        self._text = self._said = ""
+        self._others: dict[str, str] = {}
+        self._signal, self._has_answer, self._is_over = threading.Event(), threading.Event(), False
+        self._thread = threading.Thread(target=self._serve, name="overtone-register", daemon=True)
+
+    def start(self, text: str) -> None:
+        """Begin to say something, and to listen."""
+        self._text = text
+        self._thread.start()
+
+    def join(self, within_s: float) -> bool:
+        """Wait until the register has answered; return whether it has."""
+        return self._has_answer.wait(within_s)
+
+    def say(self, text: str) -> None:
+        """Let the others know this from now on."""
+        if text != self._text:
+            self._text = text
+            self._signal.set()
+
+    def heard(self) -> Mapping[str, str]:
+        """What each other run says."""
+        return self._others
+
+    def stop(self, patience_s: float) -> None:
+        """Leave the register."""
+        self._is_over = True
+        self._signal.set()
+        if self._thread.is_alive():
+            self._thread.join(patience_s)
+
+    # --- the thread's side ----------------------------------------------------------------
+
+    def _serve(self) -> None:
+        heard_at = time.monotonic()
+        while not self._is_over and connecting.is_connected():
+            try:
+                self._converse(_register())
+            except Exception:  # its driver has ended, or the head is starting again
+                _forget()
+                if time.monotonic() - heard_at > SILENT_S:
+                    self._hear({})
+                self._signal.wait(PAUSE_S * 5)
+            else:
+                heard_at = time.monotonic()
+
+    def _converse(self, actor: Any) -> None:
+        """Talk to the register until it is gone or this run is over."""
+        version, listening = 0, None
+        while not self._is_over and connecting.is_connected():
+            if listening is None:
+                self._said = self._text
+                listening = actor.listen.remote(self._run, self._said, version)
+                listening.future().add_done_callback(lambda _: self._signal.set())
+            self._signal.wait()
+            self._signal.clear()
+            if _is_done(listening):
+                version, others = _result(listening)
+                listening = None
+                self._hear(others)
+            elif self._text != self._said:
+                self._said = self._text
+                actor.say.remote(self._run, self._said)
+            time.sleep(PAUSE_S)
+        if connecting.is_connected():
+            _result(actor.leave.remote(self._run), 1.0)
+
+    def _hear(self, others: dict[str, str]) -> None:
+        is_new, self._others = others != self._others, others
+        self._has_answer.set()
+        if is_new:
+            self._wake()
+
+
+_registers: dict[str, Any] = {}
+"""By job: the handle, which keeps the actor that this process has made."""
+
+
+def _register() -> Any:
+    """The actor; it is made where there is none."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    job = connecting.job_id()
+    found = _registers.get(job)
+    if found is None:
+        home, _ = connecting.driver_node()
+        found = (
+            ray.remote(Runs)
+            .options(
+                name=NAME,
+                namespace=NAMESPACE,
+                get_if_exists=True,
+                num_cpus=0,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(home, soft=True),
+            )
+            .remote()
+        )
+        _registers[job] = found
+    return found
+
+
+def _forget() -> None:
+    _registers.pop(connecting.job_id(), None)
+
+
+def _is_done(reference: Any) -> bool:
+    import ray
+
+    return bool(ray.wait([reference], timeout=0)[0])
+
+
+def _result(reference: Any, within_s: float | None = None) -> Any:
+    import ray
+
+    return ray.get(reference, timeout=within_s)
