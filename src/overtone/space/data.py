@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from overtone.errors import SpaceError
@@ -33,6 +34,8 @@ CONSTRAINT = "__constraint__"
 TUPLE = "__tuple__"
 """Marks a tuple."""
 
+_TEXT = frozenset({str})
+_KINDS = frozenset(SCALARS)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -92,7 +95,11 @@ def encode_config(space: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     A value that is neither data nor from the space (only a scheduler's own exploration could have
     made it) is left as its description, which `decode_config` cannot turn back.
     """
-    encoded: dict[str, Any] = _encode(parse(space), config)
+    root = parse(space)
+    are_scalars = _KINDS.issuperset(map(type, config.values())) and _TEXT.issuperset(map(type, config))
+    if are_scalars and not _has_options(root):
+        return dict(config)
+    encoded: dict[str, Any] = _encode(root, config)
     return encoded
 
 
@@ -115,6 +122,12 @@ def _is_flat(node: Node) -> bool:
     if not isinstance(node, Group):
         return False
     return all(type(one) in (Drawn, Fixed) and type(key) is str for key, one in node.items.items())
+
+
+@lru_cache(64)
+def _has_options(root: Group) -> bool:
+    """Whether a value of its first level may be an option of a choice."""
+    return any(isinstance(node, Pick) for node in root.items.values())
 
 
 def _written(node: Node) -> Any:

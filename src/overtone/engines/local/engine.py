@@ -48,6 +48,8 @@ NODE = "local"
 
 CLOSE_WITHIN_S = 4.0
 
+MOST_SHAPES = 1024
+
 StartMethod = Literal["warm", "spawn"]
 
 
@@ -101,6 +103,7 @@ class Local(Engine):
         self._events: list[Event] = []
         self._queue: deque[Start] = deque()
         self._running: dict[str, TrialProcess] = {}
+        self._shapes: dict[tuple[object, ...], Shape] = {}
         self._crew: Crew | None = None
         self._has_told_of_threads = False
 
@@ -204,7 +207,7 @@ class Local(Engine):
                 self._queue.popleft()
                 self._end(start, "raised", *crew.broken, is_hopeless=True)
                 continue
-            shape: Shape = (gpus.variables(start, self._capacity.gpu_ids), cpu_threads(start))
+            shape = self._shape(start)
             try:
                 process = crew.take(shape)
             except OSError as error:
@@ -217,6 +220,17 @@ class Local(Engine):
             self._hand_over(start, shape, process)
         if not self._job.reuse:
             crew.make_spares()
+
+    def _shape(self, start: Start) -> Shape:
+        """What a process is set up for that runs this trial; of one demand and place, most have the same."""
+        key = start.resources, start.placement, start.devices
+        shape = self._shapes.get(key)
+        if shape is None:
+            if len(self._shapes) >= MOST_SHAPES:
+                self._shapes.clear()
+            shape = (gpus.variables(start, self._capacity.gpu_ids), cpu_threads(start))
+            self._shapes[key] = shape
+        return shape
 
     def _hand_over(self, start: Start, shape: Shape, process: TrialProcess) -> None:
         assert self._crew is not None
@@ -301,7 +315,7 @@ class Local(Engine):
             if event is not None:
                 self._events.append(event)
             elif kind == "ended":
-                self._on_ended(process, message)
+                self._on_ended(process, message, now)
             else:
                 self._on_left_threads(process, message)
 
@@ -319,7 +333,7 @@ class Local(Engine):
         check_result(event)
         return event
 
-    def _on_ended(self, process: TrialProcess, message: Message) -> None:
+    def _on_ended(self, process: TrialProcess, message: Message, now: float) -> None:
         process.ended = message
         if not self._job.reuse or process.leaves_threads:
             # its end is told when it is gone, with what it leaves behind
@@ -329,7 +343,7 @@ class Local(Engine):
         self._patience.forget(process)
         self._crew.watch(process, False)
         self._crew.drain(process)
-        self._forget(process)
+        self._forget(process, now)
         self._crew.put_back(process)
         self._start_what_fits()
 
@@ -344,12 +358,12 @@ class Local(Engine):
             )
             self.on_output("", "stderr", text)
 
-    def _forget(self, process: TrialProcess) -> None:
+    def _forget(self, process: TrialProcess, now: float) -> None:
         """Tell the end of the trial in a process as the process told it."""
         assert process.start is not None
         assert process.ended is not None
         del self._running[process.start.trial_id]
-        ended = event_of(process.ended, self.now(), NODE)
+        ended = event_of(process.ended, now, NODE)
         if process.is_noticed and isinstance(ended, Ended) and ended.cause == "raised":
             ended = replace(ended, cause="lost")  # a handler of the user's own ended it
         self._events.append(ended)
@@ -375,7 +389,7 @@ class Local(Engine):
     def _on_trial_exit(self, process: TrialProcess, start: Start, text: str, was_taken: bool) -> None:
         assert self._crew is not None
         if process.ended is not None:
-            self._forget(process)
+            self._forget(process, self.now())
             return
         del self._running[start.trial_id]
         if process.excess:
