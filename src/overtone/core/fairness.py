@@ -70,4 +70,6 @@ class Fairness:
 
 def _competes(started: Resources, waiting: Resources) -> bool:
     """Return whether a started trial has another shape than a waiting one, and took what that one needs."""
-    return started is not waiting and started != waiting and not started.total().keys().isdisjoint(waiting.total())
+    if started is waiting or started == waiting:
+        return False
+    return not started.total().keys().isdisjoint(waiting.total())

@@ -112,6 +112,8 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
             text = f"time({value})"
         elif one.type == "str" and kind is not Why:  # a user's own reason may hold anything
             text = f"quoted({value})"
+        elif one.type == "int":
+            text = f"value if type({value}) is int else texts[type(value)](value)"
         else:
             text = f"texts[type({value})](value)"
         if one.default is MISSING:
