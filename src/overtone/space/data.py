@@ -48,6 +48,18 @@ def is_data(value: Any) -> bool:
     return type(value) in SCALARS
 
 
+def is_data_alone(space: Any) -> bool:
+    """Whether each config of `space` is plain JSON data."""
+    node = space if isinstance(space, Node) else parse(space)
+    if isinstance(node, Group):
+        return all(type(key) is str and is_data_alone(item) for key, item in node.items.items())
+    if isinstance(node, Pick):
+        return all(map(is_data_alone, node.options))
+    if isinstance(node, Series):
+        return node.kind is list and all(map(is_data_alone, node.items))
+    return isinstance(node, Drawn) or (isinstance(node, Fixed) and is_data(node.value))
+
+
 def _has_text(value: Any) -> bool:
     """Whether `value` is data, or has tuples of data in it."""
     if type(value) is dict:
