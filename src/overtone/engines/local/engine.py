@@ -39,16 +39,13 @@ from overtone.engines.loop import Loop
 from overtone.engines.message_check import check_result
 from overtone.engines.prints import write_output
 from overtone.errors import MessageError, OvertoneError
-from overtone.worker import gpus, requests
+from overtone.worker import requests
 from overtone.worker.message_codec import Message
-from overtone.worker.trial_channel import cpu_threads
 from overtone.worker.wire import event as event_of
 
 NODE = "local"
 
 CLOSE_WITHIN_S = 4.0
-
-MOST_SHAPES = 1024
 
 StartMethod = Literal["warm", "spawn"]
 
@@ -103,7 +100,6 @@ class Local(Engine):
         self._events: list[Event] = []
         self._queue: deque[Start] = deque()
         self._running: dict[str, TrialProcess] = {}
-        self._shapes: dict[tuple[object, ...], Shape] = {}
         self._crew: Crew | None = None
         self._has_told_of_threads = False
 
@@ -207,7 +203,7 @@ class Local(Engine):
                 self._queue.popleft()
                 self._end(start, "raised", *crew.broken, is_hopeless=True)
                 continue
-            shape = self._shape(start)
+            shape = self._capacity.shape(start)
             try:
                 process = crew.take(shape)
             except OSError as error:
@@ -220,17 +216,6 @@ class Local(Engine):
             self._hand_over(start, shape, process)
         if not self._job.reuse:
             crew.make_spares()
-
-    def _shape(self, start: Start) -> Shape:
-        """What a process is set up for that runs this trial; of one demand and place, most have the same."""
-        key = start.resources, start.placement, start.devices
-        shape = self._shapes.get(key)
-        if shape is None:
-            if len(self._shapes) >= MOST_SHAPES:
-                self._shapes.clear()
-            shape = (gpus.variables(start, self._capacity.gpu_ids), cpu_threads(start))
-            self._shapes[key] = shape
-        return shape
 
     def _hand_over(self, start: Start, shape: Shape, process: TrialProcess) -> None:
         assert self._crew is not None
