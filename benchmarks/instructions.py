@@ -23,8 +23,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PATIENCE_S = 1800
 
-SIZES = {"reused": (200, 800), "fresh": (40, 120), "result": (1_000, 4_000)}
-"""The two sizes of each: trials, or results of a trial."""
+SIZES = {"reused": (400, 1_000), "fresh": (100, 250), "result": (4_000, 10_000)}
+"""The two sizes of each: trials, or results of a trial. Short runs write their files themselves."""
 
 
 def once(config: dict[str, Any]) -> None:

@@ -131,7 +131,7 @@ class Suffering:
     def pids(self, what: str) -> list[int]:
         """The processes of its trials, or of their warm server."""
         found = checks.processes(self.mark)
-        mine = [pid for pid, line in found.items() if pid != self.driver and "event_process" not in line]
+        mine = [pid for pid, line in found.items() if pid != self.driver and "overtone.observers" not in line]
         servers = [pid for pid in mine if parent_of(pid) == self.driver]
         if what == "server":
             return servers

@@ -80,7 +80,8 @@ class Controller:
     ) -> None:
         self.goal = goal
         self.is_done = False
-        self._scheduler = scheduler
+        chooses = getattr(scheduler.choose_trial_to_run, "__func__", None)
+        self._scheduler, self._takes_first = scheduler, chooses is TrialScheduler.choose_trial_to_run
         self._limits = limits or Limits()
         self._template = template or Template()
         self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
@@ -378,6 +379,8 @@ class Controller:
     def _choose(self) -> Trial | None:
         """The trial to start now, or None."""
         past = self._roster.past
+        if past is None and self._takes_first:
+            return self.view.first_runnable()
         if past is None:
             return self._scheduler.choose_trial_to_run(self.view) if self._queue.has_runnable() else None
         now = self._scheduler.choose_trial_to_run(self.view) if self._scheduler.replayable else None

@@ -49,6 +49,8 @@ class Fairness:
         if owner is not None:
             return
         head = self._queue.head()
+        if self._passed is None and (head is None or not _competes(resources, head.resources)):
+            return  # nobody was passed before, and nobody is now
         if head is None or self._queue.fits(head):
             self._passed = None
             return
@@ -68,4 +70,6 @@ class Fairness:
 
 def _competes(started: Resources, waiting: Resources) -> bool:
     """Return whether a started trial has another shape than a waiting one, and took what that one needs."""
-    return started != waiting and not started.total().keys().isdisjoint(waiting.total())
+    if started is waiting or started == waiting:
+        return False
+    return not started.total().keys().isdisjoint(waiting.total())

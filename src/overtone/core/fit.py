@@ -5,7 +5,7 @@ Amounts are whole multiples of 1/10,000, so that the books balance exactly.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -85,7 +85,7 @@ def fit(resources: Resources, nodes: Collection[Node]) -> Placement | None:
         for node in nodes:
             gpus = node.gpus_for(demands[0])
             if gpus is not None:
-                return Placement((node.name,), (gpus,))
+                return _alone(node.name, gpus)
         return None
     if resources.strategy.endswith("PACK"):
         for node in nodes:
@@ -97,6 +97,12 @@ def fit(resources: Resources, nodes: Collection[Node]) -> Placement | None:
     if not _may_fit(demands, nodes):
         return None
     return _Search(demands, nodes, resources.strategy).placement()
+
+
+@lru_cache(1024)
+def _alone(node: str, gpus: Gpus) -> Placement:
+    """The placement of a single bundle: one object for all that are alike."""
+    return Placement((node,), (gpus,))
 
 
 def _all_on(node: Node, demands: Sequence[Demand]) -> tuple[Gpus, ...] | None:
@@ -195,6 +201,7 @@ def units_of(bundle: Iterable[tuple[str, float]]) -> Demand:
     return tuple([(name, round(amount * UNIT)) for name, amount in bundle])
 
 
-def parts(resources: Resources, placement: Placement) -> Iterator[tuple[str, Demand, Gpus]]:
+@lru_cache(1024)
+def parts(resources: Resources, placement: Placement) -> tuple[tuple[str, Demand, Gpus], ...]:
     """(node, demand, GPUs) of each bundle."""
-    return zip(placement.nodes, demands_of(resources), placement.gpus, strict=True)
+    return tuple(zip(placement.nodes, demands_of(resources), placement.gpus, strict=True))

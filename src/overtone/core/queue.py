@@ -53,6 +53,16 @@ class Queue:
             if trial_id != owner:
                 yield self._trials[trial_id]
 
+    def first_runnable(self) -> Trial | None:
+        """The first of `runnable()`, or None."""
+        if self._ledger.reserved_for is not None:
+            return next(self.runnable(), None)
+        first: _Key | None = None
+        for shape, keys in self._waiting.items():
+            if (first is None or keys[0] < first) and self._ledger.fits(shape):
+                first = keys[0]
+        return None if first is None else self._trials[first[3]]
+
     def has_runnable(self) -> bool:
         """Whether any of them may fit now."""
         owner = self._ledger.reserved_for

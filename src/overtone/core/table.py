@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from overtone.core.messages import (
@@ -28,7 +29,13 @@ from overtone.core.types import Checkpoint, Config, Metrics, Why
 _IS_PLACED = {status.value: status.is_placed for status in Status}
 _IS_FINAL = {status.value: status.is_final for status in Status}
 _IP = re.compile(r"\d+(\.\d+){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+")
+_PENDING = Status.PENDING.value
 _NO_METRICS: Metrics = {}
+
+
+@lru_cache(1024)
+def _address(node: str) -> str:
+    return node if _IP.fullmatch(node) else "127.0.0.1"
 
 
 class Row:
@@ -72,7 +79,7 @@ class Row:
         self.priority: float = added.priority
         self.source: str | None = added.source
         self.why: Why | None = added.why
-        self.status: str = Status.PENDING.value
+        self.status: str = _PENDING
         self.attempt: int = 0
         self.n_results: int = 0
         self.metrics: Metrics = _NO_METRICS
@@ -95,7 +102,7 @@ class Row:
     @property
     def node_ip(self) -> str:
         """The address of its node; the loopback where the node's name is not an address."""
-        return self.node if _IP.fullmatch(self.node) else "127.0.0.1"
+        return _address(self.node)
 
     def __repr__(self) -> str:
         return f"<Row {self.id} {self.status}, {self.n_results} results>"
@@ -113,7 +120,6 @@ class TrialTable:
         rows: Every trial by id, in the order of creation.
         counts: The number of trials by status; no zeros.
         nodes: What each node has, by resource name.
-        used: What the trials with a process hold, summed over nodes.
         notes: The lines that people should read once.
         n: The number of the last record.
         time: When it happened, in seconds that the experiment has run.
@@ -124,7 +130,7 @@ class TrialTable:
         self.rows: dict[str, Row] = {}
         self.counts: dict[str, int] = {}
         self.nodes: Mapping[str, Mapping[str, float]] = {}
-        self.used: dict[str, float] = {}
+        self._n_holding: dict[Resources, int] = {}  # trials with a process, by demand
         self.notes: list[str] = []
         self.n = 0
         self.time = 0.0
@@ -187,44 +193,48 @@ class TrialTable:
                 sums[name] = sums.get(name, 0.0) + amount
         return sums
 
+    @property
+    def used(self) -> dict[str, float]:
+        """What the trials with a process hold, summed over nodes."""
+        sums: dict[str, float] = {}
+        for resources, count in self._n_holding.items():
+            for name, amount in resources.total().items():
+                sums[name] = sums.get(name, 0.0) + count * amount
+        return {name: round(amount, 9) for name, amount in sums.items() if amount}
+
     def _apply_event(self, event: Event) -> None:
-        match event:
-            case Reported():
-                if event.checkpoint is not None:
-                    self.rows[event.trial_id].checkpoint = event.checkpoint
-            case Started():
-                row = self.rows[event.trial_id]
-                row.pid, row.hostname, row.node = event.pid, event.hostname, event.node
-                if row.started is None:
-                    row.started = event.time
-            case Saved():
+        if isinstance(event, Ended):
+            if event.error:
+                self.rows[event.trial_id].error = event.error
+        elif isinstance(event, Started):
+            row = self.rows[event.trial_id]
+            row.pid, row.hostname, row.node = event.pid, event.hostname, event.node
+            if row.started is None:
+                row.started = event.time
+        elif isinstance(event, (Reported, Saved)):
+            if event.checkpoint is not None:
                 self.rows[event.trial_id].checkpoint = event.checkpoint
-            case Ended():
-                if event.error:
-                    self.rows[event.trial_id].error = event.error
-            case CapacityChanged():
-                self.nodes = event.nodes
-            case _:  # the others change nothing by themselves: what they led to is in the choices
-                pass
+        elif isinstance(event, CapacityChanged):
+            self.nodes = event.nodes
+        # the others change nothing by themselves: what they led to is in the choices
 
     def _apply_choice(self, choice: Choice, event: Event) -> None:
-        match choice:
-            case Moved():
-                self._move(self.rows[choice.trial_id], choice, event)
-            case Added():
-                self.rows[choice.trial_id] = Row(choice)
-                self._count(Status.PENDING.value, 1)
-            case Ruled():
-                row = self.rows[choice.trial_id]
-                if choice.why is not None:
-                    row.why = choice.why
-                if choice.what == "continue" or not _IS_PLACED[row.status]:
-                    row.config = row.config if choice.config is None else choice.config
-                    row.resources = choice.resources or row.resources
-                else:
-                    row.next_config, row.next_resources = choice.config, choice.resources
-            case Noted():
-                self.notes.append(choice.text)
+        if isinstance(choice, Moved):
+            self._move(self.rows[choice.trial_id], choice, event)
+        elif isinstance(choice, Added):
+            self.rows[choice.trial_id] = Row(choice)
+            self._count(_PENDING, 1)
+        elif isinstance(choice, Ruled):
+            row = self.rows[choice.trial_id]
+            if choice.why is not None:
+                row.why = choice.why
+            if choice.what == "continue" or not _IS_PLACED[row.status]:
+                row.config = row.config if choice.config is None else choice.config
+                row.resources = choice.resources or row.resources
+            else:
+                row.next_config, row.next_resources = choice.config, choice.resources
+        elif isinstance(choice, Noted):
+            self.notes.append(choice.text)
 
     def _move(self, row: Row, moved: Moved, event: Event) -> None:
         before, after = row.status, moved.status
@@ -265,13 +275,11 @@ class TrialTable:
             self.counts.pop(status, None)
 
     def _hold(self, resources: Resources, sign: int) -> None:
-        for name, amount in resources.total().items():
-            # rounded, so that a million additions of 0.1 leave no trace
-            left = round(self.used.get(name, 0.0) + sign * amount, 9)
-            if left:
-                self.used[name] = left
-            else:
-                self.used.pop(name, None)
+        count = self._n_holding.get(resources, 0) + sign
+        if count:
+            self._n_holding[resources] = count
+        else:
+            del self._n_holding[resources]
 
 
 def _lets_restart(event: Event) -> bool:

@@ -57,7 +57,7 @@ class View:
 
     def first_runnable(self) -> Trial | None:
         """The first of `runnable()`, or None."""
-        return next(self.runnable(), None)
+        return self._queue.first_runnable()
 
     @property
     def n_waiting(self) -> int:

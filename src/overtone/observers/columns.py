@@ -34,8 +34,7 @@ def chosen(config: Mapping[str, Any], names: Iterable[str] | None) -> dict[str, 
     """The parameters that the search chose: those in `names` that this config has; None for all."""
     if names is None:
         return dict(leaves(config))
-    found = ((name, lookup(config, name)) for name in names)
-    return {name: value for name, value in found if value is not None}
+    return {name: value for name in names if (value := lookup(config, name)) is not None}
 
 
 def varying(configs: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
 import struct
 import sys
 import time
@@ -19,8 +18,8 @@ from overtone.core.encodable import encodable
 from overtone.journal.text import loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
+from overtone.observers.helpers import hurry_with
 from overtone.store.folder_mark import FolderMark
-from overtone.store.room import hurry
 
 FLUSH_EVERY_S = 1.0
 
@@ -41,7 +40,7 @@ def main(folder: str, parent: int) -> None:
         parent: The pid of the process that sends batches.
     """
     os.nice(5)  # trials come first
-    _wait_no_longer_than(parent)
+    hurry_with(parent)
     try:
         _spare_imports()
         files = EventFiles(folder)
@@ -54,17 +53,6 @@ def main(folder: str, parent: int) -> None:
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
         sys.stdout.flush()
         os._exit(1)
-
-
-def _wait_no_longer_than(parent: int) -> None:
-    """Leave out what finds no room, once the parent says so by SIGTERM, or is gone, which SIGCONT tells."""
-
-    def on_signal(number: int, _: Any) -> None:
-        if number == signal.SIGTERM or os.getppid() != parent:
-            hurry(0.0)
-
-    for number in (signal.SIGTERM, signal.SIGCONT):
-        signal.signal(number, on_signal)
 
 
 def _spare_imports() -> None:

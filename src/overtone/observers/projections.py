@@ -14,10 +14,11 @@ from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import header
 from overtone.journal.replay import replay
-from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows
 from overtone.observers.error_file import ErrorFile
-from overtone.observers.event_writer import wait_for_writer
+from overtone.observers.file_process import JOURNAL, text_observers
+from overtone.observers.file_writer import FileWriter
+from overtone.observers.helpers import wait_for_helpers
 from overtone.observers.json_lines import JsonLines
 from overtone.observers.mending import Mending
 from overtone.observers.params import Params
@@ -26,8 +27,7 @@ from overtone.observers.tensorboard import TensorBoard, is_available
 from overtone.observers.trial_files import TrialFiles
 from overtone.observers.written import EVENTS, FILES, check_name, deviating, remove, strangers
 
-JOURNAL = "journal.jsonl"
-FILE_OBSERVERS = (Params, JsonLines, CsvRows, ErrorFile, TensorBoard)
+FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, TensorBoard)
 
 
 def file_observers(
@@ -37,6 +37,7 @@ def file_observers(
     table: TrialTable | None = None,
     began: float | None = None,
     is_prompt: bool = False,
+    is_apart: bool = False,
 ) -> list[Observer]:
     """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
 
@@ -47,18 +48,15 @@ def file_observers(
         table: Shared by them all, and with whom it is given to.
         began: See `TensorBoard`.
         is_prompt: Whether a trial's folder and text files are there once they have seen its start or end.
+        is_apart: Whether a process writes the text files, for a new journal whose configs are data.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     table = table if table is not None else TrialTable("live")
-    files, texts = TrialFiles(folder, is_prompt=is_prompt), ConstantTexts()
-    found: list[Observer] = [
-        Params(files, table, texts),
-        JsonLines(files, table, texts),
-        CsvRows(files, table, texts),
-        ErrorFile(files),
-    ]
+    found: list[Observer] = [FileWriter(folder)] if is_apart else []
+    if not is_apart:
+        found = text_observers(TrialFiles(folder, is_prompt=is_prompt), table)
     if tensorboard or (tensorboard is None and is_available()):
         found.append(TensorBoard(folder, table, began))
     return found
@@ -105,8 +103,7 @@ def reconcile(
             raise _unknown(journal, error) from error
     observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
-    if events is not None:
-        wait_for_writer(folder)
+    wait_for_helpers(folder)
     try:
         for trial in strangers(folder, table):
             remove(folder, trial)

@@ -203,18 +203,22 @@ def observers_for(
         followers: See `followers_for`.
     """
     from overtone.observers import file_observers, reconcile
+    from overtone.space.data import is_data_alone
 
     writes = has_files(experiment, parts.engine)
     found: list[Observer] = []
     folder, tensorboard = parts.folder, parts.has_tensorboard
     is_prompt = bool(experiment.callbacks)  # which may write beside a trial's files, or read them
+    is_apart = not is_prompt and not parts.engine.repeats and is_data_alone(parts.space)
     if not writes:
         pass
     elif parts.past is not None:
         codec = codec_for(parts.space)
         found = reconcile(folder, tensorboard, codec, table=console.table, is_prompt=is_prompt)
     else:
-        found = file_observers(folder, tensorboard, table=console.table, is_prompt=is_prompt)
+        found = file_observers(
+            folder, tensorboard, table=console.table, is_prompt=is_prompt, is_apart=is_apart
+        )
     found += followers
     if parts.engine.repeats and not writes and experiment.verbose == 0 and experiment.reporter is None:
         return found  # nobody looks, and there is no table to keep

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _FINAL = frozenset(status.value for status in Status if status.is_final)
 _AGAIN = Status.PENDING.value  # what follows an end, where anything does
+_ERROR = Status.ERROR.value
 
 
 class Tally:
@@ -46,30 +47,28 @@ class Watch(Observer):
         return self._run.tally
 
     def on_past(self, record: Record) -> None:
-        if record.choices:
-            self._count(record)
+        for choice in record.choices:
+            if type(choice) is Moved:
+                self._count(choice, record)
 
     def on_record(self, record: Record) -> None:
-        if record.choices:
-            self._count(record)
-            for choice in record.choices:
-                if type(choice) is Noted and choice.is_warning:
-                    warn(choice.text)
-
-    def _count(self, record: Record) -> None:
         for choice in record.choices:
-            if type(choice) is not Moved:
-                continue
-            if choice.status not in _FINAL:
-                if choice.status == _AGAIN:
-                    self._run.on_trial_revived(choice.trial_id)
-                continue
-            if choice.status == Status.ERROR.value:
-                event = record.event
-                is_own = isinstance(event, Ended) and event.trial_id == choice.trial_id
-                text = event.traceback if isinstance(event, Ended) and is_own else ""
-                self._run.on_trial_failed(choice.trial_id, text)
-            self._run.on_trial_ended()
+            if type(choice) is Moved:
+                self._count(choice, record)
+            elif type(choice) is Noted and choice.is_warning:
+                warn(choice.text)
+
+    def _count(self, moved: Moved, record: Record) -> None:
+        if moved.status not in _FINAL:
+            if moved.status == _AGAIN:
+                self._run.on_trial_revived(moved.trial_id)
+            return
+        if moved.status == _ERROR:
+            event = record.event
+            is_own = isinstance(event, Ended) and event.trial_id == moved.trial_id
+            text = event.traceback if isinstance(event, Ended) and is_own else ""
+            self._run.on_trial_failed(moved.trial_id, text)
+        self._run.on_trial_ended()
 
 
 def failed(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from overtone.errors import SpaceError
@@ -33,6 +34,8 @@ CONSTRAINT = "__constraint__"
 TUPLE = "__tuple__"
 """Marks a tuple."""
 
+_TEXT = frozenset({str})
+_KINDS = frozenset(SCALARS)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -43,6 +46,18 @@ def is_data(value: Any) -> bool:
     if type(value) is list:
         return all(map(is_data, value))
     return type(value) in SCALARS
+
+
+def is_data_alone(space: Any) -> bool:
+    """Whether each config of `space` is plain JSON data."""
+    node = space if isinstance(space, Node) else parse(space)
+    if isinstance(node, Group):
+        return all(type(key) is str and is_data_alone(item) for key, item in node.items.items())
+    if isinstance(node, Pick):
+        return all(map(is_data_alone, node.options))
+    if isinstance(node, Series):
+        return node.kind is list and all(map(is_data_alone, node.items))
+    return isinstance(node, Drawn) or (isinstance(node, Fixed) and is_data(node.value))
 
 
 def _has_text(value: Any) -> bool:
@@ -92,7 +107,11 @@ def encode_config(space: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     A value that is neither data nor from the space (only a scheduler's own exploration could have
     made it) is left as its description, which `decode_config` cannot turn back.
     """
-    encoded: dict[str, Any] = _encode(parse(space), config)
+    root = parse(space)
+    are_scalars = _KINDS.issuperset(map(type, config.values())) and _TEXT.issuperset(map(type, config))
+    if are_scalars and not _has_options(root):
+        return dict(config)
+    encoded: dict[str, Any] = _encode(root, config)
     return encoded
 
 
@@ -115,6 +134,12 @@ def _is_flat(node: Node) -> bool:
     if not isinstance(node, Group):
         return False
     return all(type(one) in (Drawn, Fixed) and type(key) is str for key, one in node.items.items())
+
+
+@lru_cache(64)
+def _has_options(root: Group) -> bool:
+    """Whether a value of its first level may be an option of a choice."""
+    return any(isinstance(node, Pick) for node in root.items.values())
 
 
 def _written(node: Node) -> Any:

@@ -41,6 +41,9 @@ class Endless(View):
     def runnable(self) -> Iterator[Trial]:
         yield self.next
 
+    def first_runnable(self) -> Trial | None:
+        return self.next
+
     def fits(self, trial: Trial) -> bool:
         return True
 

@@ -129,6 +129,13 @@ SERVER: Vocabulary = {
 _PLAIN_REPORT = re.compile(r'\["reported","([^"\\]*)",(\d{1,15}),(\d{1,15}),null\]\n', re.ASCII)
 """The head of nearly all messages: what is matched needs no other check."""
 
+_PLAIN_LIFE = re.compile(
+    r'\["(?:started","([^"\\\x00-\x1f]*)",(\d{1,15}),(\d{1,15}),"([^"\\\x00-\x1f]*)",null'
+    r'|ended","([^"\\\x00-\x1f]*)",(\d{1,15}),"returned","","")\]',
+    re.ASCII,
+)
+"""How most trials begin and end: what is matched needs no other check, either."""
+
 _AT_METRICS = 4  # the place of a report's metrics in its message
 
 
@@ -207,6 +214,12 @@ def read_message(body: bytes | memoryview, vocabulary: Vocabulary) -> Message:
             _check_size(len(text) - plain.end())
             trial_id, attempt, t = plain.groups()
             return ("reported", trial_id, int(attempt), int(t), text[plain.end() :], None)
+        plain = _PLAIN_LIFE.fullmatch(text)
+        if plain is not None and "ended" in vocabulary:
+            trial_id, attempt, pid, hostname, ended_id, last = plain.groups()
+            if pid is not None:
+                return ("started", trial_id, int(attempt), int(pid), hostname, None)
+            return ("ended", ended_id, int(last), "returned", "", "")
         found, end = scan(text, 0)
         if type(found) is not list:
             raise TypeError("not an array")

@@ -6,6 +6,8 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from overtone.core import messages as m
 from overtone.core.limits import Limits
@@ -190,3 +192,15 @@ def test_a_checkpoint_has_its_size_and_one_of_an_older_journal_opens():
     assert Codec().decode(unsealed(line[:-1])).event.checkpoint == saved
     old = b'{"n":1,"e":"saved","time":1.0,"trial_id":"t","attempt":0,"checkpoint":{"trial_id":"t","t":3,"uri":"u"}'
     assert Codec().decode(old).event.checkpoint == Checkpoint("t", 3, "u")
+
+
+@given(st.floats(0.0) | st.integers(0, 10**16).map(lambda n: n / 1e6))
+@example(0.0)
+@example(1e-6)
+@example(0.001)
+@example(100.0)
+@example(999_999_999.999999)
+@example(0.1 + 0.2)
+def test_times_are_written_as_their_shortest_text(time: float) -> None:
+    if math.isfinite(time):
+        assert f'"time":{time!r}'.encode() in Codec().encode(m.Record(2, m.Tick(time)))

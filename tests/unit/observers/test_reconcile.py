@@ -264,13 +264,13 @@ def test_results_are_dated_by_the_driver_that_saw_them(tmp_path) -> None:
 def test_the_process_of_a_killed_driver_is_waited_for(tmp_path) -> None:
     """It writes what it was sent, and then ends; nobody counts before."""
     fcntl = pytest.importorskip("fcntl")
-    from overtone.observers.event_writer import wait_for_writer
+    from overtone.observers.helpers import wait_for_helpers
 
     other = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
-    assert not wait_for_writer(os.fspath(tmp_path), patience_s=0.05)
+    assert not wait_for_helpers(os.fspath(tmp_path), patience_s=0.05)
     os.close(other)
-    assert wait_for_writer(os.fspath(tmp_path), patience_s=0.0)
+    assert wait_for_helpers(os.fspath(tmp_path), patience_s=0.0)
 
 
 def test_reports_and_ends_are_what_the_story_holds() -> None:

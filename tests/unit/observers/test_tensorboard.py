@@ -14,7 +14,7 @@ import pytest
 
 from overtone.core.messages import Reported
 from overtone.errors import MissingPackageError, StorageError
-from overtone.observers import event_writer
+from overtone.observers import event_writer, helpers
 from overtone.observers.crc32c import crc32c
 from overtone.observers.tensorboard import TensorBoard
 from overtone.testing.observer_conformance import eventful
@@ -173,7 +173,7 @@ def test_what_goes_wrong_there_is_told_here(tmp_path) -> None:
 
 
 def test_nobody_waits_for_a_process_that_failed(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(event_writer, "_PROGRAM", "import sys; sys.exit(3)")
+    monkeypatch.setattr(helpers, "_PROGRAM", "import sys; sys.exit(3)")
     monkeypatch.setattr(event_writer, "_START_AFTER_S", 0.0)
     monkeypatch.setattr(event_writer, "MOST_WAITING", 2)
     writer = event_writer.EventWriter(str(tmp_path))

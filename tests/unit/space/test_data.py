@@ -11,12 +11,14 @@ from overtone.space import (
     encode_config,
     grid_search,
     loguniform,
+    randint,
     sample,
     sample_from,
     space_from_data,
     space_to_data,
     uniform,
 )
+from overtone.space.data import is_data_alone
 
 
 class Net:
@@ -140,3 +142,36 @@ def test_a_space_that_holds_itself_is_refused() -> None:
     circle.append(circle)
     with pytest.raises(SpaceError, match="holds itself"):
         space_to_data({"x": circle})
+
+
+@pytest.mark.parametrize(
+    ("space", "is_data"),
+    [
+        ({}, True),
+        (
+            {
+                "lr": loguniform(1e-4, 1e-1),
+                "fixed": [1, {"a": None}],
+                "b": {"c": choice(["x", 1, {"y": randint(0, 3)}])},
+            },
+            True,
+        ),
+        ({"grid": grid_search([1, 2]), "listed": [uniform(0, 1)]}, True),
+        ({"kind": choice([1, len])}, False),
+        ({"kind": choice([(1, 2)])}, False),
+        ({"made": sample_from(lambda _: 1)}, False),
+        ({"pair": (uniform(0, 1), 1)}, False),
+        ({1: 2}, False),
+        ({"a": {1: 2}}, False),
+        ({"f": print}, False),
+    ],
+)
+def test_spaces_whose_configs_are_data(space, is_data) -> None:
+    assert is_data_alone(space) is is_data
+
+
+def test_a_config_of_scalars_is_a_copy() -> None:
+    config = {"x": 0.5, "n": 3, "flag": True, "none": None, "text": "a"}
+    encoded = encode_config({"x": uniform(0, 1)}, config)
+    assert encoded == config
+    assert encoded is not config

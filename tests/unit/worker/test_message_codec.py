@@ -35,6 +35,7 @@ MESSAGES: list[tuple[Vocabulary, Message]] = [
     (TRIAL, ("reported", "t", 0, 3, "{}", CHECKPOINT)),
     (TRIAL, ("saved", "t", 0, CHECKPOINT)),
     (TRIAL, ("save_failed", "t", 0, "disk full: \udcff é\n")),
+    (TRIAL, ("ended", "t", 0, "returned", "", "")),
     (TRIAL, ("ended", "t", 0, "raised", "ValueError", "Traceback\n")),
     (CALLER, ("hello", "t", 0, 12)),
     (CALLER, ("used", "t", 0, 1.5, 2.0)),
@@ -116,7 +117,9 @@ JSON = st.recursive(
     max_leaves=20,
 )
 BODIES = st.binary(max_size=300) | st.builds(
-    lambda value, tail: json.dumps(value).encode() + tail, JSON, st.sampled_from([b"", b"\n{}", b"\n{", b"\n"])
+    lambda value, tail: json.dumps(value).encode() + tail,
+    JSON,
+    st.sampled_from([b"", b"\n{}", b"\n{", b"\n"]),
 )
 FRAMES = [message_frame(message) for words, message in MESSAGES if words is TRIAL]
 
@@ -165,3 +168,17 @@ def check_fields(words: Vocabulary, message: Message) -> None:
             assert message[0] == "reported"
         else:
             assert made.time == 0.0
+
+
+def test_plain_beginnings_and_ends_are_words_of_trials_alone() -> None:
+    for body in (b'["started","t",0,12,"host",null]', b'["ended","t",0,"returned","",""]'):
+        assert read_message(body, TRIAL)[1:3] == ("t", 0)
+        with pytest.raises(MessageError):
+            read_message(body, SERVER)
+    for body in (
+        b'["started","t",0,"returned","",""]',
+        b'["ended","t",0,12,"host",null]',
+        b'["ended","\n",0,"returned","",""]',
+    ):
+        with pytest.raises(MessageError):
+            read_message(body, TRIAL)

@@ -8,10 +8,15 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from overtone.core.messages import Start
 from overtone.core.resources import bundle, format_amount, parse_bytes
+from overtone.engines.local.process import Shape
 from overtone.errors import ResourceError
 from overtone.worker import gpus as gpu_ids
 from overtone.worker.control_groups import ROOT, own_groups, words
+from overtone.worker.trial_channel import cpu_threads
+
+_MOST_SHAPES = 1024
 
 
 class Capacity:
@@ -36,6 +41,7 @@ class Capacity:
         self._declared_gpus = gpus
         self._memory = float(memory_bytes() if memory is None else parse_bytes(memory))
         self._custom = dict(bundle(resources or {}))
+        self._shapes: dict[tuple[object, ...], Shape] = {}
 
     @cached_property
     def gpu_ids(self) -> tuple[str, ...]:
@@ -43,6 +49,17 @@ class Capacity:
         if self._declared_gpus is None:
             return gpu_ids.detect()
         return gpu_ids.declared_ids(int(self._declared_gpus))
+
+    def shape(self, start: Start) -> Shape:
+        """Return what the process of a trial is set up for: the same where demand and placement are."""
+        key = start.resources, start.placement, start.devices
+        shape = self._shapes.get(key)
+        if shape is None:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            shape = (gpu_ids.variables(start, self.gpu_ids), cpu_threads(start))
+            self._shapes[key] = shape
+        return shape
 
     def amounts(self) -> dict[str, float]:
         """By the names that bundles use."""

@@ -38,9 +38,8 @@ from overtone.engines.local.warm import WarmServer
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
 from overtone.errors import MessageError, OvertoneError
-from overtone.worker import gpus, requests
+from overtone.worker import requests
 from overtone.worker.message_codec import Message
-from overtone.worker.trial_channel import cpu_threads
 from overtone.worker.wire import event as event_of
 
 NODE = "local"
@@ -205,7 +204,7 @@ class Local(Engine):
                 self._queue.popleft()
                 self._end(start, "raised", *crew.broken, is_hopeless=True)
                 continue
-            shape: Shape = (gpus.variables(start, self._capacity.gpu_ids), cpu_threads(start))
+            shape = self._capacity.shape(start)
             try:
                 process = crew.take(shape)
             except OSError as error:
@@ -302,7 +301,7 @@ class Local(Engine):
             if event is not None:
                 self._events.append(event)
             elif kind == "ended":
-                self._on_ended(process, message)
+                self._on_ended(process, message, now)
             elif kind == "no_room":
                 self.on_output("", "stderr", f"overtone: trial {message[1]}: {message[3]}\n")
             else:
@@ -322,7 +321,7 @@ class Local(Engine):
         process.results.take(event)
         return event
 
-    def _on_ended(self, process: TrialProcess, message: Message) -> None:
+    def _on_ended(self, process: TrialProcess, message: Message, now: float) -> None:
         process.ended = message
         if not self._job.reuse or process.leaves_threads:
             # its end is told when it is gone, with what it leaves behind
@@ -332,7 +331,7 @@ class Local(Engine):
         self._patience.forget(process)
         self._crew.watch(process, False)
         self._crew.drain(process)
-        self._forget(process)
+        self._forget(process, now)
         self._crew.put_back(process)
         self._start_what_fits()
 
@@ -347,12 +346,12 @@ class Local(Engine):
             )
             self.on_output("", "stderr", text)
 
-    def _forget(self, process: TrialProcess) -> None:
+    def _forget(self, process: TrialProcess, now: float) -> None:
         """Tell the end of the trial in a process as the process told it."""
         assert process.start is not None
         assert process.ended is not None
         del self._running[process.start.trial_id]
-        ended = event_of(process.ended, self.now(), NODE)
+        ended = event_of(process.ended, now, NODE)
         if process.is_noticed and isinstance(ended, Ended) and ended.cause == "raised":
             ended = replace(ended, cause="lost")  # a handler of the user's own ended it
         self._events.append(ended)
@@ -381,7 +380,7 @@ class Local(Engine):
     def _on_trial_exit(self, process: TrialProcess, start: Start, text: str, was_taken: bool) -> None:
         assert self._crew is not None
         if process.ended is not None:
-            self._forget(process)
+            self._forget(process, self.now())
             return
         del self._running[start.trial_id]
         if process.excess:

@@ -1,0 +1,115 @@
+"""The body of the process that writes the text files of trials: it follows the journal of a run.
+
+It ends when its standard input does and all is written, or as soon as its parent is gone: a resume
+compares the files with the journal anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.errors import SpaceError
+from overtone.journal.codec import Codec
+from overtone.journal.reader import follow
+from overtone.observers.constant_text import ConstantTexts
+from overtone.observers.csv_rows import CsvRows
+from overtone.observers.error_file import ErrorFile
+from overtone.observers.helpers import hurry_with
+from overtone.observers.json_lines import JsonLines
+from overtone.observers.params import Params
+from overtone.observers.trial_files import TrialFiles
+from overtone.space import decode_config
+from overtone.store.folder_mark import FolderMark
+
+JOURNAL = "journal.jsonl"
+
+FOLLOW_EVERY_S = 0.25
+FLUSH_EVERY = 1_000
+"""Records, while there are more."""
+
+
+def main(folder: str, parent: int, inode: int) -> None:
+    """Write files below `folder` until standard input ends.
+
+    Args:
+        folder: The experiment's.
+        parent: The pid of its driver.
+        inode: The number of its lock file: in another folder nothing is written.
+    """
+    os.nice(5)  # trials come first
+    hurry_with(parent)
+    from select import select
+
+    is_over = False
+
+    def stop() -> bool:
+        if os.getppid() != parent:
+            os._exit(1)  # a child that it has forked may hold the other end of the pipe
+        return is_over
+
+    def sleep(seconds: float) -> None:
+        nonlocal is_over
+        is_over = bool(select([sys.stdin], [], [], seconds)[0])
+
+    try:
+        write_files(FolderMark(folder, inode), stop, sleep)
+        os._exit(0)  # the run waits for this process, which has nothing to tidy up
+    except Exception as error:
+        sys.stdout.write(f"{type(error).__name__}: {error}\n")
+        sys.stdout.flush()
+        os._exit(1)
+
+
+def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
+    """What writes the text files of trials."""
+    texts = ConstantTexts()
+    return [
+        Params(files, table, texts),
+        JsonLines(files, table, texts),
+        CsvRows(files, table, texts),
+        ErrorFile(files),
+    ]
+
+
+def write_files(
+    mark: FolderMark,
+    stop: Callable[[], bool] = lambda: True,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Write what follows from the journal from its beginning on, as it grows, until `stop()` is true.
+
+    Raises:
+        StorageError: The journal cannot be read, files cannot be written, or the folder is gone.
+    """
+    observers = text_observers(TrialFiles(mark.folder), TrialTable("live"))
+    mark.check()  # after the files have theirs: it is the same
+
+    def rest(seconds: float) -> None:
+        for observer in observers:
+            observer.flush()
+        sleep(seconds)
+        mark.check()
+
+    journal = os.path.join(mark.folder, JOURNAL)
+    for record in follow(journal, stop, FOLLOW_EVERY_S, codec=Codec(None, _config), sleep=rest):
+        for observer in observers:
+            observer.on_record(record)
+        if record.n % FLUSH_EVERY == 0:
+            for observer in observers:
+                observer.flush()
+    for observer in observers:
+        observer.close()
+
+
+def _config(data: Any) -> Any:
+    """A config as it was, but for what is not data."""
+    try:
+        return decode_config({}, data)
+    except SpaceError:
+        return data

@@ -1,0 +1,112 @@
+"""Processes that write files below an experiment's folder: how they start and end, and who waits for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from selectors import EVENT_READ, DefaultSelector
+from typing import TYPE_CHECKING, Any
+
+from overtone.store.room import hurry, is_hurried
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_LOOK_EVERY_S = 0.25
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
+    "from {module} import main; main(*map(json.loads, sys.argv[2:]))"
+)
+
+
+def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
+    """Start a process that writes below `folder`: it calls `module.main(folder, pid of this process, ...)`.
+
+    It ends when its standard input does, or with this process. What goes wrong is the last thing on its
+    standard output.
+
+    Args:
+        arguments: What else `main` is called with, as data for JSON.
+    """
+    import subprocess
+
+    path = json.dumps([os.path.abspath(one) for one in sys.path])
+    given = [json.dumps(one) for one in (folder, os.getpid(), *arguments)]
+    lock = _locked(folder, is_shared=True)  # the process inherits it, and has it from its birth to its end
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM.format(module=module), path, *given],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=() if lock is None or lock < 0 else (lock,),
+            start_new_session=True,  # Ctrl-C is the driver's to handle: this process ends with its input
+        )
+    finally:
+        if lock is not None and lock >= 0:
+            os.close(lock)
+
+
+def ended(process: Popen[bytes]) -> str:
+    """Let a process do all that it was told, and wait for its end; what went wrong, or nothing."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(OSError):
+        process.stdin.close()
+    is_told = False
+    with DefaultSelector() as selector:
+        selector.register(process.stdout, EVENT_READ)
+        while not selector.select(_LOOK_EVERY_S):  # it says nothing before its end
+            if is_hurried() and not is_told:
+                process.terminate()
+                is_told = True
+    said = process.stdout.read().decode(errors="replace").strip()
+    process.stdout.close()
+    if process.wait() == 0:
+        return ""
+    return said or f"its process ended with exit code {process.returncode}"
+
+
+def hurry_with(parent: int) -> None:
+    """In such a process: leave out what finds no room once the parent sends SIGTERM, or is gone."""
+
+    def on_signal(number: int, _: Any) -> None:
+        if number == signal.SIGTERM or os.getppid() != parent:  # its end is told by SIGCONT
+            hurry(0.0)
+
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        signal.signal(number, on_signal)
+
+
+def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
+    """Whether no such process writes below `folder`: those of a killed driver still may.
+
+    They end by themselves, once they have written what they were sent.
+    """
+    fd, deadline = _locked(folder), time.monotonic() + patience_s
+    while fd is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        fd = _locked(folder)
+    if fd is not None and fd >= 0:
+        os.close(fd)
+    return fd is not None
+
+
+def _locked(folder: str, is_shared: bool = False) -> int | None:
+    """A descriptor that holds the folder's lock; -1 where there are no locks, None if another has it."""
+    try:
+        import fcntl
+
+        fd = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return -1
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        return fd
+    except OSError as error:
+        os.close(fd)
+        return None if isinstance(error, BlockingIOError) else -1

@@ -1,0 +1,145 @@
+"""The process that follows the journal writes what the observers in the driver would."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from overtone.errors import StorageError
+from overtone.journal.header import new_header
+from overtone.journal.writer import JournalWriter
+from overtone.observers import file_observers, file_writer
+from overtone.observers.file_process import write_files
+from overtone.observers.file_writer import FileWriter
+from overtone.store.folder_mark import FolderGoneError, FolderMark
+from overtone.testing.observer_conformance import eventful
+
+RECORDS = [replace(record, n=record.n + 1) for record in eventful()]
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in folder.glob("*/*")}
+
+
+@pytest.fixture
+def expected(tmp_path) -> dict[str, bytes]:
+    (tmp_path / "expected").mkdir()
+    observers = file_observers(tmp_path / "expected", tensorboard=False)
+    for record in RECORDS:
+        for observer in observers:
+            observer.on_record(record)
+    for observer in observers:
+        observer.close()
+    return snapshot(tmp_path / "expected")
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    path = tmp_path / "exp"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def journal(folder):
+    writer = JournalWriter(folder / "journal.jsonl", new_header(1, {}))
+    yield writer
+    writer.close()
+
+
+def started(folder: Path, monkeypatch) -> FileWriter:
+    """A writer whose process is there."""
+    for name in ("START_AFTER_S", "LOOK_EVERY_S"):
+        monkeypatch.setattr(file_writer, name, 0.0)
+    observer = FileWriter(folder)
+    observer.flush()
+    return observer
+
+
+def test_a_short_run_writes_its_files_at_the_end(folder, journal, expected) -> None:
+    observer = FileWriter(folder, clock=lambda: 0.0)
+    for record in RECORDS:
+        journal.append([record])
+        observer.on_record(record)
+        observer.flush()
+    assert snapshot(folder) == {}
+    observer.close()
+    observer.close()
+    assert snapshot(folder) == expected
+
+
+def test_the_process_writes_what_comes_while_it_follows(folder, journal, expected, monkeypatch) -> None:
+    middle = len(RECORDS) // 2
+    journal.append(RECORDS[:middle])
+    observer = started(folder, monkeypatch)
+    for record in RECORDS[middle:]:
+        journal.append([record])
+        observer.flush()
+    observer.close()
+    observer.flush()
+    observer.close()
+    assert snapshot(folder) == expected
+
+
+def test_files_are_written_during_the_run(folder, journal, expected) -> None:
+    """They are there while the journal grows, as often as somebody rests."""
+    journal.append(RECORDS[:10])
+    seen: list[dict[str, bytes]] = []
+    rests = iter(RECORDS[10:])
+
+    def rest(seconds: float) -> None:
+        for thread in file_threads():
+            thread.join(0.0)
+        seen.append(snapshot(folder))
+        journal.append([next(rests)])
+
+    def file_threads() -> list:
+        import threading
+
+        return [one for one in threading.enumerate() if one.name == "overtone-files"]
+
+    write_files(FolderMark.of(folder), lambda: len(seen) == len(RECORDS) - 10, rest)
+    assert snapshot(folder) == expected
+
+
+def test_what_goes_wrong_there_is_told_here(folder, journal, monkeypatch) -> None:
+    (folder / "358bb_00000").write_text("in the way")
+    journal.append(RECORDS)
+    observer = started(folder, monkeypatch)
+    with pytest.raises(StorageError, match="files of trials below .* cannot be written: StorageError"):
+        observer.close()
+    observer.close()
+
+
+def test_a_process_that_was_killed_is_noticed(folder, journal, monkeypatch) -> None:
+    observer = started(folder, monkeypatch)
+    assert observer._process is not None
+    os.kill(observer._process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, observer._process.pid, os.WEXITED | os.WNOWAIT)
+    with pytest.raises(StorageError, match="exit code -9"):
+        observer.flush()
+    observer.flush()
+    observer.close()
+
+
+def test_nothing_is_written_into_another_folder_at_the_path(folder, journal, monkeypatch) -> None:
+    journal.append(RECORDS)
+    mark = FolderMark.of(folder)
+    journal.close()
+    folder.rename(folder.with_name("moved"))
+    folder.mkdir()
+    other = JournalWriter(folder / "journal.jsonl", new_header(2, {}))
+    other.append(RECORDS)
+    other.close()
+    with pytest.raises(FolderGoneError):
+        write_files(mark)
+    monkeypatch.setattr(file_writer, "START_AFTER_S", 0.0)
+    observer = FileWriter(folder)
+    observer._mark = mark
+    with pytest.raises(FolderGoneError):
+        observer.flush()
+    assert snapshot(folder) == {}
