@@ -23,7 +23,7 @@ def test_it_goes_through_what_it_saw_and_is_unsure_elsewhere():
 def test_points_that_are_tried_narrow_it_and_leave_its_mean():
     x, y = np.array([[0.1], [0.5]]), np.array([-1.0, 1.0])
     kernel, at = Kernel(np.array([0.2]), 1e-4), np.array([[0.9], [0.3]])
-    alone, waiting = Process(kernel, x, y), Process(kernel, x, y, np.array([[0.9]]))
+    alone, waiting = Process(kernel, x, y), Process(kernel, x, y, pending=np.array([[0.9]]))
     assert waiting.predict(at)[0] == pytest.approx(alone.predict(at)[0])
     assert waiting.predict(at)[1][0] < 0.1 * alone.predict(at)[1][0]
 
@@ -39,7 +39,7 @@ def test_the_mean_where_it_saw_and_what_is_pending_by_the_whole_matrix():
     rng = np.random.default_rng(0)
     x, y, pending, at = rng.random((90, 3)), rng.standard_normal(90), rng.random((5, 3)), rng.random((70, 3))
     kernel = Kernel(np.array([0.3, 0.5, 0.9]), 0.01)
-    process = Process(kernel, x, y, pending)
+    process = Process(kernel, x, y, pending=pending)
     mean, sd = process.predict(at)
     assert process.predict(x)[0] == pytest.approx(process.seen_mean)
     every = np.vstack([x, pending])
