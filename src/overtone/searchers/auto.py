@@ -25,6 +25,7 @@ have a process of their own each, and the improvement counts with the chance tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from overtone.core.protocols import Searcher
@@ -127,7 +128,7 @@ class AutoSearch(Searcher):
         from overtone.searchers.surrogate import Surrogate
 
         if self._model is None:
-            self._model = Surrogate(self._distinct.cube)
+            self._model = Surrogate(self._distinct.cube, self._distinct.size < inf)
         generator = np.random.default_rng(key(self._seed, "auto", str(index)))
         listed = self._distinct.unseen() if self._distinct.size <= MOST_LISTED else None
         if listed == []:

@@ -28,7 +28,7 @@ class Evidence:
         levels: How far each trial has come, as `Observation.level`.
         is_complete: Whether each trial ended, and no scheduler stopped it early.
         curves: The scores when each trial came to level 0, 1, ..., of shape (n, k, m); NaN if it did not.
-            k is 0 if no trial was observed twice.
+            k is 0 if no trial was observed at two levels.
     """
 
     points: Array
@@ -129,11 +129,14 @@ class Growing:
         last[trial] = np.arange(len(trial))
         curves = np.full((n, 0, scores.shape[1]), np.nan)
         if len(trial) > n:
-            several = np.bincount(trial)[trial] > 1
-            backwards = np.flatnonzero(several)[::-1].copy()  # so that the first at each level stays
-            at = levels[backwards].astype(int)
-            curves = np.full((n, int(at.max()) + 1, scores.shape[1]), np.nan)
-            curves[trial[backwards], at] = scores[backwards]
+            back = np.arange(len(trial))[::-1].copy()
+            first = np.empty(n, int)
+            first[trial[back]] = back
+            back = back[(levels[last] > levels[first])[trial[back]]]
+            if len(back):
+                at = levels[back].astype(int)
+                curves = np.full((n, int(at.max()) + 1, scores.shape[1]), np.nan)
+                curves[trial[back], at] = scores[back]  # backwards, so that the first at each level stays
         return Evidence(
             points[last], x[last], scores[last], violations[last], seconds[last], levels[last],
             is_complete[last] > 0, curves,

@@ -50,10 +50,10 @@ class Process:
     """A Gaussian process that has seen `y` at the rows of `x`.
 
     Args:
-        extra: The variance of each value's own noise, in the units of `y` squared, beside the kernel's. If
-            any is above 0, the mean takes noise into account and the standard deviation does not, so that
-            there is nothing to gain at points that were tried (Forrester et al. 2006, "Design and Analysis
-            of 'Noisy' Computer Experiments": re-interpolation).
+        extra: The variance of each value's own noise, in the units of `y` squared, beside the kernel's.
+        interpolates: Leave noise out of the standard deviation, and not of the mean, so that there is
+            nothing to gain at points that were tried (Forrester et al. 2006, "Design and Analysis of
+            'Noisy' Computer Experiments": re-interpolation).
         pending: Points whose value is not known: they narrow the process around them and
             leave its mean as it is (Ginsbourger et al. 2010, "Kriging Is Well-Suited to
             Parallelize Optimization": the kriging believer).
@@ -63,7 +63,13 @@ class Process:
     """
 
     def __init__(
-        self, kernel: Kernel, x: Array, y: Array, extra: Array | float = 0.0, pending: Array | None = None
+        self,
+        kernel: Kernel,
+        x: Array,
+        y: Array,
+        extra: Array | float = 0.0,
+        pending: Array | None = None,
+        interpolates: bool = False,
     ) -> None:
         import numpy as np
 
@@ -71,7 +77,7 @@ class Process:
         _, white, self._alpha, self._mean, self._variance = solved(kernel(x, x), y, kernel.noise + extra)
         self.seen_mean = y - (kernel.noise + extra + _JITTER) * self._alpha
         noise = kernel.noise
-        if np.any(extra):
+        if interpolates:
             noise = min(noise, _INTERPOLATED)
             white = solved(kernel(x, x), y, noise)[1]
         if pending is not None and len(pending):

@@ -47,3 +47,23 @@ def test_the_mean_where_it_saw_and_what_is_pending_by_the_whole_matrix():
     left = 1 - np.sum(cross * np.linalg.solve(kernel(every, every) + 0.01 * np.eye(95), cross.T).T, axis=1)
     assert sd == pytest.approx(np.sqrt(process._variance * left), rel=1e-4)
     assert mean == pytest.approx(Process(kernel, x, y).predict(at)[0])
+
+
+def test_re_interpolation_keeps_the_mean_and_promises_nothing_where_it_saw():
+    rng = np.random.default_rng(0)
+    x, y, at = rng.random((30, 2)), rng.standard_normal(30), rng.random((20, 2))
+    kernel, extra = Kernel(np.array([0.3, 0.5]), 0.2), rng.random(30)
+    noisy, other = Process(kernel, x, y, extra), Process(kernel, x, y, extra, interpolates=True)
+    assert other.predict(at)[0] == pytest.approx(noisy.predict(at)[0])
+    assert (other.predict(x)[1] < 0.02).all()
+    assert (noisy.predict(x)[1] > 0.1).all()
+
+
+def test_a_value_with_much_noise_of_its_own_hardly_counts():
+    x, y = np.array([[0.2], [0.5]]), np.array([1.0, -1.0])
+    kernel = Kernel(np.array([0.05]), 1e-4)
+    sure, unsure = (Process(kernel, x, y, np.array([0.0, extra])) for extra in (0.0, 9.0))
+    at = np.array([[0.5]])
+    assert sure.predict(at)[0] == pytest.approx(-1, abs=0.01)
+    assert unsure.predict(at)[0] > -0.3
+    assert unsure.predict(at)[1] > 0.9 * unsure.predict(np.array([[0.9]]))[1]
