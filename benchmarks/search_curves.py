@@ -98,13 +98,12 @@ def searched(method: str, problem: Problem, seed: int) -> list[Step]:
         return optuna_search(problem, seed)
 
     def made(problem: Problem) -> Any:
-        return create_searcher(searcher, num_samples=-1)
+        return create_searcher(searcher or "random", num_samples=-1)
 
+    chosen: dict[str, Any] = {str(searcher): made if searcher in ("auto", "bohb") else None}
     frame = compare(
-        {scheduler: SCHEDULERS[scheduler]}, [None if searcher in (None, "random") else made]
-        if searcher in (None, "random") else {searcher: made},
-        [problem], WORKERS, [seed], processes=0, progress=False,
-    )  # fmt: skip
+        {scheduler: SCHEDULERS[scheduler]}, chosen, [problem], WORKERS, [seed], processes=0, progress=False
+    )
     if error := frame["error"].iloc[-1]:
         sys.exit(f"{method} on {problem.name}: {error}")
     return list(zip(frame["time_s"].tolist(), frame["value"].tolist(), strict=True))
