@@ -11,7 +11,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import Result
 from overtone.searchers.told import seconds_of, was_stopped_early
 
-SHARE = 0.5
+SHARE = 0.75
 """The share of the trials' time that space-filling points get if a scheduler stops trials early."""
 
 

@@ -110,16 +110,18 @@ def test_a_resume_under_early_stopping_gives_the_suggestions_of_the_uncut_run():
 
 def test_a_trial_that_was_stopped_early_does_not_count_with_its_early_value():
     searcher = auto({"x": uniform(0, 1)})
-    later = [config["x"] for config in halved(searcher, 24)[8:]]
+    found = [config["x"] for config in halved(searcher, 40)]
+    chosen = [x for i, x in enumerate(found) if abs(x - searcher._sobol.point(i)[0]) > 1e-9]
     # by the last values alone, the trials that were run whole are the best ones, wherever they are
-    assert sum(0.5 < x < 0.9 for x in later) >= 8
+    assert len(chosen) >= 5
+    assert sum(0.5 < x < 0.9 for x in chosen) > 0.6 * len(chosen)
 
 
-def test_half_of_the_time_goes_to_space_filling_points_if_a_scheduler_stops_trials():
+def test_most_of_the_time_goes_to_space_filling_points_if_a_scheduler_stops_trials():
     searcher = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
     halved(searcher, 40)
     exploration = searcher._exploration
-    assert 0.35 < exploration._explored_s / exploration._all_s < 0.75
+    assert 0.6 < exploration._explored_s / exploration._all_s < 0.95
     never = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
     searched(never, 12, lambda c: c["x"])
     assert not never._exploration.is_due
