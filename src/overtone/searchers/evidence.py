@@ -1,15 +1,15 @@
-"""Outcomes as the arrays that models are made of."""
+"""Observations as the arrays that models are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from statistics import median
 from typing import Any
 
 from overtone.searchers.encoding import Encoding
 from overtone.searchers.targets import scalarised
-from overtone.searchers.told import Outcome
+from overtone.searchers.told import Observation
 
 Array = Any
 """A numpy array of floats."""
@@ -17,54 +17,32 @@ Array = Any
 
 @dataclass(slots=True)
 class Evidence:
-    """One row for each outcome.
+    """One row for each trial.
 
     Attributes:
-        points: In the unit cube.
+        points: In the unit cube, of shape (n, d).
         x: Their columns, as the encoding has them.
-        scores: Every objective; NaN for trials that failed.
+        scores: Every objective as last observed, of shape (n, m); NaN for trials that failed.
         violations: The constraint metrics; NaN where they are not known.
+        seconds: How long each trial has run; NaN if unknown.
+        levels: How far each trial has come, as `Observation.level`.
+        is_complete: Whether each trial ended, and no scheduler stopped it early.
+        curves: The scores when each trial came to level 0, 1, ..., of shape (n, k, m); NaN if it did not.
+            k is 0 if no trial was observed at two levels.
     """
 
     points: Array
     x: Array
     scores: Array
     violations: Array
-
-    @staticmethod
-    def of(outcomes: Sequence[Outcome], encoding: Encoding, kind: tuple[int, int] = (0, 0)) -> Evidence:
-        """The evidence of some outcomes.
-
-        Args:
-            kind: How many objectives and constraint metrics there are at least.
-        """
-        import numpy as np
-
-        points = np.array([one.point for one in outcomes], float)
-        scores = _filled([one.scores for one in outcomes], kind[0])
-        violations = _filled([one.violations for one in outcomes], kind[1])
-        return Evidence(points, encoding.columns(points), scores, violations)
-
-    @property
-    def kind(self) -> tuple[int, int]:
-        """How many objectives and constraint metrics there are."""
-        return self.scores.shape[1], self.violations.shape[1]
-
-    def with_room(self, n: int) -> Evidence:
-        """These rows, and as many that are still empty as make n."""
-        import numpy as np
-
-        return Evidence(
-            *(np.concatenate([one, np.empty((n - len(one), one.shape[1]))]) for one in self.arrays())
-        )
-
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """All that there is of each row."""
-        return self.points, self.x, self.scores, self.violations
+    seconds: Array
+    levels: Array
+    is_complete: Array
+    curves: Array
 
     def rows(self, chosen: Any) -> Evidence:
         """Some of the rows."""
-        return Evidence(*(one[chosen] for one in self.arrays()))
+        return Evidence(*(getattr(self, one.name)[chosen] for one in fields(self)))
 
     def __len__(self) -> int:
         return len(self.points)
@@ -79,13 +57,8 @@ class Evidence:
         return np.nan_to_num(self.violations, nan=-1.0).max(1) <= 0
 
     def score(self, weights: Array | None = None) -> Array:
-        """One number for each row: of several objectives a mixture, which is even without weights."""
-        import numpy as np
-
-        n = self.scores.shape[1]
-        if n == 1:
-            return self.scores[:, 0]
-        return scalarised(self.scores, np.full(n, 1 / n) if weights is None else weights)
+        """One number for each row: see `mixture`."""
+        return mixture(self.scores, weights)
 
     def excess(self) -> Array:
         """By how much constraints are broken in all."""
@@ -119,34 +92,99 @@ class Evidence:
         return self.rows(np.sort(np.append(top, nearest)))
 
 
+def mixture(scores: Array, weights: Array | None = None) -> Array:
+    """One number for each row of scores: of several objectives a mixture, which is even without weights."""
+    import numpy as np
+
+    n = scores.shape[1]
+    return scores[:, 0] if n == 1 else scalarised(scores, np.full(n, 1 / n) if weights is None else weights)
+
+
 class Growing:
-    """The evidence of a list of outcomes that only grows."""
+    """The evidence of a list of observations that only grows."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
         self._n = 0
-        self._room: Evidence | None = None
+        self._columns: list[Array] = []
 
-    def of(self, outcomes: Sequence[Outcome]) -> Evidence:
-        """The evidence of all of them; what was known before is not looked at again."""
-        n, room = len(outcomes), self._room
-        if room is None or self._n < n:
-            more = Evidence.of(outcomes[self._n :], self._encoding, room.kind if room else (0, 0))
-            if room is None or room.kind != more.kind:
-                room = more = Evidence.of(outcomes, self._encoding)
-                self._n = 0
-            if len(room) < n:
-                room = room.with_room(2 * n)
-            for mine, new in zip(room.arrays(), more.arrays(), strict=True):
-                mine[self._n : n] = new
-            self._n, self._room = n, room
-        return room.rows(slice(n))
+    def of(self, observations: Sequence[Observation], n_trials: int | None = None) -> Evidence:
+        """The evidence of all observations; those that were known before are not looked at again.
+
+        Args:
+            n_trials: Leave out what came after this many trials had an observation; None for nothing.
+        """
+        import numpy as np
+
+        self._grow(observations)
+        trial, points, x, scores, violations, seconds, levels, is_complete = (
+            one[: len(observations)] for one in self._columns
+        )
+        trial = trial.astype(int)
+        if n_trials is not None:
+            # trials are numbered in the order of their first observations
+            trial = trial[: int(np.argmax(trial == n_trials - 1)) + 1]
+        n = int(trial.max()) + 1
+        last = np.empty(n, int)
+        last[trial] = np.arange(len(trial))
+        curves = np.full((n, 0, scores.shape[1]), np.nan)
+        if len(trial) > n:
+            back = np.arange(len(trial))[::-1].copy()
+            first = np.empty(n, int)
+            first[trial[back]] = back
+            back = back[(levels[last] > levels[first])[trial[back]]]
+            if len(back):
+                at = levels[back].astype(int)
+                curves = np.full((n, int(at.max()) + 1, scores.shape[1]), np.nan)
+                curves[trial[back], at] = scores[back]  # backwards, so that the first at each level stays
+        return Evidence(
+            points[last], x[last], scores[last], violations[last], seconds[last], levels[last],
+            is_complete[last] > 0, curves,
+        )  # fmt: skip
+
+    def _grow(self, observations: Sequence[Observation]) -> None:
+        n = len(observations)
+        if self._n >= n:
+            return
+        new = self._arrays(observations[self._n :])
+        if self._columns and any(a.shape[1:] != b.shape[1:] for a, b in zip(self._columns, new, strict=True)):
+            new, self._n = self._arrays(observations), 0  # more objectives are known now
+        if not self._n:
+            self._columns = new
+        else:
+            if len(self._columns[0]) < n:
+                self._columns = [_with_room(one, 2 * n) for one in self._columns]
+            for mine, some in zip(self._columns, new, strict=True):
+                mine[self._n : n] = some
+        self._n = n
+
+    def _arrays(self, some: Sequence[Observation]) -> list[Array]:
+        import numpy as np
+
+        kind = [one.shape[1] for one in self._columns[3:5]] or [0, 0]
+        points = np.array([one.point for one in some], float)
+        return [
+            np.array([one.trial for one in some], float),
+            points,
+            self._encoding.columns(points),
+            _filled([one.scores for one in some], kind[0]),
+            _filled([one.violations for one in some], kind[1]),
+            np.array([np.nan if one.seconds is None else one.seconds for one in some], float),
+            np.array([one.level for one in some], float),
+            np.array([one.is_complete for one in some], float),
+        ]
 
 
-def seconds_between(outcomes: Sequence[Outcome], n_pending: int) -> float | None:
+def seconds_between(every: Evidence, n_pending: int) -> float | None:
     """How often a suggestion is wanted, by the median of the newest trials; None where they do not say."""
-    known = [one.seconds for one in outcomes[-100:] if one.seconds is not None]
+    known = [one for one in every.seconds[-100:].tolist() if one == one]
     return median(known) / (n_pending + 1) if known else None
+
+
+def _with_room(array: Array, n: int) -> Array:
+    import numpy as np
+
+    return np.concatenate([array, np.empty((n - len(array), *array.shape[1:]))])
 
 
 def _least(keys: Array, n: int, then: Array | None = None) -> Array:

@@ -50,6 +50,10 @@ class Process:
     """A Gaussian process that has seen `y` at the rows of `x`.
 
     Args:
+        extra: The variance of each value's own noise, in the units of `y` squared, beside the kernel's.
+        interpolates: Leave noise out of the standard deviation, and not of the mean, so that there is
+            nothing to gain at points that were tried (Forrester et al. 2006, "Design and Analysis of
+            'Noisy' Computer Experiments": re-interpolation).
         pending: Points whose value is not known: they narrow the process around them and
             leave its mean as it is (Ginsbourger et al. 2010, "Kriging Is Well-Suited to
             Parallelize Optimization": the kriging believer).
@@ -58,15 +62,27 @@ class Process:
         seen_mean: The mean at the rows of `x`.
     """
 
-    def __init__(self, kernel: Kernel, x: Array, y: Array, pending: Array | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        x: Array,
+        y: Array,
+        extra: Array | float = 0.0,
+        pending: Array | None = None,
+        interpolates: bool = False,
+    ) -> None:
         import numpy as np
 
         self._kernel, self._n = kernel, len(x)
-        _, white, self._alpha, self._mean, self._variance = solved(kernel(x, x), y, kernel.noise)
-        self.seen_mean = y - (kernel.noise + _JITTER) * self._alpha
+        _, white, self._alpha, self._mean, self._variance = solved(kernel(x, x), y, kernel.noise + extra)
+        self.seen_mean = y - (kernel.noise + extra + _JITTER) * self._alpha
+        noise = kernel.noise
+        if interpolates:
+            noise = min(noise, _INTERPOLATED)
+            white = solved(kernel(x, x), y, noise)[1]
         if pending is not None and len(pending):
             x = np.vstack([x, pending])
-            white = _widened(white, kernel(x[self._n :], x), kernel.noise)
+            white = _widened(white, kernel(x[self._n :], x), noise)
         self._seen, self._white = right(kernel.scaled(x)), np.ascontiguousarray(white.T)
         self._scratch = np.empty((3, _ROWS, len(x)))
 
@@ -89,12 +105,16 @@ class Process:
 
 _JITTER = 1e-8
 
+_INTERPOLATED = 1e-4
+"""The largest noise of a process whose standard deviation does not count noise."""
 
-def solved(correlations: Array, y: Array, noise: float) -> tuple[Array, Array, Array, float, float]:
+
+def solved(correlations: Array, y: Array, noise: Array | float) -> tuple[Array, Array, Array, float, float]:
     """The Cholesky factor and its inverse, the weights of y, the mean and the variance of the process.
 
     Args:
         correlations: Those of the points where `y` was seen; noise is added in place.
+        noise: Its variance as a share of that of the process, for all values or for each of them.
     """
     import numpy as np
 

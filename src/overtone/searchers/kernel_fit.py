@@ -32,30 +32,33 @@ _STARTS = ((0.0, -7.0), (0.5, -1.5))
 _LEAST_NOISE, _MOST_NOISE = -13.8, 0.0
 
 
-def fit(x: Array, y: Array, groups: Array, steps: int = 25) -> Kernel:
+def fit(x: Array, y: Array, groups: Array, extra: Array | float = 0.0, steps: int = 25) -> Kernel:
     """The most probable kernel for values `y` at the rows of `x`.
 
     Args:
         groups: For each column of x, the number of its group, from 0 on.
+        extra: The variance of each value's own noise, where that of `y` is about 1.
     """
     import numpy as np
 
     n_groups = int(groups.max()) + 1
     prior = _prior(n_groups)
     found = [
-        _descended(np.append(np.full(n_groups, prior + length), noise), x, y, groups, steps)
+        _descended(np.append(np.full(n_groups, prior + length), noise), x, y, groups, extra, steps)
         for length, noise in _STARTS
     ]
     return _kernel_at(min(found, key=lambda one: one[0])[1], groups)
 
 
-def refined(kernel: Kernel, x: Array, y: Array, groups: Array, steps: int = 5) -> Kernel:
+def refined(
+    kernel: Kernel, x: Array, y: Array, groups: Array, extra: Array | float = 0.0, steps: int = 5
+) -> Kernel:
     """A kernel that was fitted to fewer results, a few steps nearer to the most probable one for these."""
     import numpy as np
 
     lengths = kernel.lengths[np.unique(groups, return_index=True)[1]]
     theta = np.log(np.append(lengths, kernel.noise))
-    return _kernel_at(_descended(theta, x, y, groups, steps, pace=0.1)[1], groups)
+    return _kernel_at(_descended(theta, x, y, groups, extra, steps, pace=0.1)[1], groups)
 
 
 def _kernel_at(theta: Array, groups: Array) -> Kernel:
@@ -70,7 +73,13 @@ def _prior(n_groups: int) -> float:
 
 
 def _descended(
-    theta: Array, x: Array, y: Array, groups: Array, steps: int, pace: float = 0.3
+    theta: Array,
+    x: Array,
+    y: Array,
+    groups: Array,
+    extra: Array | float,
+    steps: int,
+    pace: float = 0.3,
 ) -> tuple[float, Array]:
     """The least cost from `theta` downhill, and where it is."""
     import numpy as np
@@ -81,7 +90,7 @@ def _descended(
     paces, before = np.full(len(theta), pace), np.zeros(len(theta))
     best, best_theta = np.inf, theta
     for _ in range(steps):
-        value, slope = cost(theta, x, y, groups, prior)
+        value, slope = cost(theta, x, y, groups, prior, extra)
         if value < best:
             best, best_theta = value, theta
         agrees = np.sign(slope * before)
@@ -93,7 +102,9 @@ def _descended(
     return best, best_theta
 
 
-def cost(theta: Array, x: Array, y: Array, groups: Array, prior: float) -> tuple[float, Array]:
+def cost(
+    theta: Array, x: Array, y: Array, groups: Array, prior: float, extra: Array | float = 0.0
+) -> tuple[float, Array]:
     """What is minimised, up to a constant, and its gradient: the negative logarithm of the posterior."""
     import numpy as np
 
@@ -103,7 +114,7 @@ def cost(theta: Array, x: Array, y: Array, groups: Array, prior: float) -> tuple
     distances, decay = np.empty_like(correlations), np.empty_like(correlations)
     correlated(correlations, distances, decay)
     try:
-        lower, whitened, alpha, _, variance = solved(correlations, y, kernel.noise)
+        lower, whitened, alpha, _, variance = solved(correlations, y, kernel.noise + extra)
     except np.linalg.LinAlgError:
         return np.inf, np.zeros_like(theta)
     weights = whitened.T @ whitened

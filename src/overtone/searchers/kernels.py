@@ -7,15 +7,17 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from overtone.searchers.evidence import Evidence
 from overtone.searchers.gaussian_process import Kernel
 from overtone.searchers.kernel_fit import fit, refined
 
 Array = Any
 """A numpy array of floats."""
 
+Fitted = tuple[Array, Array, Any]
+"""Columns, values, and the variance of each value's own noise."""
+
 MOST_FITTED = 120
-"""Of how many results a kernel is fitted at most."""
+"""To how many results a kernel is fitted at most."""
 
 _MOST_RESULTS = 10_000_000
 
@@ -35,30 +37,27 @@ class Kernels:
         self._fitted: dict[tuple[str, int], Kernel] = {}
         self._refined: dict[tuple[str, int], Kernel] = {}
 
-    def of(self, what: str, every: Evidence, target: Callable[[Evidence], Array], is_quick: bool) -> Kernel:
-        """The kernel for all results.
+    def of(self, what: str, n: int, seen: Callable[[int], Fitted], is_quick: bool) -> Kernel:
+        """The kernel for the results of n trials.
 
         Args:
-            what: A name for `target`.
-            target: What the process is made to fit.
+            what: A name for `seen`.
+            seen: Columns, values and their noise, of the first so many trials.
         """
-        first = _last(8, MOST_FITTED if is_quick else len(every))
+        first = _last(8, MOST_FITTED if is_quick else n)
         kernel = self._fitted.get((what, first))
         if kernel is None:
-            seen = every.rows(slice(first)).best(MOST_FITTED)
-            kernel = self._fitted[what, first] = fit(seen.x, target(seen), self._groups)
-        return self._followed(kernel, what, every, target) if is_quick else kernel
+            x, y, extra = seen(first)
+            kernel = self._fitted[what, first] = fit(x, y, self._groups, extra)
+        return self._followed(kernel, what, n, seen) if is_quick else kernel
 
-    def _followed(
-        self, kernel: Kernel, what: str, every: Evidence, target: Callable[[Evidence], Array]
-    ) -> Kernel:
+    def _followed(self, kernel: Kernel, what: str, n: int, seen: Callable[[int], Fitted]) -> Kernel:
         numbers = _fits(16)
-        later = numbers[bisect_right(numbers, MOST_FITTED) : bisect_right(numbers, len(every))]
-        for n in later:
-            known = self._refined.get((what, n))
+        for later in numbers[bisect_right(numbers, MOST_FITTED) : bisect_right(numbers, n)]:
+            known = self._refined.get((what, later))
             if known is None:
-                seen = every.rows(slice(n)).best(MOST_FITTED)
-                known = self._refined[what, n] = refined(kernel, seen.x, target(seen), self._groups)
+                x, y, extra = seen(later)
+                known = self._refined[what, later] = refined(kernel, x, y, self._groups, extra)
             kernel = known
         return kernel
 

@@ -11,10 +11,11 @@ from threadpoolctl import ThreadpoolController
 from overtone.searchers.acquisition import log_feasible, log_improvement
 from overtone.searchers.encoding import Encoding
 from overtone.searchers.evidence import Evidence, Growing, seconds_between
-from overtone.searchers.gaussian_process import Process
-from overtone.searchers.kernels import MOST_FITTED, Kernels
+from overtone.searchers.final_values import final_values, log_seconds
+from overtone.searchers.gaussian_process import Kernel, Process
+from overtone.searchers.kernels import MOST_FITTED, Fitted, Kernels
 from overtone.searchers.targets import powered, ranked
-from overtone.searchers.told import Outcome, Point
+from overtone.searchers.told import Observation, Point
 from overtone.space import Cube
 
 Array = Any
@@ -49,19 +50,26 @@ QUICK = Effort(120, 256, 48)
 
 
 class Surrogate:
-    """Ranks points by what is to be expected of them."""
+    """Ranks points by what is to be expected of them.
 
-    def __init__(self, cube: Cube) -> None:
+    Args:
+        cube: The space.
+        is_finite: Whether no point is tried twice, so that noise at a point that was tried promises nothing.
+    """
+
+    def __init__(self, cube: Cube, is_finite: bool = False) -> None:
         self._encoding = Encoding(cube)
         self._d = len(cube)
+        self._is_finite = is_finite
         self._evidence = Growing(self._encoding)
         self._kernels = Kernels(self._encoding.groups)
         self._pools = ThreadpoolController()
 
     def ranked(
         self,
-        outcomes: Sequence[Outcome],
+        observations: Sequence[Observation],
         pending: Sequence[Point],
+        n_running: int,
         index: int,
         rng: Any,
         listed: Sequence[Point] | None = None,
@@ -69,6 +77,8 @@ class Surrogate:
         """Candidates, the most promising first.
 
         Args:
+            pending: Points of which nothing is known yet.
+            n_running: How many trials have not ended.
             index: Of the suggestion: one in two ranks results by their order alone, and of these and
                 of the others one in two stays near the best points.
             rng: A numpy generator.
@@ -76,12 +86,13 @@ class Surrogate:
         """
         # matrices are small, and the other cores belong to the trials
         with self._pools.limit(limits=1):
-            return self._ranked(outcomes, pending, index, rng, listed)
+            return self._ranked(observations, pending, n_running, index, rng, listed)
 
     def _ranked(
         self,
-        outcomes: Sequence[Outcome],
+        observations: Sequence[Observation],
         pending: Sequence[Point],
+        n_running: int,
         index: int,
         rng: Any,
         listed: Sequence[Point] | None,
@@ -89,16 +100,35 @@ class Surrogate:
         import numpy as np
 
         target = ranked if index // 2 % 2 else powered
-        every = self._evidence.of(outcomes)
-        gap = seconds_between(outcomes, len(pending))
+        every = self._evidence.of(observations)
+        gap = seconds_between(every, n_running)
         is_quick = len(every) > MOST_FITTED and gap is not None and gap < CHEAP_S
         effort = QUICK if is_quick else FULL
         seen = every.best(effort.most_seen)
         weights = rng.dirichlet(np.ones(seen.scores.shape[1]))
-        kernel = self._kernels.of(target.__name__, every, lambda some: target(some.score()), is_quick)
+
+        def kernel(what: str, values: Callable[[Evidence], tuple[Array, Any]]) -> Kernel:
+            def first(n: int) -> Fitted:
+                some = self._evidence.of(observations, n).best(MOST_FITTED)
+                return some.x, *values(some)
+
+            return self._kernels.of(what, len(every), first, is_quick)
+
+        def limit(i: int) -> Process:
+            found = kernel(f"limit {i}", lambda some: (some.violation(i), 0.0))
+            return Process(found, seen.x, seen.violation(i))
+
         waiting = self._encoding.columns(np.array(pending, float)) if pending else None
-        process = Process(kernel, seen.x, target(seen.score(weights)), waiting)
-        limits = [self._limit(i, every, seen, is_quick) for i in range(seen.violations.shape[1])]
+        values, noise = final_values(seen, target, weights)
+        found = kernel(target.__name__, lambda some: final_values(some, target))
+        interpolates = self._is_finite or bool(noise.any())
+        process = Process(found, seen.x, values, noise, waiting, interpolates)
+        limits = [limit(i) for i in range(seen.violations.shape[1])]
+        times = None if is_quick else log_seconds(seen)
+        cost, spread = None, 1.0
+        if times is not None:
+            spread = float(times.std())
+            cost = Process(kernel("seconds", _standard_times), seen.x, times / spread)
         mean, allowed = process.seen_mean, seen.is_allowed
         best = float(mean[allowed].max()) if allowed.any() else None
 
@@ -106,6 +136,8 @@ class Surrogate:
             at = self._encoding.columns(candidates)
             # while nothing is feasible the first aim is that something is
             found = np.zeros(len(at)) if best is None else log_improvement(*process.predict(at), best)
+            if cost is not None:
+                found = found - spread * cost.predict(at)[0]
             return sum((log_feasible(*limit.predict(at)) for limit in limits), found)
 
         if listed is not None:
@@ -147,10 +179,10 @@ class Surrogate:
         moved = self._encoding.jumped(moved, mask, rng)
         return np.abs(1 - np.abs(1 - moved))  # reflected at the cube's faces
 
-    def _limit(self, i: int, every: Evidence, seen: Evidence, is_quick: bool) -> Process:
-        """The process of a constraint metric."""
-        kernel = self._kernels.of(f"limit {i}", every, lambda some: some.violation(i), is_quick)
-        return Process(kernel, seen.x, seen.violation(i))
+
+def _standard_times(some: Evidence) -> tuple[Array, Any]:
+    times = log_seconds(some)
+    return (some.seconds * 0.0, 1.0) if times is None else (times / float(times.std()), 0.0)
 
 
 def _by_worth(candidates: Array, worths: Array) -> list[list[float]]:

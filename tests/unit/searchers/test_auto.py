@@ -5,7 +5,7 @@ import pytest
 from overtone.core.goal import Goal
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Result
+from overtone.core.types import Result, Why
 from overtone.errors import GoalError
 from overtone.searchers import AutoSearch
 from overtone.space import choice, randint, space, uniform
@@ -59,7 +59,7 @@ def test_known_points_need_a_mode_and_are_not_tried_again():
     searcher.goal = Goal("loss", "min")
     searcher.on_start({"n": randint(0, 4)}, 3)
     assert next(iter(searched(searcher, 9, lambda c: 0.0))) == {"n": 2}
-    assert searcher._told.outcomes[0].scores == (-0.5,)
+    assert searcher._told.observations[0].scores == (-0.5,)
     assert sorted(p[0] for p in searcher._distinct.taken) == [0.125, 0.375, 0.625, 0.875]
 
 
@@ -69,3 +69,79 @@ def test_trials_of_others_are_learnt_from_and_not_repeated():
     searcher.on_result(known, Result(1, 1.0, (1.0,), (), {}))
     searcher.on_trial_end(known)
     assert sorted(c["n"] for c in searched(searcher, 5, lambda c: 0.0)) == [0, 2]
+
+
+def reported(searcher, trial, t, score, seconds):
+    searcher.on_result(trial, Result(t, score, (score,), (), {"time_total_s": seconds}))
+
+
+def ended(searcher, trial, rule):
+    trial.status, trial.why = Status.TERMINATED, Why(rule)
+    searcher.on_trial_end(trial)
+
+
+def halved(searcher, n, asks=True, known=()):
+    """The configs of n trials of up to 27 results, a third of which are run whole; others stop after 1 or 3.
+
+    Args:
+        asks: Whether to ask; False to tell what is `known`, as a resume does.
+    """
+    found = []
+    for i in range(n):
+        config = searcher.suggest(i) if asks else known[i]
+        searcher.on_suggested(i, config)
+        found.append(config)
+        trial = Trial(str(i), i, config, CPU, Status.RUNNING, suggestion=i)
+        last = (27, 1, 3)[i % 3]
+        for t in range(1, last + 1):
+            reported(searcher, trial, t, -((config["x"] - 0.7) ** 2) - 1 / t, 2.0 * t)
+        ended(searcher, trial, "max_t" if last == 27 else "asha")
+    return found
+
+
+def test_a_resume_under_early_stopping_gives_the_suggestions_of_the_uncut_run():
+    domains = {"x": uniform(0, 1), "y": uniform(0, 1)}
+    uncut = auto(domains)
+    known = halved(uncut, 20)
+    resumed = auto(domains)
+    halved(resumed, 20, asks=False, known=known)
+    assert resumed.suggest(20) == uncut.suggest(20)
+
+
+def test_a_trial_that_was_stopped_early_does_not_count_with_its_early_value():
+    searcher = auto({"x": uniform(0, 1)})
+    found = [config["x"] for config in halved(searcher, 40)]
+    chosen = [x for i, x in enumerate(found) if abs(x - searcher._sobol.point(i)[0]) > 1e-9]
+    # by the last values alone, the trials that were run whole are the best ones, wherever they are
+    assert len(chosen) >= 5
+    assert sum(0.5 < x < 0.9 for x in chosen) > 0.6 * len(chosen)
+
+
+def test_most_of_the_time_goes_to_space_filling_points_if_a_scheduler_stops_trials():
+    searcher = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
+    halved(searcher, 40)
+    exploration = searcher._exploration
+    assert 0.6 < exploration._explored_s / exploration._all_s < 0.95
+    never = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
+    searched(never, 12, lambda c: c["x"])
+    assert not never._exploration.is_due
+
+
+def test_a_dear_region_is_left_for_a_cheap_one_that_is_as_good():
+    searcher = auto({"x": uniform(0, 1)})
+    found = []
+    for i in range(16):
+        config = searcher.suggest(i)
+        searcher.on_suggested(i, config)
+        found.append(config["x"])
+        trial = Trial(str(i), i, config, CPU, Status.RUNNING, suggestion=i)
+        # two optima; the one at 0.8 takes 20 times as long
+        reported(
+            searcher,
+            trial,
+            1,
+            -min(abs(config["x"] - 0.2), abs(config["x"] - 0.8)),
+            1 + 19 * (config["x"] > 0.5),
+        )
+        ended(searcher, trial, "returned")
+    assert sum(x < 0.5 for x in found[5:]) > sum(x > 0.5 for x in found[5:])

@@ -2,21 +2,15 @@
 
 import numpy as np
 
-from overtone.searchers.evidence import Evidence
 from overtone.searchers.kernels import Kernels, _fits, _last
 
 GROUPS = np.array([0, 1])
 
 
-def evidence(n):
+def seen(n):
     rng = np.random.default_rng(0)
-    points = rng.random((n, 2))
-    scores = np.sin(5 * points[:, :1]) - points[:, 1:] + 0.3 * rng.standard_normal((n, 1))
-    return Evidence(points, points, scores, np.empty((n, 0)))
-
-
-def values(some):
-    return some.score()
+    points = rng.random((500, 2))[:n][-120:]
+    return points, np.sin(5 * points[:, 0]) - points[:, 1], 0.0
 
 
 def test_fits_are_at_fixed_numbers_of_results():
@@ -25,11 +19,11 @@ def test_fits_are_at_fixed_numbers_of_results():
 
 def test_quick_kernels_follow_from_each_other():
     first, second = [n for n in _fits(16) if n > 120][:2]
-    kernels, every = Kernels(GROUPS), evidence(second)
-    found = {n: kernels.of("y", every.rows(slice(n)), values, True) for n in range(first - 1, second + 1)}
+    kernels = Kernels(GROUPS)
+    found = {n: kernels.of("y", n, seen, True) for n in range(first - 1, second + 1)}
     assert found[first - 1] is not found[first]
     assert found[first] is found[second - 1]
     assert found[second] is not found[first]
-    again = Kernels(GROUPS).of("y", every, values, True)
+    again = Kernels(GROUPS).of("y", second, seen, True)
     assert again.noise == found[second].noise
     assert (again.lengths == found[second].lengths).all()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from overtone.searchers.surrogate import QUICK, Surrogate
-from overtone.searchers.told import Outcome
+from overtone.searchers.told import Observation
 from overtone.space import Cube, uniform
 
 
@@ -11,11 +11,12 @@ def test_quick_suggestions_depend_on_the_results_alone():
     """One that was asked all the time says what one says that is asked now, as after a resume."""
     rng = np.random.default_rng(0)
     told = [
-        Outcome(tuple(map(float, point)), (float(-point.sum()),), (), 0.01) for point in rng.random((150, 2))
+        Observation(i, tuple(map(float, point)), (float(-point.sum()),), (), 0.01)
+        for i, point in enumerate(rng.random((150, 2)))
     ]
     often, once = (Surrogate(Cube({"x": uniform(0, 1), "y": uniform(0, 1)})) for _ in range(2))
     for n in (122, 127, 128, 131, 132, 150):
-        often.ranked(told[:n], [], 0, np.random.default_rng(1))
-    found = [one.ranked(told, [], 0, np.random.default_rng(1)) for one in (often, once)]
+        often.ranked(told[:n], [], 0, 0, np.random.default_rng(1))
+    found = [one.ranked(told, [], 0, 0, np.random.default_rng(1)) for one in (often, once)]
     assert found[0] == found[1]
     assert len(found[0]) == 64 + QUICK.n_moved  # it was quick

@@ -1,0 +1,254 @@
+"""Regret over simulated time of `search_alg="auto"` under early stopping, beside other searchers.
+
+    python benchmarks/search_curves.py run DATA --out results.jsonl [--quick] [--seeds 5] [--tasks NAME ...]
+        [--methods NAME ...] [--neighbours 1 5]
+    python benchmarks/search_curves.py table --out results.jsonl
+
+`DATA` is the folder with `curves/`. Tasks are those of LCBench and TaskSet: a trial has the curve of the
+recorded configuration that is nearest to its own (`--neighbours 1`), or a mean of those of the nearest 5, by
+inverse distances. Four workers search for the time that they need for 30 whole trials. Each method is a
+searcher and a scheduler; `bohb` and `dehb` are Overtone's; `optuna` is Optuna's default sampler with its
+HyperbandPruner, on a heap of virtual times. Searches in `--out` are not run again. `--quick` takes two tasks
+of each family and two seeds.
+
+Regret is the distance from the best recorded value, as a share of the distance between that value and the
+median of final values. A figure is its mean over time, from a tenth of the budget on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import json
+import statistics
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from curves import Task, tables
+
+from overtone import tune
+from overtone.curves import CurveTable
+from overtone.named import create_scheduler, create_searcher
+from overtone.research import Problem, compare
+
+WORKERS = 4
+WHOLE_TRIALS = 30
+ETA = 3
+CHOSEN_ON = {"3945", "146212", "168331", "189866"}
+"""Tasks on which constants of `auto` were chosen; the others judge it."""
+
+LCBENCH = {
+    "batch_size": tune.lograndint(16, 513),
+    "learning_rate": tune.loguniform(1e-4, 1e-1),
+    "momentum": tune.uniform(0.1, 0.99),
+    "weight_decay": tune.uniform(1e-5, 1e-1),
+    "num_layers": tune.randint(1, 6),
+    "max_units": tune.lograndint(64, 1025),
+    "max_dropout": tune.uniform(0.0, 1.0),
+}
+"""The space of Zimmer et al. (2021); that of TaskSet is what its configurations span."""
+
+Step = tuple[float, float]
+"""Seconds, and the best value by then."""
+
+
+def rungs(name: str, **others: Any) -> Callable[[Problem], Any]:
+    return lambda problem: create_scheduler(name, max_t=problem.max_t, reduction_factor=ETA, **others)
+
+
+SCHEDULERS: dict[str, Any] = {
+    "asha": rungs("asha", grace_period=1),
+    "hyperband": rungs("hyperband"),
+    "auto": "auto",
+    "bohb": rungs("hb_bohb"),
+    "dehb": rungs("dehb"),
+}
+METHODS = {
+    **{f"{searcher} + {one}": (searcher, one) for one in ("asha", "hyperband", "auto")
+       for searcher in ("auto", "random")},
+    "bohb": ("bohb", "bohb"),
+    "dehb": (None, "dehb"),
+    "optuna": ("optuna", "hyperband"),
+}  # fmt: skip
+
+
+def problem_of(task: Task, neighbours: int) -> Problem:
+    """The search problem of a task: its hyperparameters, and a budget of time."""
+    columns = {name: task.table._columns[name] for name in task.table.metric_names}
+    table = CurveTable(
+        task.table.configs, columns, task.table._elapsed, lengths=task.table.lengths, surrogate=neighbours,
+        space=LCBENCH if task.family == "lcbench" else None, name=task.table.__name__,
+    )  # fmt: skip
+    elapsed = task.table._elapsed
+    whole = task.max_t if elapsed is None else float(np.mean([row[-1] for row in elapsed]))
+    return Problem(
+        table, task.metric, task.mode, name=task.name, family=task.family, max_t=task.max_t, num_samples=-1,
+        space=table.space(), budget_s=WHOLE_TRIALS * whole / WORKERS,
+    )  # fmt: skip
+
+
+def searched(method: str, problem: Problem, seed: int) -> list[Step]:
+    """The best value over time of one search."""
+    searcher, scheduler = METHODS[method]
+    if searcher == "optuna":
+        return optuna_search(problem, seed)
+
+    def made(problem: Problem) -> Any:
+        return create_searcher(searcher or "random", num_samples=-1)
+
+    chosen: dict[str, Any] = {str(searcher): made if searcher in ("auto", "bohb") else None}
+    frame = compare(
+        {scheduler: SCHEDULERS[scheduler]}, chosen, [problem], WORKERS, [seed], processes=0, progress=False
+    )
+    if error := frame["error"].iloc[-1]:
+        sys.exit(f"{method} on {problem.name}: {error}")
+    return list(zip(frame["time_s"].tolist(), frame["value"].tolist(), strict=True))
+
+
+def optuna_search(problem: Problem, seed: int) -> list[Step]:
+    """Optuna's default sampler with its HyperbandPruner, on a heap of virtual times."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    warnings.simplefilter("ignore")
+    is_max, length = problem.mode == "max", problem.max_t or 1
+    pruner = optuna.pruners.HyperbandPruner(min_resource=1, max_resource=length, reduction_factor=ETA)
+    study = optuna.create_study(
+        direction="maximize" if is_max else "minimize", pruner=pruner,
+        sampler=optuna.samplers.TPESampler(seed=seed),
+    )  # fmt: skip
+    heap: list[Any] = []
+    steps: list[Step] = []
+    n = 0
+
+    def begin(now: float) -> None:
+        nonlocal n
+        trial = study.ask()
+        curve = problem.trainable.curve_of({
+            name: trial.suggest_int(name, domain.lower, domain.upper - 1, log=domain.log)
+            if domain.name.endswith("randint") else
+            trial.suggest_float(name, domain.lower, domain.upper, log=domain.log)
+            for name, domain in problem.space.items()
+        })  # fmt: skip
+        n += 1
+        heapq.heappush(heap, (now + curve(1)[1], n, 1, trial, curve))
+
+    for _ in range(WORKERS):
+        begin(0.0)
+    best = float("nan")
+    while heap:
+        now, number, t, trial, curve = heapq.heappop(heap)
+        if now > (problem.budget_s or 0.0):
+            return [*steps, (problem.budget_s or 0.0, best)]
+        value = curve(t)[0][problem.metric]
+        if value == value and not (value <= best if is_max else value >= best):
+            best = value
+            steps.append((now, best))
+        trial.report(value, t)
+        coming = curve(t + 1)
+        if coming is None or trial.should_prune():
+            failed = optuna.trial.TrialState.FAIL if value != value else None
+            pruned = optuna.trial.TrialState.PRUNED if coming is not None else None
+            study.tell(trial, None if failed or pruned else value, state=failed or pruned)
+            begin(now)
+        else:
+            heapq.heappush(heap, (now + coming[1], number, t + 1, trial, curve))
+    return steps
+
+
+def regret(problem: Problem, steps: list[Step]) -> tuple[float, float]:
+    """Mean regret over time, and regret at the end."""
+    sign = 1.0 if problem.mode == "max" else -1.0
+    table, length = problem.trainable, problem.max_t or 1
+    finals = []
+    for row in range(len(table)):
+        values = [sign * table.curve_of({"row": row})(t)[0][problem.metric] for t in range(1, length + 1)]
+        finals.append(np.nan_to_num(max(one for one in [*values, -np.inf] if one == one), neginf=-1e9))
+    best, middle = max(finals), statistics.median(finals)
+    budget = problem.budget_s or 0.0
+    times, values = np.array([0.0, *(one[0] for one in steps)]), [middle, *(sign * one[1] for one in steps)]
+    at = np.searchsorted(times, np.linspace(0.1, 1, 91) * budget, side="right") - 1
+    regrets = np.minimum((best - np.maximum.accumulate(values)[at]) / (best - middle), 1.0)
+    return float(regrets.mean()), float(regrets[-1])
+
+
+def run(args: argparse.Namespace) -> None:
+    """Every search that `out` lacks, one seed after the other."""
+    known = {(one["method"], one["task"], one["neighbours"], one["seed"]) for one in results(args.out)}
+    problems = [(n, one) for n in args.neighbours for one in wanted(args, n)]
+    for seed in range(args.first_seed, args.first_seed + args.seeds):
+        for neighbours, problem in problems:
+            for method in args.methods:
+                if (method, problem.name, neighbours, seed) in known:
+                    continue
+                mean, end = regret(problem, searched(method, problem, seed))
+                found = {"method": method, "task": problem.name, "family": problem.family, "seed": seed,
+                         "neighbours": neighbours,
+                         "mean": mean, "end": end}  # fmt: skip
+                with args.out.open("a") as file:
+                    file.write(json.dumps(found) + "\n")
+
+
+def wanted(args: argparse.Namespace, neighbours: int) -> Iterator[Problem]:
+    for family in args.families:
+        for i, task in enumerate(tables(args.data, family)):
+            is_asked = task.name in args.tasks if args.tasks else not args.quick or i < 2
+            if is_asked:
+                yield problem_of(task, neighbours)
+
+
+def results(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+
+
+def interval(values: list[float]) -> str:
+    """The mean with its 95 % bootstrap interval over seeds."""
+    drawn = np.random.default_rng(0).choice(values, (2000, len(values))).mean(1)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return f"{statistics.mean(values):.3f} ({low:.3f} to {high:.3f})"
+
+
+def table(out: Path) -> None:
+    """Means over seeds of the regret over time, as Markdown."""
+    found = results(out)
+    methods = [one for one in METHODS if any(row["method"] == one for row in found)]
+    for family, n in sorted({(row["family"], row["neighbours"]) for row in found}):
+        some = [row for row in found if (row["family"], row["neighbours"]) == (family, n)]
+        n_seeds = len({row["seed"] for row in some})
+        print(f"\n{family}, neighbours: {n}, seeds: {n_seeds}\n")
+        print(f"| task | {' | '.join(methods)} |\n|---|{'---:|' * len(methods)}")
+        for task in dict.fromkeys(row["task"] for row in some):
+            by = {method: [row["mean"] for row in some if (row["task"], row["method"]) == (task, method)]
+                  for method in methods}  # fmt: skip
+            cells = [interval(values) if values else "-" for values in by.values()]
+            shown = task.replace("FixedTextRNNClassification_", "")
+            print(f"| {shown}{' (chosen on)' if task in CHOSEN_ON else ''} | {' | '.join(cells)} |")
+
+
+def main() -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--out", type=Path, default=Path("search-curves.jsonl"))
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--families", nargs="+", default=["lcbench", "taskset"])
+    parser.add_argument("--neighbours", nargs="+", type=int, default=[1, 5])
+    parser.add_argument("--tasks", nargs="*", default=[])
+    parser.add_argument("--methods", nargs="+", default=[*METHODS])
+    args = parser.parse_args()
+    if args.what == "table":
+        table(args.out)
+        return
+    args.seeds = args.seeds or (2 if args.quick else 5)
+    run(args)
+
+
+if __name__ == "__main__":
+    main()

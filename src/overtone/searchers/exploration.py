@@ -1,0 +1,58 @@
+"""How much time goes to space-filling points if a scheduler stops trials early.
+
+A scheduler compares trials with each other. If all of them come from one good region, most of what it stops
+is as good as what it keeps, and a search that has settled too early never learns so. Points that are not
+chosen by the model cost little then, since most of them are stopped at once.
+"""
+
+from __future__ import annotations
+
+from overtone.core.trial import Trial
+from overtone.core.types import Result
+from overtone.searchers.told import seconds_of, was_stopped_early
+
+SHARE = 0.75
+"""The share of the trials' time that space-filling points get if a scheduler stops trials early."""
+
+
+class Exploration:
+    """Counts the time of trials (their t if it is unknown), and of those among them that explore.
+
+    Attributes:
+        is_stopping: Whether a scheduler was seen to stop or pause a trial early.
+    """
+
+    def __init__(self) -> None:
+        self.is_stopping = False
+        self._indices: set[int] = set()
+        self._seconds: dict[str, float] = {}
+        self._all_s = self._explored_s = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the next suggestion explores."""
+        return self.is_stopping and self._explored_s <= SHARE * self._all_s
+
+    def add(self, index: int) -> None:
+        """Count the trial of this suggestion as one that explores."""
+        self._indices.add(index)
+
+    def on_result(self, trial: Trial, result: Result) -> None:
+        """Add the time since the trial's previous result."""
+        seconds = seconds_of(result)
+        if seconds is None:
+            seconds = result.t
+        passed = max(seconds - self._seconds.get(trial.id, 0.0), 0.0)
+        self._seconds[trial.id] = seconds
+        self._all_s += passed
+        if trial.suggestion in self._indices:
+            self._explored_s += passed
+        # a trial that continues after a pause at a rung
+        self.is_stopping = self.is_stopping or (trial.why is not None and trial.why.rung is not None)
+
+    def on_trial_end(self, trial: Trial) -> None:
+        """Forget a trial."""
+        self._seconds.pop(trial.id, None)
+        if trial.suggestion is not None:
+            self._indices.discard(trial.suggestion)
+        self.is_stopping = self.is_stopping or was_stopped_early(trial)
