@@ -240,11 +240,12 @@ class Codec:
 
     # --- reading -----------------------------------------------------------------------
 
-    def decode(self, body: bytes, lazy: bool = False) -> m.Record | None:
+    def decode(self, body: bytes, lazy: bool = False, raw: bool | None = None) -> m.Record | None:
         """The record in an unsealed line; None for one that holds no event.
 
         Args:
-            lazy: Leave metrics undecoded until somebody looks at them, and `raw` empty.
+            lazy: Leave metrics undecoded until somebody looks at them.
+            raw: Whether reports have the text of their metrics, too; by default unless `lazy`.
 
         Raises:
             StorageError: It holds something that this version does not know.
@@ -252,11 +253,11 @@ class Codec:
         try:
             found = PLAIN_REPORT.match(body)
             if found is None:
-                return self._decode(body, lazy)
+                return self._decode(body, lazy, raw)
             n, time, trial_id, attempt, t = found.groups()
-            metrics, raw = _metrics(body, found.end(), lazy)
+            metrics, text = _metrics(body, found.end(), lazy, raw)
             return m.Record(
-                int(n), m.Reported(float(time), trial_id.decode(), int(attempt), int(t), metrics, None, raw)
+                int(n), m.Reported(float(time), trial_id.decode(), int(attempt), int(t), metrics, None, text)
             )
         except OvertoneError:
             raise
@@ -266,7 +267,7 @@ class Codec:
                 f"({type(error).__name__}: {error!s:.200}): it was made by something else"
             ) from error
 
-    def _decode(self, body: bytes, lazy: bool) -> m.Record | None:
+    def _decode(self, body: bytes, lazy: bool, raw: bool | None) -> m.Record | None:
         """As `decode`, for all that is no plain report."""
         self._read = (None, None)  # one record may name a config twice
         begin = 0
@@ -283,7 +284,7 @@ class Codec:
                 f"pip install -U overtone"
             )
         if kind == "reported":
-            document["metrics"], document["raw"] = _metrics(body, begin, lazy)
+            document["metrics"], document["raw"] = _metrics(body, begin, lazy, raw)
         n, ruled = document.pop("n"), document.pop("choices", ())
         choices = tuple([self._message(_CHOICES[one.pop("c")], one) for one in ruled])
         return m.Record(n, self._message(_EVENTS[kind], document), choices)
@@ -307,14 +308,15 @@ class Codec:
         return _made(kind, document)
 
 
-def _metrics(body: bytes, begin: int, lazy: bool) -> tuple[Metrics, str]:
+def _metrics(body: bytes, begin: int, lazy: bool, raw: bool | None) -> tuple[Metrics, str]:
     if lazy:
-        return LazyMetrics(body[begin:]), ""
-    raw = body[begin:].decode()
-    metrics = loads(raw)
+        text = body[begin:]
+        return LazyMetrics(text), text.decode() if raw else ""
+    whole = body[begin:].decode()
+    metrics = loads(whole)
     if type(metrics) is not dict:
         raise TypeError("metrics that are no object")
-    return metrics, raw
+    return metrics, whole if raw is not False else ""
 
 
 def _split_metrics(body: bytes) -> tuple[dict[str, Any], int]:

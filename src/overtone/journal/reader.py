@@ -32,15 +32,16 @@ class Reader:
         lazy: bool = False,
         codec: Codec | None = None,
         n: int = 0,
+        raw: bool | None = None,
     ) -> None:
         self.lines = Lines(path, from_offset, n, tail)
-        self._lazy = lazy
+        self._lazy, self._raw = lazy, raw
         self._codec = codec or Codec()
 
     def __iter__(self) -> Iterator[Record]:
-        decode, lazy = self._codec.decode, self._lazy
+        decode, lazy, raw = self._codec.decode, self._lazy, self._raw
         for body in self.lines:
-            record = decode(body, lazy)
+            record = decode(body, lazy, raw)
             if record is not None:
                 yield record
 
@@ -85,7 +86,7 @@ def read(
         from_offset: Go on from `reader.lines.offset` of an earlier reader.
         tail: "drop" the torn end that a crash may leave (`reader.lines.dropped_bytes` tells
             how much), or "error".
-        lazy: Leave metrics undecoded until somebody looks at them, and `raw` empty.
+        lazy: Leave metrics undecoded until somebody looks at them, and the `raw` of reports empty.
         codec: Needed where configs hold what is not data.
         n: The `reader.lines.n` of that earlier reader: no record may be missing between.
 
@@ -109,12 +110,16 @@ def follow(
     poll_s: float = 0.2,
     *,
     lazy: bool = False,
+    raw: bool | None = None,
     codec: Codec | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Record]:
     """The records of a journal that is being written, as they come; ends after `stop()` is true.
 
     What was written before `stop()` became true is still yielded.
+
+    Args:
+        lazy, raw: See `Codec.decode`.
     """
     offset = n = seen = 0
     unfinished = Unfinished(path)
@@ -128,7 +133,7 @@ def follow(
             offset = n = 0
         # an unfinished line is read once it ends: reading it at each poll takes quadratic time
         if size > offset and (is_last or unfinished.has_end(offset, size)):
-            reader = Reader(path, offset, "drop", lazy, codec, n)
+            reader = Reader(path, offset, "drop", lazy, codec, n, raw)
             for record in reader:
                 if record.n > seen:
                     seen = record.n

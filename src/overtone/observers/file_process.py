@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from overtone.core.messages import Reported
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import SpaceError
@@ -97,8 +98,11 @@ def write_files(
         mark.check()
 
     journal = os.path.join(mark.folder, JOURNAL)
-    for record in follow(journal, stop, FOLLOW_EVERY_S, codec=Codec(None, _config), sleep=rest):
-        for observer in observers:
+    followers = [one for one in observers if one.follows_results]
+    codec = Codec(None, _config)
+    for record in follow(journal, stop, FOLLOW_EVERY_S, lazy=True, raw=True, codec=codec, sleep=rest):
+        is_result = not record.choices and type(record.event) is Reported
+        for observer in followers if is_result else observers:
             observer.on_record(record)
         if record.n % FLUSH_EVERY == 0:
             for observer in observers:

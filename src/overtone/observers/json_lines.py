@@ -45,7 +45,7 @@ class JsonLines(Observer):
             raw = event.raw
             if len(raw) < 3 or '"__float__"' in raw or "\n" in raw:
                 raw = _encode(dict(event.metrics) or {"timesteps_total": None})
-            if "timesteps_total" in event.metrics or '"timesteps_total":' in raw:
+            if '"timesteps_total":' in raw:
                 self._files.add(row.id, RESULT_JSON, raw[:-1] + ending)
             else:
                 self._files.add(row.id, RESULT_JSON, f'{raw[:-1]},"timesteps_total":null{ending}')
