@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from overtone import tune
 from overtone.core.job import Job
 from overtone.core.messages import NEVER, Ended, Event, Halt, Proceed, Reported, Start, Started
 from overtone.core.resources import Placement, Resources
@@ -496,6 +497,7 @@ def test_close_from_a_signal_during_poll(run: Callable[..., Run]) -> None:
 DRIVER = """
 import os, subprocess, sys, tempfile
 from pathlib import Path
+from overtone import tune
 from overtone.core.job import Job
 from overtone.core.messages import NEVER, Ended, Reported, Start
 from overtone.core.resources import Placement, Resources
@@ -633,3 +635,13 @@ def test_kill_9_of_the_driver_while_the_server_imports(tmp_path: Path) -> None:
     driver.kill()
     driver.communicate()
     wait_until_gone([int(says.read_text())])
+
+
+def loaded_before(config: dict[str, Any]) -> dict[str, Any]:
+    return {"modules": [name for name in sys.modules if name.startswith("overtone.tune")]}
+
+
+def test_what_report_needs_is_imported_before_trials_are_forked(tmp_path: Path) -> None:
+    analysis = tune.run(loaded_before, storage_path=str(tmp_path), verbose=0)
+
+    assert "overtone.tune.session" in analysis.trials[0].last_result["modules"]

@@ -9,7 +9,7 @@ import os
 import pickle
 import struct
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
@@ -51,7 +51,7 @@ class Surroundings:
 _loading: list[bool] = []
 """Not empty while this process loads a Job."""
 
-_IMPORTED_LATE = {"torch": "torch._dynamo"}
+_IMPORTED_LATE = {"torch": "torch._dynamo", "overtone.tune": "overtone.tune.session"}
 """What a library imports only at first use: torch at the first optimizer, for seconds in each fork."""
 
 
@@ -95,14 +95,18 @@ def load_job(descriptor: int, surroundings: Surroundings) -> Job:
         job = cast(Job, pickle.loads(pickled))
     finally:
         _loading.pop()
-    late = [later for first, later in _IMPORTED_LATE.items() if first in sys.modules]
-    for name in (*surroundings.preload, *late):
+    _try_to_import(surroundings.preload)
+    _try_to_import([later for first, later in _IMPORTED_LATE.items() if first in sys.modules])
+    _furnish_main(job.trainable)
+    return job
+
+
+def _try_to_import(names: Iterable[str]) -> None:
+    for name in names:
         try:
             importlib.import_module(name)
         except Exception:
             pass  # the trial will meet it where it imports that module itself
-    _furnish_main(job.trainable)
-    return job
 
 
 def explain(error: BaseException) -> tuple[str, str]:

@@ -122,7 +122,11 @@ def _imported_inside(trainable: Any) -> list[str]:
     for member in members:
         code = getattr(member, "__code__", None)
         if code is not None:
+            package = ""
             for instruction in dis.get_instructions(code):
-                if instruction.opname == "IMPORT_NAME" and instruction.argval in sys.modules:
-                    names[instruction.argval] = None
-    return list(names)
+                if instruction.opname == "IMPORT_NAME":
+                    package = instruction.argval
+                    names[package] = None
+                elif instruction.opname == "IMPORT_FROM":  # which may be a module, too
+                    names[f"{package}.{instruction.argval}"] = None
+    return [name for name in names if name in sys.modules]
