@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,10 @@ class Fold:
             raise ValueError("trials that have no status")
         if type(planned) not in (int, type(None)) or type(started) not in _VALUES:
             raise ValueError("a plan or a beginning that is no number")
+        if not all(map(isfinite, (data["time"], started or 0.0))):
+            raise ValueError("a time that is not finite")
+        if goal is None and any(value is not None for _, value in data["trials"].values()):
+            raise ValueError("values of no metric")
         if goal is not None and (len(goal) != 2 or set(map(type, goal)) != {str}):
             raise ValueError("a goal without a metric")
         return cls(data)

@@ -72,5 +72,5 @@ def load_fold(journal: Path) -> Fold | None:
         fold = Fold.of_data(data)
         is_same = type(head["offset"]) is int and head["offset"] == data["offset"] > 0
         return fold if is_same and checksum_of(journal, 0, data["offset"], 0) == head["crc"] else None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None

@@ -1,7 +1,7 @@
 """The body of the process that writes the text files of trials: it follows the journal of a run.
 
-It ends when its standard input does and all is written, or as soon as its parent is gone: a resume
-compares the files with the journal anyway.
+It ends when something comes on its standard input, or that ends, and all is written; or as soon as its
+parent is gone: a resume compares the files with the journal anyway.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from overtone.core.messages import Record
@@ -76,6 +77,14 @@ class FileWriter(Observer):
             from overtone.observers.file_process import write_files
 
             write_files(self._mark)
-        elif problem := ended(self._process):
+        elif problem := self._ended(self._process):
             self._mark.check()
             raise StorageError(f"files of trials below {self._mark.folder} cannot be written: {problem}")
+
+    @staticmethod
+    def _ended(process: Popen[bytes]) -> str:
+        assert process.stdin is not None
+        with suppress(OSError):
+            process.stdin.write(b"\n")  # a child that the driver has forked may hold the other end, too
+            process.stdin.flush()
+        return ended(process)

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 _LOOK_EVERY_S = 0.25
+_KILL_AFTER_S = 5.0
+"""An end that was asked for waits so long for such a process."""
+
 _PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2 + n:]; "  # first: '' is the current folder
     "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
-    "from {module} import main; main(*map(json.loads, sys.argv[2:]))"
+    "import json; from {module} import main; main(*map(json.loads, sys.argv[2:2 + n]))"
 )
 
 
@@ -35,12 +38,12 @@ def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
     """
     import subprocess
 
-    path = json.dumps([os.path.abspath(one) for one in sys.path])
+    path = [os.path.abspath(one) for one in sys.path]
     given = [json.dumps(one) for one in (folder, os.getpid(), *arguments)]
     lock = _locked(folder, is_shared=True)  # the process inherits it, and has it from its birth to its end
     try:
         return subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM.format(module=module), path, *given],
+            [sys.executable, "-c", _PROGRAM.format(module=module), str(len(given)), *given, *path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=() if lock is None or lock < 0 else (lock,),
@@ -52,18 +55,25 @@ def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
 
 
 def ended(process: Popen[bytes]) -> str:
-    """Let a process do all that it was told, and wait for its end; what went wrong, or nothing."""
+    """Let a process do all that it was told, and wait for its end; what went wrong, or nothing.
+
+    It goes on if somebody has stopped it. After Ctrl-C it is waited for a few seconds.
+    """
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(OSError):
         process.stdin.close()
-    is_told = False
+    kill_at = 0.0
     with DefaultSelector() as selector:
         selector.register(process.stdout, EVENT_READ)
         while not selector.select(_LOOK_EVERY_S):  # it says nothing before its end
-            if is_hurried() and not is_told:
+            if is_hurried() and not kill_at:
                 process.terminate()
-                is_told = True
+                kill_at = time.monotonic() + _KILL_AFTER_S
+            if kill_at and time.monotonic() > kill_at:
+                process.kill()
+            else:
+                process.send_signal(signal.SIGCONT)
     said = process.stdout.read().decode(errors="replace").strip()
     process.stdout.close()
     if process.wait() == 0:

@@ -70,7 +70,7 @@ class Counts:
 
 def _number(value: Any) -> float:
     if isinstance(value, (int, float)):
-        return value
+        return int(value) if isinstance(value, bool) else value
     return float(value.item() if hasattr(value, "item") else value)
 
 

@@ -105,7 +105,7 @@ def _try_to_import(names: Iterable[str]) -> None:
     for name in names:
         try:
             importlib.import_module(name)
-        except Exception:
+        except BaseException:
             pass  # the trial will meet it where it imports that module itself
 
 

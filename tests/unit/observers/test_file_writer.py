@@ -126,6 +126,43 @@ def test_a_process_that_was_killed_is_noticed(folder, journal, monkeypatch) -> N
     observer.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_child_of_the_driver_that_lives_on_does_not_hold_up_the_end(
+    folder, journal, expected, monkeypatch
+) -> None:
+    observer = started(folder, monkeypatch)
+    child = os.fork()  # it has all descriptors of this process, such as the other end of a pipe
+    if not child:
+        signal.pause()
+        os._exit(0)
+    try:
+        journal.append(RECORDS)
+        observer.close()
+        assert snapshot(folder) == expected
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_a_stopped_process_goes_on_at_the_end(folder, journal, expected, monkeypatch) -> None:
+    observer = started(folder, monkeypatch)
+    os.kill(observer._process.pid, signal.SIGSTOP)
+    journal.append(RECORDS)
+    observer.close()
+    assert snapshot(folder) == expected
+
+
+def test_modules_of_the_current_folder_are_not_imported(
+    folder, journal, expected, tmp_path, monkeypatch
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('the wrong json')")
+    monkeypatch.chdir(tmp_path)
+    observer = started(folder, monkeypatch)
+    journal.append(RECORDS)
+    observer.close()
+    assert snapshot(folder) == expected
+
+
 def test_nothing_is_written_into_another_folder_at_the_path(folder, journal, monkeypatch) -> None:
     journal.append(RECORDS)
     mark = FolderMark.of(folder)
