@@ -36,3 +36,7 @@ def test_done_is_a_truth_value() -> None:
         True,
         False,
     ]
+
+
+def test_timesteps_given_as_a_bool_are_a_number() -> None:
+    assert type(filled(Counts({}, lambda: 0.0), 1, 1.0, timesteps_total=True)["timesteps_total"]) is int
