@@ -90,11 +90,16 @@ class Leases:
         """(owner, why) of those that Ray does not make, since the last call."""
         return [self._refused.popleft() for _ in range(len(self._refused))]
 
-    def put_back(self, lease: Lease) -> None:
-        """Keep it for the next trial, unless others wait for it."""
+    def put_back(self, lease: Lease) -> bool:
+        """Keep it for the next trial, unless others wait for it; whether it was kept."""
         lease.idle_since = time.monotonic()
         self._idle.append(lease)
         self._return([lease])
+        return lease in self._idle
+
+    def use(self, lease: Lease) -> None:
+        """An idle one has a trial now."""
+        self._idle.remove(lease)
 
     def drop(self, lease: Lease) -> None:
         """Return it to Ray."""

@@ -192,14 +192,28 @@ class Trials:
         for owner, lease in self._leases.granted():
             trial: Trial | None = owner
             if trial is None:  # on a node that is new, wanted ones are given before a trial asks
-                alike = [one for one in self._asks.values() if one.start.resources == lease.shape]
-                trial = next((one for one in alike if self._suits(lease, one)), alike[0] if alike else None)
+                trial = self._asking_for(lease)
                 if trial is not None:
                     self._leases.forget(trial)
             if trial is not None and self._asks.get(trial.start.trial_id) is trial:
                 self._give(trial, lease)
             else:
-                self._leases.put_back(lease)
+                self._put_back(lease)
+
+    def _put_back(self, lease: Lease) -> None:
+        """Give a lease to the next trial that asks for one like it, which Ray may not be asked for now."""
+        if not self._leases.put_back(lease):
+            return
+        trial = self._asking_for(lease)
+        if trial is not None:
+            self._leases.use(lease)
+            self._leases.forget(trial)
+            self._give(trial, lease)
+
+    def _asking_for(self, lease: Lease) -> Trial | None:
+        """The first trial that asks for such a lease, if there is one for the same nodes."""
+        alike = [one for one in self._asks.values() if one.start.resources == lease.shape]
+        return next((one for one in alike if self._suits(lease, one)), alike[0] if alike else None)
 
     def _suits(self, lease: Lease, trial: Trial) -> bool:
         """Whether it holds what a trial asks for, where it asks for it."""
@@ -348,7 +362,7 @@ class Trials:
         if trial.lease is None:
             return
         if trial.actor is None:
-            self._leases.put_back(trial.lease)
+            self._put_back(trial.lease)
         else:
             agents.end(trial.actor)
             self._leases.drop(trial.lease)  # with whatever else it has started there
@@ -371,7 +385,7 @@ class Trials:
         elif cause == "lost" or trial.actor is not None:
             self._leases.drop(trial.lease)
         else:
-            self._leases.put_back(trial.lease)
+            self._put_back(trial.lease)
         self.events.append(Ended(self._loop.now(), start.trial_id, start.attempt, cause, error))
 
 

@@ -39,8 +39,12 @@ class FakeLeases:
     def forget(self, owner: Any) -> None:
         self.forgotten.append(owner)
 
-    def put_back(self, lease: Lease) -> None:
+    def put_back(self, lease: Lease) -> bool:
         self.idle.append(lease)
+        return True
+
+    def use(self, lease: Lease) -> None:
+        self.idle.remove(lease)
 
     def drop(self, lease: Lease) -> None: ...
 
@@ -112,6 +116,17 @@ def test_a_lease_that_comes_after_another_was_used_is_kept_for_later() -> None:
     trials.take_granted()
     assert waiting(trials) == {"a": ["t0"]}
     assert len(leases.idle) == 1
+
+
+def test_the_lease_of_a_trial_that_ended_goes_to_one_that_asks() -> None:
+    trials, leases, _ = begin("a", "a")
+    first, second = leases.asked
+    leases.given = [(first, Lease(CPU, ("id-a",)))]
+    trials.take_granted()
+    trials._on_ended(first)
+    assert waiting(trials)["a"][-1] == second.start.trial_id
+    assert leases.forgotten == [second]
+    assert leases.idle == []
 
 
 def test_a_lease_on_a_node_where_no_agent_stays_is_of_no_use() -> None:
