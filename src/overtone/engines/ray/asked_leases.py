@@ -20,8 +20,11 @@ LOOK_AT = 8
 LOOSE_AFTER_S = 5.0
 """A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
 
-AGAIN_AFTER_S = 0.1
+AGAIN_AFTER_S = 0.3
 """Ray looks once a second for what a lease waits for; on a shared cluster it is asked again this early."""
+
+SETTLED_S = 0.3
+"""A group is not removed sooner after it was made: Ray may lose what it has reserved for it so far."""
 
 MOST_PROBES = 3
 """Ray is asked up to this often for the accelerators of a lease, if nodes are lost meanwhile."""
@@ -73,6 +76,7 @@ class AskedLeases:
         self._shown_at = 0.0
         self._beyond: frozenset[str] = frozenset()
         self._limits: Mapping[Resources, int] | None = None
+        self._has_unsettled = False
 
     def patience_s(self) -> float | None:
         """How long the thread may wait before the next look; None for ever."""
@@ -134,7 +138,7 @@ class AskedLeases:
 
     def limit(self, grants: Mapping[Resources, int] | None) -> None:
         """Let no more than these wait in Ray's queue, the oldest first; the others are withdrawn for now."""
-        self._limits = grants
+        self._limits, self._has_unsettled = grants, False
         left = Counter(grants or {})
         for wait in sorted(self._waits, key=lambda wait: wait.since):
             left[wait.shape] -= 1
@@ -145,6 +149,9 @@ class AskedLeases:
 
     def _take_back(self, wait: _Wait) -> None:
         if wait.group is not None and not wait.probes and not wait.is_withdrawn:
+            if time.monotonic() - wait.asked_at < SETTLED_S:
+                self._has_unsettled = True
+                return
             wait.is_withdrawn = True
             remove_group(wait.group)
 
@@ -158,6 +165,8 @@ class AskedLeases:
 
     def look(self) -> bool:
         """Take what Ray has given meanwhile; whether there was anything."""
+        if self._has_unsettled:
+            self.limit(self._limits)
         has_new = False
         for wait in self._waits[:LOOK_AT]:
             if self._is_there(wait):

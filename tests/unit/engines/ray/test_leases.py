@@ -88,7 +88,10 @@ def asked(queue: Queue) -> asked_leases.AskedLeases:
     return asked_leases.AskedLeases(lambda *_: None, lambda *_: None, False, {"team": "a"})
 
 
-def test_no_more_wait_in_rays_queue_than_are_due(asked: asked_leases.AskedLeases, queue: Queue) -> None:
+def test_no_more_wait_in_rays_queue_than_are_due(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked_leases, "SETTLED_S", 0.0)
     owners = [object() for _ in range(3)]
     for owner in owners:
         asked.create(owner, CPU, ("node",))
@@ -104,6 +107,19 @@ def test_no_more_wait_in_rays_queue_than_are_due(asked: asked_leases.AskedLeases
     assert len(queue.asked) == 2
     asked.limit(None)
     assert [group.labels for group in queue.asked] == [[{"ray.io/node-id": "node"}]] * 3
+
+
+def test_a_group_that_ray_may_be_making_is_not_removed_yet(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked_leases, "SETTLED_S", 1000.0)
+    asked.create(object(), CPU, ("node",))
+    asked.limit({})
+    assert len(queue.asked) == 1
+    monkeypatch.setattr(asked_leases, "SETTLED_S", 0.0)
+    monkeypatch.setattr(asked, "_is_there", lambda wait: False)
+    asked.look()
+    assert queue.asked == []
 
 
 def test_what_is_wanted_lies_on_nodes_that_are_to_come(
