@@ -50,6 +50,14 @@ def ray_start(home: Path, sessions: str, *arguments: str) -> subprocess.Popen[by
     )
 
 
+def n_alive(home: Path) -> int:
+    """The number of nodes that are alive, as a new driver is told."""
+    look = f"import ray; ray.init('127.0.0.1:{PORT}'); print(sum(node['Alive'] for node in ray.nodes()))"
+    with_token = environment(home, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)
+    done = subprocess.run([sys.executable, "-c", look], env=with_token, capture_output=True, text=True, timeout=60)
+    return int(done.stdout) if done.returncode == 0 else 0
+
+
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     sessions = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # sockets need a short path
@@ -57,7 +65,7 @@ def address(tmp_path: Path) -> Iterator[str]:
         tmp_path, sessions, "--head", "--node-ip-address=127.0.0.1", f"--port={PORT}", "--dashboard-host=127.0.0.1",
         "--include-dashboard=false",
     )  # fmt: skip
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 90
     while True:
         try:
             socket.create_connection(("127.0.0.1", PORT), timeout=1).close()
@@ -66,7 +74,9 @@ def address(tmp_path: Path) -> Iterator[str]:
             assert time.monotonic() < deadline
             time.sleep(0.2)
     other = ray_start(tmp_path, sessions, f"--address=127.0.0.1:{PORT}", "--node-ip-address=127.0.0.1")
-    time.sleep(5)
+    while n_alive(tmp_path) < 2:
+        assert other.poll() is None
+        assert time.monotonic() < deadline
     yield f"127.0.0.1:{PORT}"
     for process in (other, head):
         for one in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
