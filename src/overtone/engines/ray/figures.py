@@ -45,6 +45,7 @@ class Figures:
     ) -> None:
         self.results: Counter[str] = Counter()
         self._run, self._file, self._clock = run, file, clock
+        self._tag = run.encode("ascii", "backslashreplace").decode()  # Ray takes no other text
         self._running = gauge("overtone_running_trials", "Trials that run now.")
         self._rate = gauge("overtone_results_per_second", "Results of trials in the last second.")
         self._nodes: set[str] = set()
@@ -76,7 +77,7 @@ class Figures:
         self.results.clear()  # whoever counts keeps the same object
         self._nodes |= by_node.keys() | results.keys()
         for node in self._nodes:  # also those where nothing runs any more
-            tags = {"run": self._run, "node": node}
+            tags = {"run": self._tag, "node": node}
             self._running.set(len(by_node.get(node, ())), tags)
             self._rate.set(results[node] / past_s, tags)
         self._nodes = {node for node in self._nodes if node in by_node or results[node]}

@@ -92,3 +92,15 @@ def test_a_list_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
     world.trials, world.now = [("a", "x")], 1.0
     world.publish()
     assert world.values["overtone_running_trials", "a"] == 1
+
+
+def test_the_tags_of_a_run_are_ascii_whatever_its_name() -> None:
+    tags: list[dict[str, str]] = []
+
+    class Noting:
+        def set(self, value: float, tags_of: dict[str, str]) -> None:
+            tags.append(tags_of)
+
+    figures = Figures("essai é", lambda *_: Noting(), None, iter([0.0, 2.0]).__next__)
+    figures.publish(lambda: [("a", "x")])
+    assert {one["run"] for one in tags} == {r"essai \xe9"}
