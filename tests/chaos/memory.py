@@ -224,7 +224,7 @@ def main(rounds: int, seed: int, case: str) -> int:
     if case == "ray-first":  # its workers believe that it lets them have all of the memory
         environment = {"runtime_env": {"env_vars": {THRESHOLD: "1.0"}}}
     ray.init(
-        num_cpus=4, object_store_memory=80_000_000, _memory=LIMIT, include_dashboard=False, log_to_driver=False,
+        "local", num_cpus=4, object_store_memory=80_000_000, _memory=LIMIT, include_dashboard=False, log_to_driver=False,
         **environment,
     )  # fmt: skip
     failures = 0
