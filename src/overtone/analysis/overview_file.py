@@ -1,4 +1,4 @@
-"""What `overtone ls` tells of a long experiment, kept beside its journal by the driver.
+"""The overview of a long experiment for `overtone ls`, which the driver keeps beside the journal.
 
 The journal stays the truth: the file is used only if a checksum over the part of the journal that it
 covers agrees. Otherwise, and if it is missing or damaged, the journal is read.

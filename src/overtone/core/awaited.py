@@ -1,4 +1,4 @@
-"""What is waited for in vain: a metric of `stop=` that nobody reports, a checkpoint that nobody saves."""
+"""Finds stop criteria whose metric no trial reports, and populations in which no trial saves."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ class Engine(ABC):
     """Whether the same commands lead to the same events again, so that a resume can go through them."""
 
     max_concurrent: int | None = None
-    """How many trials it runs at the same time at most; None for as many as there are resources for."""
+    """The largest number of trials that run at the same time; None if only resources limit it."""
 
     @abstractmethod
     def open(self, job: Job) -> None:

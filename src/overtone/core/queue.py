@@ -91,7 +91,7 @@ class Queue:
         return {shape: found[shape][1] for shape in sorted(found, key=lambda shape: found[shape][0])}
 
     def newest(self) -> Resources | None:
-        """What the trial that was made last asks for; the next one may ask for the same."""
+        """Return the resources that the newest trial asks for; None before the first trial."""
         newest = next(reversed(self._trials.values()), None)
         return None if newest is None else newest.resources
 

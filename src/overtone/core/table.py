@@ -195,7 +195,7 @@ class TrialTable:
 
     @property
     def used(self) -> dict[str, float]:
-        """What the trials with a process hold, summed over nodes."""
+        """The resources that trials with a process hold, summed over nodes."""
         sums: dict[str, float] = {}
         for resources, count in self._n_holding.items():
             for name, amount in resources.total().items():

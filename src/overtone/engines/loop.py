@@ -13,7 +13,10 @@ _E = TypeVar("_E")
 
 
 class MayClose:
-    """What `Loop.may_close` returns: a block of a generator's costs ten times as much."""
+    """A context that ignores errors of a loop that was closed inside it; see `Loop.may_close`.
+
+    A class, because a context made from a generator takes ten times as long.
+    """
 
     __slots__ = ("_loop",)
 

@@ -240,12 +240,12 @@ class Codec:
 
     # --- reading -----------------------------------------------------------------------
 
-    def decode(self, body: bytes, lazy: bool = False, raw: bool | None = None) -> m.Record | None:
+    def decode(self, body: bytes, lazy: bool = False, raw: bool = False) -> m.Record | None:
         """The record in an unsealed line; None for one that holds no event.
 
         Args:
-            lazy: Leave metrics undecoded until somebody looks at them.
-            raw: Whether reports have the text of their metrics, too; by default unless `lazy`.
+            lazy: Leave metrics undecoded until they are read, and the `raw` of reports empty.
+            raw: With `lazy`, set the `raw` of reports to the text of their metrics.
 
         Raises:
             StorageError: It holds something that this version does not know.
@@ -267,7 +267,7 @@ class Codec:
                 f"({type(error).__name__}: {error!s:.200}): it was made by something else"
             ) from error
 
-    def _decode(self, body: bytes, lazy: bool, raw: bool | None) -> m.Record | None:
+    def _decode(self, body: bytes, lazy: bool, raw: bool) -> m.Record | None:
         """As `decode`, for all that is no plain report."""
         self._read = (None, None)  # one record may name a config twice
         begin = 0
@@ -308,7 +308,7 @@ class Codec:
         return _made(kind, document)
 
 
-def _metrics(body: bytes, begin: int, lazy: bool, raw: bool | None) -> tuple[Metrics, str]:
+def _metrics(body: bytes, begin: int, lazy: bool, raw: bool) -> tuple[Metrics, str]:
     if lazy:
         text = body[begin:]
         return LazyMetrics(text), text.decode() if raw else ""
@@ -316,7 +316,7 @@ def _metrics(body: bytes, begin: int, lazy: bool, raw: bool | None) -> tuple[Met
     metrics = loads(whole)
     if type(metrics) is not dict:
         raise TypeError("metrics that are no object")
-    return metrics, whole if raw is not False else ""
+    return metrics, whole
 
 
 def _split_metrics(body: bytes) -> tuple[dict[str, Any], int]:

@@ -32,7 +32,7 @@ class Reader:
         lazy: bool = False,
         codec: Codec | None = None,
         n: int = 0,
-        raw: bool | None = None,
+        raw: bool = False,
     ) -> None:
         self.lines = Lines(path, from_offset, n, tail)
         self._lazy, self._raw = lazy, raw
@@ -110,7 +110,7 @@ def follow(
     poll_s: float = 0.2,
     *,
     lazy: bool = False,
-    raw: bool | None = None,
+    raw: bool = False,
     codec: Codec | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Record]:

@@ -179,7 +179,7 @@ class AskedLeases:
                 continue
             elif self._beyond and time.monotonic() - wait.asked_at > wait.patience_s:
                 self._ask_again(wait)
-            elif not (wait.is_loose or wait.probes) and time.monotonic() - wait.since > LOOSE_AFTER_S:
+            elif not wait.is_loose and time.monotonic() - wait.since > LOOSE_AFTER_S:
                 self._loosen(wait)
                 self._waits.remove(wait)
                 self._waits.append(wait)  # others get their turn to be looked at
