@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from overtone.lazy import attach
 
-__version__ = "0.1.0"
-
 _NAMES = {
     "overtone.machine": "available_resources cluster_resources get_gpu_ids init is_initialized nodes shutdown"
     " wait",
+    "overtone.version": "__version__",
     "overtone.worker.objects": "get put",
 }
 _MODULES = ("air", "train", "tune")
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from overtone.machine import nodes as nodes
     from overtone.machine import shutdown as shutdown
     from overtone.machine import wait as wait
+    from overtone.version import __version__ as __version__
     from overtone.worker.objects import get as get
     from overtone.worker.objects import put as put
 else:

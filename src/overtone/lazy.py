@@ -32,7 +32,7 @@ def attach(
             __import__(f"{package}.{name}")
             value = sys.modules[f"{package}.{name}"]
         elif name == "__all__":  # `import *` asks for it
-            return sorted(where)
+            return sorted(name for name in where if not name.startswith("_"))
         else:
             raise AttributeError(f"{package} has no {name!r}{nearest(name, [*where, *children])}")
         setattr(sys.modules[package], name, value)

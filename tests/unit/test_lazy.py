@@ -25,6 +25,12 @@ def test_a_name_is_taken_from_where_it_lives_and_kept(package, monkeypatch):
     assert "pi" not in vars(package)
 
 
+def test_a_star_import_takes_no_private_names():
+    module = ModuleType("made_up")
+    module.__getattr__, _ = attach("made_up", {"colorsys": "rgb_to_hsv _private"})
+    assert module.__all__ == ["rgb_to_hsv"]
+
+
 def test_dir_lists_names_that_were_not_imported_yet(package):
     assert {"rgb_to_hsv", "pi", "tau", "child"} <= set(dir(package))
 

@@ -96,7 +96,7 @@ def _module(name: str) -> argparse.Namespace:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from overtone import __version__
+        from overtone.version import __version__
 
         print(f"overtone {__version__}")
         parser.exit()

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overtone import __version__
 from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
 from overtone.journal.codec import FORMAT, unsealed
 from overtone.journal.text import loads
 from overtone.regular_files import open_regular, read_regular
+from overtone.version import __version__
 
 DRIVER = "driver.json"
 """Beside a journal that is the same on every machine: what is not, of the header's."""

@@ -92,7 +92,7 @@ def report(
 def _facts(made: Any, ends: Any) -> str:
     import platform
 
-    from overtone import __version__
+    from overtone.version import __version__
 
     numbers = {name: made[name].nunique() for name in ("method", "setting", "seed")}
     counts = ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in numbers.items())
