@@ -1,5 +1,6 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
+INSTALL := -m pip install -q -c constraints.txt
 
 .PHONY: demo test slow cluster searchers chaos proof lint bench clean
 
@@ -44,26 +45,26 @@ clean:
 	@echo "making .venv" && $(PYTHON) -m venv .venv && $(RUN) -m pip install -q -U "pip>=25.1"
 	@touch $@
 
-.venv/demo.stamp: .venv/pip.stamp pyproject.toml
-	@echo "installing overtone and scikit-learn into .venv" && $(RUN) -m pip install -q -e ".[demo]"
+.venv/demo.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing overtone and scikit-learn into .venv" && $(RUN) $(INSTALL) -e ".[demo]"
 	@touch $@
 
-.venv/test.stamp: .venv/pip.stamp pyproject.toml
-	@echo "installing what the tests need into .venv" && $(RUN) -m pip install -q -e . --group test
+.venv/test.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing what the tests need into .venv" && $(RUN) $(INSTALL) -e . --group test
 	@touch $@
 
-.venv/lint.stamp: .venv/test.stamp pyproject.toml
-	@echo "installing the linters into .venv" && $(RUN) -m pip install -q --group lint
+.venv/lint.stamp: .venv/test.stamp pyproject.toml constraints.txt
+	@echo "installing the linters into .venv" && $(RUN) $(INSTALL) --group lint
 	@touch $@
 
-.venv/ray.stamp: .venv/pip.stamp pyproject.toml
+.venv/ray.stamp: .venv/pip.stamp pyproject.toml constraints.txt
 	@echo "installing Ray into .venv/ray" && $(PYTHON) -m venv .venv/ray && .venv/ray/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/ray/bin/python -m pip install -q -e . --group ray
+	@.venv/ray/bin/python $(INSTALL) -e . --group ray
 	@touch $@
 
-.venv/search.stamp: .venv/pip.stamp pyproject.toml
+.venv/search.stamp: .venv/pip.stamp pyproject.toml constraints.txt
 	@echo "installing search libraries into .venv/search" && $(PYTHON) -m venv .venv/search && .venv/search/bin/python -m pip install -q -U "pip>=25.1"
-	@.venv/search/bin/python -m pip install -q -e . --group search
+	@.venv/search/bin/python $(INSTALL) -e . --group search
 	@touch $@
 
 .venv/bench.stamp: .venv/test.stamp
