@@ -2,7 +2,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALL := -m pip install -q -c constraints.txt
 
-.PHONY: demo test slow cluster searchers chaos proof lint bench clean
+.PHONY: demo test slow cluster searchers chaos proof lint bench release clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -37,8 +37,11 @@ lint: .venv/lint.stamp  ## style, types, and which layer imports which
 bench: .venv/bench.stamp  ## the figures of the README; add PEER="--peer ray" to compare
 	@$(RUN) benchmarks/throughput.py $(PEER)
 
+release: .venv/release.stamp  ## wheel and sdist into dist/, checked, and the quickstart from the wheel on each Python
+	@.venv/release/bin/python tests/packaging/release.py
+
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/pip.stamp:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Overtone needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
@@ -65,6 +68,11 @@ clean:
 .venv/search.stamp: .venv/pip.stamp pyproject.toml constraints.txt
 	@echo "installing search libraries into .venv/search" && $(PYTHON) -m venv .venv/search && .venv/search/bin/python -m pip install -q -U "pip>=25.1"
 	@.venv/search/bin/python $(INSTALL) -e . --group search
+	@touch $@
+
+.venv/release.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing what builds and checks a release into .venv/release" && $(PYTHON) -m venv .venv/release && .venv/release/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/release/bin/python $(INSTALL) --group release
 	@touch $@
 
 .venv/bench.stamp: .venv/test.stamp

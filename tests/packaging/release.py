@@ -1,0 +1,131 @@
+"""Build the wheel and the sdist, check them, and run the quickstart from the wheel: `make release`.
+
+The quickstart runs with warnings as errors in an empty environment of each Python that the wheel's
+classifiers state and that is on this machine, and once more with the lowest versions that the wheel
+allows. Exits with 1 and the output of the command that failed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+from zipfile import ZipFile
+
+ROOT = Path(__file__).parents[2]
+DIST = ROOT / "dist"
+UV = [sys.executable, "-m", "uv"]
+
+
+def main() -> None:
+    began = time.monotonic()
+    wheel, sdist = build()
+    metadata = check(wheel, sdist)
+    versions = re.findall(
+        r"^Classifier: Programming Language :: Python :: (\d\.\d+)$", metadata, re.MULTILINE
+    )
+    pythons = {version: find_python(version) for version in versions}
+    found = {version: python for version, python in pythons.items() if python is not None}
+    if not found:
+        sys.exit(f"none of Python {', '.join(versions)} is on this machine: install one of them")
+    for python in found.values():
+        try_wheel(wheel, python, "newest versions")
+    oldest = next(iter(found.values()))
+    try_wheel(wheel, oldest, "lowest versions", "--resolution", "lowest-direct")
+    if missing := [version for version in versions if version not in found]:
+        print(f"not found, so not tried: Python {', '.join(missing)}")
+    if ".example/" in metadata:
+        print("before an upload: [project.urls] in pyproject.toml has a placeholder for the address")
+    print(f"release checked in {time.monotonic() - began:.0f} s: {DIST}")
+
+
+def build() -> tuple[Path, Path]:
+    """Build the sdist, and the wheel from the sdist; return the wheel and the sdist."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    run([sys.executable, "-m", "build", "--installer", "uv", "--outdir", str(DIST), str(ROOT)])
+    (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def check(wheel: Path, sdist: Path) -> str:
+    """Check the metadata of both files, and that they have the files in git alone; return the metadata."""
+    run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)])
+    tracked = set(run(["git", "ls-files", "-z"]).split("\0")) - {""}
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive if not member.isdir()}
+    compare(sdist, names - {"PKG-INFO"}, tracked)
+    with ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        text = archive.read(metadata).decode()
+    compare(wheel, names, {name.removeprefix("src/") for name in tracked if name.startswith("src/overtone/")})
+    return text
+
+
+def compare(file: Path, names: set[str], expected: set[str]) -> None:
+    if extra := sorted(names - expected):
+        sys.exit(f"{file.name} has files that are not in git: {', '.join(extra)}")
+    if missing := sorted(expected - names):
+        sys.exit(f"{file.name} lacks files that are in git: {', '.join(missing)}")
+    print(f"{file.name}: {file.stat().st_size / 1000:,.0f} kB, {len(names)} files")
+
+
+def find_python(version: str) -> str | None:
+    """Return the path of this Python on this machine, or None; pyenv's are found without being active."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    path = os.pathsep.join([*map(str, root.glob("versions/*/bin")), os.environ["PATH"]])
+    command = [*UV, "python", "find", "--system", "--no-project", "--no-python-downloads", version]
+    done = subprocess.run(
+        command, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout.strip() or None
+
+
+def try_wheel(wheel: Path, python: str, versions: str, *options: str) -> None:
+    """Install the wheel into an empty environment, run the quickstart there, and list its results."""
+    with tempfile.TemporaryDirectory(prefix="overtone-release-") as folder:
+        home = Path(folder)
+        script = shutil.copy(ROOT / "examples" / "quickstart.py", home)
+        run([*UV, "venv", "--quiet", "--no-project", "--python", python, str(home / "venv")])
+        installed = str(home / "venv" / "bin" / "python")
+        run([*UV, "pip", "install", "--quiet", "--python", installed, *options, str(wheel)])
+        began = time.monotonic()
+        best = strictly([installed, script], home).splitlines()[-1]
+        listed = strictly([str(home / "venv" / "bin" / "overtone"), "ls"], home)
+        if not best.startswith("{'x': ") or "train_" not in listed:
+            fail([installed, script], f"{best}\n{listed}")
+        number = run([installed, "-c", "import platform; print(platform.python_version())"]).strip()
+        print(f"Python {number}, {versions}: quickstart in {time.monotonic() - began:.1f} s, {best}")
+
+
+def strictly(command: list[str], home: Path) -> str:
+    """Run the command with warnings as errors, also in its child processes; return what it prints."""
+    environment = {"HOME": str(home), "PATH": os.defpath, "PYTHONWARNINGS": "error"}
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
+    # a warning where nobody catches it, as in __del__, does not change the exit status
+    if done.returncode or re.search(r"Warning|Exception ignored|Traceback", done.stdout + done.stderr):
+        fail(command, done.stdout + done.stderr)
+    return done.stdout
+
+
+def run(command: list[str]) -> str:
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
+    )
+    if done.returncode:
+        fail(command, done.stdout)
+    return done.stdout
+
+
+def fail(command: list[str], output: str) -> None:
+    sys.exit(f"{output}\nfailed: {' '.join(command)}")
+
+
+if __name__ == "__main__":
+    main()
