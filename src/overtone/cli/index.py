@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,7 @@ class Index:
     def _is_damaged(self) -> bool:
         """Whether the file is there, and is no database that this version understands."""
         try:
-            with sqlite3.connect(f"{self._file.as_uri()}?mode=ro", uri=True) as database:
+            with closing(sqlite3.connect(f"{self._file.as_uri()}?mode=ro", uri=True)) as database:
                 database.execute("SELECT journal, stamp, summary, fold, ends FROM experiments LIMIT 1")
         except sqlite3.OperationalError as error:
             return "no such" in str(error)  # a table or a column; not: locked, or cannot be opened
