@@ -53,3 +53,12 @@ def test_the_makefile_installs_nothing_without_the_constraints():
     free = [command.strip() for command in installs if "-c constraints.txt" not in command]
     assert set(free) == {'pip install -q -U "pip>=25.1"'}
     assert len(free) < len(installs)
+
+
+def test_the_decision_note_has_a_row_for_each_dependency_and_extra():
+    note = (ROOT / "docs" / "decisions" / "0002-dependencies.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([^|]+) \|", note, re.MULTILINE)
+    packages = {row for row in rows if not row.startswith(("`", "-")) and row not in ("package", "extra")}
+    extras = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
+    assert packages == {Requirement(line).name for line in PROJECT["dependencies"]}
+    assert extras == set(PROJECT["optional-dependencies"])
