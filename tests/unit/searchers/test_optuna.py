@@ -256,6 +256,7 @@ def test_of_many_steps_a_million_are_parameters(domain):
 
 def test_the_process_lists_no_billion_values():
     pytest.importorskip("scipy")
+    pytest.importorskip("torch")
     found = course({"n": tune.lograndint(1, 10**9)}, sampler="gp")
     with pytest.raises(SpaceError, match="n: .* has 999,999,999 values, which Optuna's GPSampler would list"):
         found.ask()
