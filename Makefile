@@ -2,7 +2,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALL := -m pip install -q -c constraints.txt
 
-.PHONY: demo test slow cluster searchers chaos proof lint bench release clean
+.PHONY: demo test slow cluster searchers chaos proof lint bench release pythons clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -39,6 +39,9 @@ bench: .venv/bench.stamp  ## the figures of the README; add PEER="--peer ray" to
 
 release: .venv/release.stamp  ## wheel and sdist into dist/, checked, and the quickstart from the wheel on each Python
 	@.venv/release/bin/python tests/packaging/release.py
+
+pythons: .venv/release.stamp  ## the same, and the unit and property tests from the wheel on each Python
+	@.venv/release/bin/python tests/packaging/release.py --tests
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -2,11 +2,13 @@
 
 The quickstart runs with warnings as errors in an empty environment of each Python that the wheel's
 classifiers state and that is on this machine, and once more with the lowest versions that the wheel
-allows. Exits with 1 and the output of the command that failed.
+allows. `make pythons` runs the unit and property tests there, too, which takes minutes for each Python.
+Exits with 1 and the output of the command that failed.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -24,6 +26,11 @@ UV = [sys.executable, "-m", "uv"]
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Build and check a release.")
+    parser.add_argument(
+        "--tests", action="store_true", help="run the unit and property tests with each Python"
+    )
+    with_tests = parser.parse_args().tests
     began = time.monotonic()
     wheel, sdist = build()
     metadata = check(wheel, sdist)
@@ -35,9 +42,8 @@ def main() -> None:
     if not found:
         sys.exit(f"none of Python {', '.join(versions)} is on this machine: install one of them")
     for python in found.values():
-        try_wheel(wheel, python, "newest versions")
-    oldest = next(iter(found.values()))
-    try_wheel(wheel, oldest, "lowest versions", "--resolution", "lowest-direct")
+        try_wheel(wheel, python, with_tests)
+    try_wheel(wheel, next(iter(found.values())), with_tests, "--resolution", "lowest-direct")
     if missing := [version for version in versions if version not in found]:
         print(f"not found, so not tried: Python {', '.join(missing)}")
     if ".example/" in metadata:
@@ -87,8 +93,8 @@ def find_python(version: str) -> str | None:
     return done.stdout.strip() or None
 
 
-def try_wheel(wheel: Path, python: str, versions: str, *options: str) -> None:
-    """Install the wheel into an empty environment, run the quickstart there, and list its results."""
+def try_wheel(wheel: Path, python: str, with_tests: bool, *options: str) -> None:
+    """Install the wheel into an empty environment with these options, run the quickstart, list its results."""
     with tempfile.TemporaryDirectory(prefix="overtone-release-") as folder:
         home = Path(folder)
         script = shutil.copy(ROOT / "examples" / "quickstart.py", home)
@@ -101,7 +107,21 @@ def try_wheel(wheel: Path, python: str, versions: str, *options: str) -> None:
         if not best.startswith("{'x': ") or "train_" not in listed:
             fail([installed, script], f"{best}\n{listed}")
         number = run([installed, "-c", "import platform; print(platform.python_version())"]).strip()
-        print(f"Python {number}, {versions}: quickstart in {time.monotonic() - began:.1f} s, {best}")
+        versions = "lowest versions" if options else "newest versions"
+        print(
+            f"Python {number}, {versions}: quickstart in {time.monotonic() - began:.1f} s, {best}", flush=True
+        )
+        if with_tests:
+            began = time.monotonic()
+            tests(installed)
+            print(f"Python {number}, {versions}: tests in {time.monotonic() - began:.0f} s", flush=True)
+
+
+def tests(python: str) -> None:
+    """Run the unit and property tests on the installed package."""
+    run([*UV, "pip", "install", "--quiet", "--python", python, "--group", "unit"])
+    workers = ["-n", "logical", "--maxprocesses", "4", "--dist", "loadfile"]
+    run([python, "-m", "pytest", "-p", "no:cacheprovider", *workers, "tests/unit", "tests/property"], 3600)
 
 
 def strictly(command: list[str], home: Path) -> str:
@@ -114,9 +134,9 @@ def strictly(command: list[str], home: Path) -> str:
     return done.stdout
 
 
-def run(command: list[str]) -> str:
+def run(command: list[str], timeout_s: float = 600) -> str:
     done = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout_s
     )
     if done.returncode:
         fail(command, done.stdout)

@@ -16,7 +16,10 @@ PROJECT = PYPROJECT["project"]
 STATED = {
     "the package": PROJECT["dependencies"],
     **{f"extra {name}": lines for name, lines in PROJECT["optional-dependencies"].items()},
-    **{f"group {name}": lines for name, lines in PYPROJECT["dependency-groups"].items()},
+    **{
+        f"group {name}": [line for line in lines if isinstance(line, str)]
+        for name, lines in PYPROJECT["dependency-groups"].items()
+    },
 }
 
 
