@@ -46,9 +46,11 @@ def swap_file(path: str, text: str) -> None:
             os.unlink(new)
         write_file(new, text)
         os.replace(new, path)
-    except StorageError:  # which is an OSError too, and says more
-        raise
     except OSError as error:
+        with suppress(OSError):
+            os.unlink(new)
+        if isinstance(error, StorageError):  # which is an OSError too, and says more
+            raise
         raise unwritable(path, error) from error
 
 

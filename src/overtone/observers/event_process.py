@@ -18,7 +18,7 @@ from overtone.core.encodable import encodable
 from overtone.journal.text import loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
-from overtone.observers.helpers import hurry_with
+from overtone.observers.helpers import fail_with, hurry_with
 from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
@@ -51,9 +51,7 @@ def main(folder: str, parent: int, inode: int) -> None:
         files.close()
         os._exit(0)  # the run waits for this process, which has nothing to tidy up
     except Exception as error:
-        sys.stdout.write(f"{type(error).__name__}: {error}\n")
-        sys.stdout.flush()
-        os._exit(1)
+        fail_with(error)
 
 
 def _spare_imports() -> None:

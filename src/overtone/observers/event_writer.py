@@ -42,6 +42,7 @@ class EventWriter:
     def __init__(self, folder: str) -> None:
         self._mark = FolderMark.of(folder)
         self._process: Popen[bytes] | None = None
+        self._is_abandoned = False
         # the process takes some time of a core to begin: not in the experiment's first moments
         self._aside = Aside(self._send, "overtone-tensorboard", MOST_WAITING, _START_AFTER_S)
 
@@ -68,7 +69,17 @@ class EventWriter:
             if process is not None:
                 self._end(process)
 
+    def abandon(self) -> None:
+        """Kill the writing process, if there is one: what it wrote is to be written anew."""
+        self._is_abandoned = True
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+
     def _send(self, batch: list[Message]) -> None:
+        if self._is_abandoned:
+            return
         try:
             if self._process is None:
                 self._process = started(_MODULE, self._mark.folder, self._mark.inode)

@@ -104,6 +104,7 @@ def reconcile(
     observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     wait_for_helpers(folder)
+    is_mended = False
     try:
         for trial in strangers(folder, table):
             remove(folder, trial)
@@ -113,12 +114,16 @@ def reconcile(
             with Mending(folder, due, events) as mending:
                 for record, began in selected(journal, due.trials, codec):
                     mending.on_record(record, began)
+        is_mended = True
     except StorageError:  # which is an OSError too, and says more
         raise
     except OSError as error:
         raise StorageError(f"{error.filename or folder} cannot be mended: {error.strerror}") from error
     except KeyError as error:
         raise _unknown(journal, error) from error
+    finally:
+        if events is not None and not is_mended:
+            events.abandon()
     return observers
 
 
