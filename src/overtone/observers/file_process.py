@@ -20,6 +20,7 @@ from overtone.journal.codec import Codec
 from overtone.journal.reader import follow
 from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows
+from overtone.observers.cut_files import CutFiles
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.helpers import fail_with, hurry_with
 from overtone.observers.json_lines import JsonLines
@@ -73,6 +74,7 @@ def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
         JsonLines(files, table, texts),
         CsvRows(files, table, texts),
         ErrorFile(files),
+        CutFiles(files),
     ]
 
 

@@ -15,6 +15,7 @@ from overtone.journal.codec import Codec
 from overtone.journal.header import header
 from overtone.journal.replay import replay
 from overtone.observers.csv_rows import CsvRows
+from overtone.observers.cut_files import CutFiles
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.file_process import JOURNAL, text_observers
 from overtone.observers.file_writer import FileWriter
@@ -27,7 +28,7 @@ from overtone.observers.tensorboard import TensorBoard, is_available
 from overtone.observers.trial_files import TrialFiles
 from overtone.observers.written import EVENTS, FILES, check_name, deviating, remove, strangers
 
-FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, TensorBoard)
+FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, CutFiles, TensorBoard)
 
 
 def file_observers(
