@@ -187,7 +187,9 @@ class LocalStore(Store):
     def _copy(self, source: Path, target: Path) -> dict[str, tuple[int, int]]:
         """Copy everything, links followed; the size and checksum of each file."""
         files: dict[str, tuple[int, int]] = {}
-        for entry in os.scandir(source):
+        with os.scandir(source) as found:
+            entries = tuple(found)
+        for entry in entries:
             if entry.is_dir():
                 (target / entry.name).mkdir()
                 below = self._copy(source / entry.name, target / entry.name)
@@ -222,7 +224,8 @@ class LocalStore(Store):
 
     def _keys(self, folder: Path, above: str) -> Iterator[str]:
         try:
-            entries = tuple(os.scandir(folder))
+            with os.scandir(folder) as found:
+                entries = tuple(found)
         except FileNotFoundError:
             return
         if above and any(entry.name == MANIFEST for entry in entries):

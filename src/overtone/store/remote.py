@@ -195,9 +195,10 @@ class RemoteStore(Store):
     def _forget_old(self) -> None:
         old = time.time() - KEPT_S
         try:
-            for entry in os.scandir(self.cache):
-                if entry.stat().st_mtime < old:
-                    shutil.rmtree(entry.path, ignore_errors=True)
+            with os.scandir(self.cache) as entries:
+                for entry in entries:
+                    if entry.stat().st_mtime < old:
+                        shutil.rmtree(entry.path, ignore_errors=True)
         except FileNotFoundError:
             pass  # nothing was fetched yet, or somebody else forgets
 
