@@ -86,13 +86,15 @@ def frame_cost(folder: Path) -> str:
 def ls_cost(folder: Path, cache: Path) -> str:
     """Seconds and memory of `overtone ls`, with the process's start."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    began, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "overtone", "ls", "--json", str(folder)]
     listed = json.loads(subprocess.check_output(command, env=environment))
     seconds = time.perf_counter() - began
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu, count = used.ru_utime - spent, sum(one["results"] for one in listed)
-    return f"{seconds:.2f} s, {cpu:.2f} s CPU, {used.ru_maxrss / 1024:.0f} MiB: {count} results"
+    user, system = used.ru_utime - before.ru_utime, used.ru_stime - before.ru_stime
+    count = sum(one["results"] for one in listed)
+    cpu = f"{user:.2f} s CPU and {system:.2f} s of the system's"
+    return f"{seconds:.2f} s, {cpu}, {used.ru_maxrss / 1024:.0f} MiB: {count} results"
 
 
 def main() -> None:

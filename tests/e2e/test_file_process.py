@@ -79,6 +79,49 @@ def test_a_killed_process_costs_no_line(tmp_path, monkeypatch, capfd) -> None:
     assert facts(tmp_path / "exp") == facts(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("options", [{}, {"callbacks": [tune.Callback()]}], ids=["apart", "driver"])
+@pytest.mark.parametrize("is_late", [False, True], ids=["results follow", "at the end"])
+@pytest.mark.parametrize("name", ["result.json", "progress.csv", "params.json"])
+def test_a_file_that_somebody_deletes_or_cuts_is_whole_at_the_end(
+    tmp_path, capfd, name, is_late, options
+) -> None:
+    def train(config) -> None:
+        for _ in range(5):
+            tune.report({"loss": config["x"]})
+        folder = Path(tune.get_context().get_trial_dir())
+        give_up_at = time.monotonic() + 20.0
+        while not (has_all(folder, 5) and (folder / "params.json").exists()) and time.monotonic() < give_up_at:
+            time.sleep(0.02)
+        if config["cuts"]:
+            os.truncate(folder / name, 10)
+        else:
+            (folder / name).unlink()
+        for _ in range(0 if is_late else 5):
+            tune.report({"loss": config["x"]})
+
+    tune.run(
+        train, config={"x": 1.0, "cuts": tune.grid_search([False, True])}, storage_path=str(tmp_path), name="exp",
+        tensorboard=False, verbose=0, **options,
+    )  # fmt: skip
+    trials = [one.parent for one in (tmp_path / "exp").glob("*/params.json")]
+    assert len(trials) == 2
+    assert all(has_all(folder, 5 if is_late else 10) for folder in trials)
+    assert all(json.loads((folder / "params.json").read_text())["x"] == 1.0 for folder in trials)
+    said = capfd.readouterr().err
+    assert f"{name} was deleted or cut during the run" in said
+    assert "brought to the length of the journal" in said
+
+
+def has_all(folder: Path, n_results: int) -> bool:
+    """Whether result.json and progress.csv of a trial hold so many results."""
+    try:
+        lines = (folder / "result.json").read_text().splitlines()
+        rows = (folder / "progress.csv").read_text().splitlines()
+    except FileNotFoundError:
+        return False
+    return len(lines) == n_results and len(rows) == n_results + 1 and "loss" in rows[0]
+
+
 @pytest.mark.parametrize(
     "config", [{"f": tune.choice([len, abs])}, {"f": tune.sample_from(lambda _: len)}, {"f": (1, 2)}]
 )

@@ -261,6 +261,7 @@ def test_ctrl_c_does_not_wait_for_room(disk, tmp_path, kind) -> None:
             began = time.monotonic()
             said, _ = run.communicate(timeout=60)
             took = time.monotonic() - began
+            left = list(disk.rglob("*.new"))
         finally:
             run.kill()
             give_back(disk)
@@ -268,3 +269,6 @@ def test_ctrl_c_does_not_wait_for_room(disk, tmp_path, kind) -> None:
     # the page that the journal ends in may have room for the last records
     assert "could not be written before the end" in said or "2 PAUSED" in said, said
     assert "overtone resume" in said, said
+    assert "Traceback" not in said, said
+    assert said.count("cannot be written: No space left on device") <= 1, said
+    assert left == []

@@ -172,3 +172,62 @@ def test_a_child_that_the_driver_forked_keeps_nobody_alive(
         one.stop()
     one.kill_driver(but={forked})
     assert forked in one.below()
+
+
+BEGINS = """
+import os, signal, sys, time
+from pathlib import Path
+ROOT = Path(sys.argv[1])
+kind = sys.argv[2]
+if kind == "helper":
+    from overtone.observers.helpers import started
+    pid = started("overtone.observers.event_process", str(ROOT), 0).pid
+elif kind == "server":
+    from overtone.engines import newborn
+    pid = newborn._start().pid
+else:
+    from overtone.run.process_host import ProcessHost
+    from overtone.tune.search import Searcher
+    class Slow(Searcher):
+        is_slow = True
+        def suggest(self, index):
+            return {}
+    pid = ProcessHost(Slow(), {}, time.monotonic, lambda: None)._begin().pid
+os.kill(pid, signal.SIGSTOP)
+(ROOT / "new").write_text(str(pid))
+(ROOT / "new").rename(ROOT / "pid")
+time.sleep(300)
+"""
+
+
+def state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "gone"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Popen puts no process into a group of its own")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["helper", "server", "searcher"])
+def test_a_process_that_is_stopped_before_its_python_has_begun(tmp_path: Path, kind: str) -> None:
+    command = [sys.executable, "-c", BEGINS, str(tmp_path), kind]
+    with subprocess.Popen(command, start_new_session=True) as driver:
+        try:
+            give_up_at = time.monotonic() + 30
+            while not (tmp_path / "pid").exists() and time.monotonic() < give_up_at:
+                assert driver.poll() is None
+                time.sleep(0.01)
+            pid = int((tmp_path / "pid").read_text())
+            while state(pid) != "T":
+                time.sleep(0.01)
+        finally:
+            driver.kill()
+    give_up_at = time.monotonic() + WITHIN_S
+    try:
+        while state(pid) not in ("gone", "Z"):
+            assert time.monotonic() < give_up_at, f"left after {WITHIN_S:g} s"
+            time.sleep(0.01)
+    finally:
+        if state(pid) == "T":
+            os.kill(pid, signal.SIGKILL)

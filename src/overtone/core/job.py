@@ -40,8 +40,8 @@ class Job:
         uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
         runtime_env: Of trials on a cluster: Ray's environment.
         label_selector: Conditions on the labels of the nodes of a cluster where trials run.
-        mark: Tells `folder` from another one at its path (`store.folder_mark`); None on a cluster, whose
-            nodes number files otherwise.
+        mark: Tells `folder` from another one at its path (`store.folder_mark`); None for a folder of this
+            process alone, which is made if it is missing.
     """
 
     trainable: Any

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 
 from overtone.core.protocols import Store
+from overtone.store.folder_mark import FolderGoneError
 
 
 class Discards:
@@ -50,6 +51,8 @@ class Discards:
             try:
                 if self._store is not None:
                     self._store.delete(uri)
+            except FolderGoneError:
+                pass  # the checkpoint went with the folder, which ends the run
             except Exception as error:
                 # the run goes on with a folder too many
                 sys.stderr.write(f"overtone: the checkpoint {uri} could not be deleted: {error}\n")

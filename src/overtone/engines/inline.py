@@ -24,7 +24,7 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.core.protocols import Engine
 from overtone.core.types import Config
-from overtone.store.folder_mark import FolderMark
+from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
 from overtone.worker.wire import NOTHING, Nothing, Order, event
 
@@ -255,7 +255,7 @@ def _output_to_files(job: Job, trial_id: str) -> Iterator[None]:
         return
     from contextlib import redirect_stderr, redirect_stdout
 
-    folder = (job.mark or FolderMark(str(job.folder))).make(trial_id)
+    folder = mark_of(job).make(trial_id)
     out, err = (folder / name for name in job.log_to_file)
     with (
         out.open("a", encoding="utf-8") as stdout,

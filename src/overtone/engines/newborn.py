@@ -85,7 +85,10 @@ def _start() -> Newborn:
     ]
     command = new_python(BOOT_SERVER, "-1", str(os.getpid()))
     # a Ctrl-C that comes before the server ignores it must not end it
-    pid = os.posix_spawn(command[0], command, environment, file_actions=moves, setsigmask=[signal.SIGINT])
+    pid = os.posix_spawn(
+        command[0], command, environment,
+        file_actions=moves, setsigmask=[signal.SIGINT], setpgroup=0,  # see `lineage.GROUP_OF_ITS_OWN`
+    )  # fmt: skip
     theirs.close()
     os.close(their_prints)
     return Newborn(line, prints, pid)

@@ -84,6 +84,11 @@ class WriterLock:
                 return is_made
 
     @property
+    def inode(self) -> int:
+        """The number of the file that is locked; 0 if none is."""
+        return os.fstat(self._fd).st_ino if self._fd >= 0 else 0
+
+    @property
     def is_at_path(self) -> bool:
         """Whether it is held, and the file at `path` is still the one that is locked."""
         return names(self.path, self._fd) if self._fd >= 0 else not _has_locks()

@@ -22,20 +22,23 @@ _APPEND = _WRITE | os.O_APPEND
 _REPLACE = _WRITE | os.O_TRUNC
 
 
-def write_file(path: str, text: str, append: bool = False) -> None:
+def write_file(path: str, text: str, append: bool = False) -> int:
     """Write a whole file, or to its end; its folder is made where it is missing.
+
+    Returns:
+        The length of the file now, in bytes.
 
     Raises:
         StorageError: It cannot be written.
     """
     try:
-        _put(path, _APPEND if append else _REPLACE, text.encode("utf-8", "backslashreplace"))
+        return _put(path, _APPEND if append else _REPLACE, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise unwritable(path, error) from error
 
 
-def swap_file(path: str, text: str) -> None:
-    """Let a file hold `text` and nothing else, whole or not at all.
+def swap_file(path: str, text: str) -> int:
+    """Let a file hold `text` and nothing else, whole or not at all; return its length in bytes.
 
     Raises:
         StorageError: It cannot be written.
@@ -44,11 +47,14 @@ def swap_file(path: str, text: str) -> None:
     try:
         with suppress(FileNotFoundError, NotADirectoryError):
             os.unlink(new)
-        write_file(new, text)
+        length = write_file(new, text)
         os.replace(new, path)
-    except StorageError:  # which is an OSError too, and says more
-        raise
+        return length
     except OSError as error:
+        with suppress(OSError):
+            os.unlink(new)
+        if isinstance(error, StorageError):  # which is an OSError too, and says more
+            raise
         raise unwritable(path, error) from error
 
 
@@ -65,7 +71,7 @@ def unwritable(path: str, error: OSError) -> StorageError:
     )
 
 
-def _put(path: str, flags: int, data: bytes) -> None:
+def _put(path: str, flags: int, data: bytes) -> int:
     global _has_waited_in_vain
     try:
         fd = os.open(path, flags, 0o666)
@@ -78,9 +84,11 @@ def _put(path: str, flags: int, data: bytes) -> None:
             except OSError:
                 n = _waited(os.write, fd, data)
             data = data[n:]
+        length = os.fstat(fd).st_size
     finally:
         os.close(fd)
     _has_waited_in_vain = False
+    return length
 
 
 def _waited(action: Callable[..., int], *given: Any) -> int:

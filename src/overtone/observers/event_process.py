@@ -18,7 +18,7 @@ from overtone.core.encodable import encodable
 from overtone.journal.text import loads
 from overtone.observers.appending import append
 from overtone.observers.flatten import flatten
-from overtone.observers.helpers import hurry_with
+from overtone.observers.helpers import fail_with, hurry_with
 from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
@@ -32,27 +32,26 @@ _VERSION = "brain.Event:2"
 _CHUNK_BYTES = 1 << 20
 
 
-def main(folder: str, parent: int) -> None:
+def main(folder: str, parent: int, inode: int) -> None:
     """Write event files below `folder`; what goes wrong is the last thing on standard output.
 
     Args:
         folder: The experiment's.
         parent: The pid of the process that sends batches.
+        inode: The number of the folder's lock file: in another folder nothing is written.
     """
     os.nice(5)  # trials come first
     hurry_with(parent)
     try:
         _spare_imports()
-        files = EventFiles(folder)
+        files = EventFiles(FolderMark(folder, inode))
         for batch in _batches(files, parent):
             for kind, trial, wall, text in batch:
                 files.on_message(kind, trial, wall, text)
         files.close()
         os._exit(0)  # the run waits for this process, which has nothing to tidy up
     except Exception as error:
-        sys.stdout.write(f"{type(error).__name__}: {error}\n")
-        sys.stdout.flush()
-        os._exit(1)
+        fail_with(error)
 
 
 def _spare_imports() -> None:
@@ -118,15 +117,15 @@ class EventFiles:
     """One event file in each trial's folder.
 
     Args:
-        folder: The experiment's.
+        mark: Of the experiment's folder.
 
     Attributes:
         is_dirty: Whether something waits to be written.
     """
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._mark = FolderMark.of(folder)
+    def __init__(self, mark: FolderMark) -> None:
+        self._folder = mark.folder
+        self._mark = mark
         self._files: dict[str, _File] = {}
         self._dirty: set[str] = set()
         self._tags: dict[str, str] = {}

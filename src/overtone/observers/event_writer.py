@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from overtone.errors import StorageError
 from overtone.observers.aside import Aside
 from overtone.observers.helpers import ended, started
+from overtone.store.folder_mark import FolderMark
 from overtone.store.room import is_hurried
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ class EventWriter:
     """
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self._mark = FolderMark.of(folder)
         self._process: Popen[bytes] | None = None
+        self._is_abandoned = False
         # the process takes some time of a core to begin: not in the experiment's first moments
         self._aside = Aside(self._send, "overtone-tensorboard", MOST_WAITING, _START_AFTER_S)
 
@@ -67,10 +69,20 @@ class EventWriter:
             if process is not None:
                 self._end(process)
 
+    def abandon(self) -> None:
+        """Kill the writing process, if there is one: what it wrote is to be written anew."""
+        self._is_abandoned = True
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+
     def _send(self, batch: list[Message]) -> None:
+        if self._is_abandoned:
+            return
         try:
             if self._process is None:
-                self._process = started(_MODULE, self._folder)
+                self._process = started(_MODULE, self._mark.folder, self._mark.inode)
             assert self._process.stdin is not None
             self._process.stdin.write(frame(batch))
             self._process.stdin.flush()
@@ -90,4 +102,4 @@ class EventWriter:
             raise self._failed(problem)
 
     def _failed(self, reason: str) -> StorageError:
-        return StorageError(f"TensorBoard files below {self._folder} cannot be written: {reason}")
+        return StorageError(f"TensorBoard files below {self._mark.folder} cannot be written: {reason}")

@@ -20,8 +20,9 @@ from overtone.journal.codec import Codec
 from overtone.journal.reader import follow
 from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows
+from overtone.observers.cut_files import CutFiles
 from overtone.observers.error_file import ErrorFile
-from overtone.observers.helpers import hurry_with
+from overtone.observers.helpers import fail_with, hurry_with
 from overtone.observers.json_lines import JsonLines
 from overtone.observers.params import Params
 from overtone.observers.trial_files import TrialFiles
@@ -62,9 +63,7 @@ def main(folder: str, parent: int, inode: int) -> None:
         write_files(FolderMark(folder, inode), stop, sleep)
         os._exit(0)  # the run waits for this process, which has nothing to tidy up
     except Exception as error:
-        sys.stdout.write(f"{type(error).__name__}: {error}\n")
-        sys.stdout.flush()
-        os._exit(1)
+        fail_with(error)
 
 
 def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
@@ -75,6 +74,7 @@ def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
         JsonLines(files, table, texts),
         CsvRows(files, table, texts),
         ErrorFile(files),
+        CutFiles(files),
     ]
 
 

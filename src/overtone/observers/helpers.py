@@ -9,14 +9,16 @@ import sys
 import time
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from overtone.store.room import hurry, is_hurried
+from overtone.worker.lineage import GROUP_OF_ITS_OWN
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
 _LOOK_EVERY_S = 0.25
+_TELL_AFTER_S = 1.0
 _KILL_AFTER_S = 5.0
 """An end that was asked for waits so long for such a process."""
 
@@ -47,7 +49,7 @@ def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=() if lock is None or lock < 0 else (lock,),
-            start_new_session=True,  # Ctrl-C is the driver's to handle: this process ends with its input
+            **GROUP_OF_ITS_OWN,  # Ctrl-C is the driver's to handle: this process ends with its input
         )
     finally:
         if lock is not None and lock >= 0:
@@ -90,17 +92,32 @@ def hurry_with(parent: int) -> None:
 
     for number in (signal.SIGTERM, signal.SIGCONT):
         signal.signal(number, on_signal)
+    if os.getppid() != parent:  # the signal came before
+        hurry(0.0)
+
+
+def fail_with(error: Exception) -> NoReturn:
+    """In such a process: end, and tell why if the parent still reads."""
+    with suppress(OSError):
+        sys.stdout.write(f"{type(error).__name__}: {error}\n")
+        sys.stdout.flush()
+    os._exit(1)
 
 
 def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
     """Whether no such process writes below `folder`: those of a killed driver still may.
 
-    They end by themselves, once they have written what they were sent.
+    They end by themselves, once they have written what they were sent. A wait of a second is told on stderr.
     """
-    fd, deadline = _locked(folder), time.monotonic() + patience_s
-    while fd is None and time.monotonic() < deadline:
+    began, is_told = time.monotonic(), False
+    while (fd := _locked(folder)) is None and (waited_s := time.monotonic() - began) < patience_s:
+        if waited_s >= _TELL_AFTER_S and not is_told:
+            is_told = True
+            sys.stderr.write(
+                f"overtone: a process of an earlier driver still writes files of trials below {folder}: "
+                f"waiting for its end, at most {patience_s:g} s\n"
+            )
         time.sleep(0.02)
-        fd = _locked(folder)
     if fd is not None and fd >= 0:
         os.close(fd)
     return fd is not None

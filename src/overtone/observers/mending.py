@@ -49,10 +49,7 @@ class Mending:
         self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
 
     def __enter__(self) -> Self:
-        for trial in self._due.rows:
-            for name in _ROWS:
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    os.unlink(self._path(trial, name + NEW))
+        self._remove_new()
         for trial in self._due.events:
             remove(self._folder, trial, (EVENTS,))
         return self
@@ -80,10 +77,15 @@ class Mending:
             self._events.flush()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
-        for observer in self._rows:
-            observer.close()
-        if kind is not None:
-            return
+        try:
+            for observer in self._rows:
+                observer.close()
+            if kind is None:
+                self._take_places()
+        finally:
+            self._remove_new()
+
+    def _take_places(self) -> None:
         for trial in self._due.rows:
             for name in _ROWS:
                 if trial in self._written:
@@ -93,6 +95,12 @@ class Mending:
         for trial in self._due.trials:
             self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
             self._put(trial, ERROR_TXT, self._errors.get(trial, ""))
+
+    def _remove_new(self) -> None:
+        for trial in self._due.rows:
+            for name in _ROWS:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    os.unlink(self._path(trial, name + NEW))
 
     def _put(self, trial: str, name: str, text: str) -> None:
         """Let a file hold `text`; where that is nothing, let it not be there."""

@@ -15,6 +15,7 @@ from overtone.journal.codec import Codec
 from overtone.journal.header import header
 from overtone.journal.replay import replay
 from overtone.observers.csv_rows import CsvRows
+from overtone.observers.cut_files import CutFiles
 from overtone.observers.error_file import ErrorFile
 from overtone.observers.file_process import JOURNAL, text_observers
 from overtone.observers.file_writer import FileWriter
@@ -27,7 +28,7 @@ from overtone.observers.tensorboard import TensorBoard, is_available
 from overtone.observers.trial_files import TrialFiles
 from overtone.observers.written import EVENTS, FILES, check_name, deviating, remove, strangers
 
-FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, TensorBoard)
+FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, CutFiles, TensorBoard)
 
 
 def file_observers(
@@ -104,6 +105,7 @@ def reconcile(
     observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     wait_for_helpers(folder)
+    is_mended = False
     try:
         for trial in strangers(folder, table):
             remove(folder, trial)
@@ -113,12 +115,16 @@ def reconcile(
             with Mending(folder, due, events) as mending:
                 for record, began in selected(journal, due.trials, codec):
                     mending.on_record(record, began)
+        is_mended = True
     except StorageError:  # which is an OSError too, and says more
         raise
     except OSError as error:
         raise StorageError(f"{error.filename or folder} cannot be mended: {error.strerror}") from error
     except KeyError as error:
         raise _unknown(journal, error) from error
+    finally:
+        if events is not None and not is_mended:
+            events.abandon()
     return observers
 
 

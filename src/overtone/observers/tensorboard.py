@@ -79,6 +79,10 @@ class TensorBoard(Observer):
         if not self._is_guest:
             self._writer.close()
 
+    def abandon(self) -> None:
+        """Write nothing more, and end the process at once."""
+        self._writer.abandon()
+
     def _wall(self, record: Record) -> float:
         if self.began is None:
             self.began = time.time() - record.event.time

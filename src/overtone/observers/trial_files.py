@@ -61,6 +61,8 @@ class TrialFiles:
         self._pieces: dict[tuple[str, str], Pieces] = defaultdict(list)
         self._n_characters = 0
         self._has_failed = False
+        self._lengths: dict[tuple[str, str], int] = {}
+        self._cut: tuple[str, str] | None = None
         self._mark = FolderMark.of(folder)
         self._aside = Aside(self._write_all, "overtone-files", MOST_WAITING, EVERY_S, EVERY_S)
 
@@ -104,6 +106,19 @@ class TrialFiles:
         if not self._has_failed:
             self._tell_once(self._aside.wait)
 
+    def check(self) -> None:
+        """Return if no file is shorter than it was after the last write.
+
+        Raises:
+            StorageError: A file was deleted or cut by somebody else.
+        """
+        self.close()
+        for file, length in self._lengths.items():
+            if self._cut is None and _length(self._path(*file)) < length:
+                self._cut = file
+        if self._cut is not None and not self._has_failed:
+            raise StorageError(f"{self._path(*self._cut)} was deleted or cut during the run")
+
     def _write_all(self, additions: list[Addition]) -> None:
         """Write to each file once, whatever there is for it.
 
@@ -120,11 +135,17 @@ class TrialFiles:
         failed: StorageError | None = None
         for file, pieces in by_file.items():
             try:
-                _write(self._path(*file), pieces)
+                self._note(file, *_write(self._path(*file), pieces))
             except StorageError as error:
                 failed = failed or error
         if failed is not None:
             raise failed
+
+    def _note(self, file: tuple[str, str], before: int | None, length: int) -> None:
+        """Note the length of a file after a write, and whether it was shorter than expected before."""
+        if before is not None and before < self._lengths.get(file, 0):
+            self._cut = self._cut or file
+        self._lengths[file] = length
 
     def _tell_once(self, call: Callable[[], None]) -> None:
         try:
@@ -137,22 +158,34 @@ class TrialFiles:
         return f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}"
 
 
-def _write(path: str, pieces: Pieces) -> None:
+def _write(path: str, pieces: Pieces) -> tuple[int | None, int]:
+    """Write to a file; return its length before, None if that does not matter, and now, in bytes."""
     texts: list[str] = []
     is_whole = False
+    before: int | None = None
     for piece in pieces:
         if type(piece) is str:
             texts.append(piece)
         elif isinstance(piece, str):
             texts, is_whole = [piece], True
         else:
+            before = before if is_whole else _length(path)
             end = "".join(texts)
             texts = [piece(end if is_whole else _held(path) + end)]
             is_whole = True
     if is_whole and not has_made_folder(path) and os.path.lexists(path):
-        swap_file(path, "".join(texts))
-    else:
-        write_file(path, "".join(texts), append=True)
+        return before, swap_file(path, "".join(texts))
+    text = "".join(texts)
+    length = write_file(path, text, append=True)
+    n_added = len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
+    return length - n_added, length
+
+
+def _length(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
 
 
 def _held(path: str) -> str:

@@ -245,11 +245,11 @@ class Run:
                     engine.close()
                     if where.look() and parts.place.url is None:
                         console.moved_to(str(where.folder))
-                    unfinished = [one for one in observers if not _quietly(one, journal)]
-                    if journal.is_at_path:
+                    unfinished = [(one, error) for one in observers if (error := _quietly(one)) is not None]
+                    if journal.is_at_path:  # else `FolderWatch` tells all that there is to tell
                         overview.write()
                         clear_up(parts, late)
-                        self._mend([*self._loop.disconnected, *unfinished])
+                        self._mend(self._loop.disconnected, unfinished)
 
     @contextmanager
     def _settled(self, journal: JournalWriter) -> Iterator[FolderWatch]:
@@ -308,19 +308,30 @@ class Run:
             first = [*first, CapacityChanged(engine.now(), resuming.outstanding.nodes)]
         return [Resumed(engine.now(), parts.limits, past.errored), *first]
 
-    def _mend(self, failed: Sequence[Observer]) -> None:
-        """Write what the observers of files could not, while the disk was full perhaps."""
+    def _mend(self, failed: Sequence[Observer], unfinished: Sequence[tuple[Observer, Exception]]) -> None:
+        """Write what the observers of files could not, while the disk was full perhaps.
+
+        Args:
+            failed: Observers whose failures were told.
+            unfinished: Observers that could not be closed, and why.
+        """
         from overtone.observers.projections import FILE_OBSERVERS, reconcile
 
-        if not any(isinstance(one, FILE_OBSERVERS) for one in failed):
+        for observer, error in unfinished:
+            if not isinstance(observer, FILE_OBSERVERS):
+                warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
+        reasons = [error for observer, error in unfinished if isinstance(observer, FILE_OBSERVERS)]
+        if not reasons and not any(isinstance(one, FILE_OBSERVERS) for one in failed):
             return
         parts = self._parts
         try:
             codec = codec_for(parts.space)
             for observer in reconcile(parts.folder, parts.has_tensorboard, codec, trusts_old=False):
                 observer.close()
+            for error in reasons:
+                warn(str(error))
             warn("the files of trials were brought to the length of the journal")
-        except Exception as error:
+        except Exception as error:  # for the same reason, mostly: it is told once
             warn(f"the files of trials are not complete: {error}")
 
     def _watch(self) -> Observer:
@@ -359,15 +370,10 @@ def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
             check_feasible(parts.demand, event.nodes)
 
 
-def _quietly(observer: Observer, journal: JournalWriter) -> bool:
-    """Close an observer; whether it could: what it raises is said, and does not hide how the run ended.
-
-    Where the folder is gone nothing is said: that is told once, by `FolderWatch`.
-    """
+def _quietly(observer: Observer) -> Exception | None:
+    """Close an observer; what it raises must not hide how the run ended."""
     try:
         observer.close()
-        return True
+        return None
     except Exception as error:
-        if journal.is_at_path:
-            warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
-        return False
+        return error

@@ -197,10 +197,11 @@ def main_script() -> str:
 
 def _experiments(root: Path, prefix: str = "") -> list[Path]:
     try:
-        return [
-            Path(entry.path) for entry in os.scandir(root)
-            if entry.name.startswith(prefix) and os.path.exists(os.path.join(entry.path, JOURNAL))
-        ]  # fmt: skip
+        with os.scandir(root) as entries:
+            return [
+                Path(entry.path) for entry in entries
+                if entry.name.startswith(prefix) and os.path.exists(os.path.join(entry.path, JOURNAL))
+            ]  # fmt: skip
     except OSError:
         return []
 

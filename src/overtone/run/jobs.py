@@ -9,6 +9,7 @@ from overtone.core.trial_limits import TrialLimits
 from overtone.experiment import Experiment
 from overtone.run.bounds import is_bounded
 from overtone.store.budgeted import within
+from overtone.store.folder_mark import FolderMark
 from overtone.worker.bound import as_bound
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ def job_for(experiment: Experiment, parts: Parts) -> Job:
     """Return the experiment as its engine sees it."""
     engine, policy, past = parts.engine, experiment.checkpoints, parts.past
     bound, limits = as_bound(experiment.trainable), TrialLimits.of(experiment.trial_limits)
-    mark = None if engine.is_elastic else parts.place.mark
+    # The nodes of a cluster may number files otherwise.
+    mark = FolderMark(str(parts.folder)) if engine.is_elastic else parts.place.mark
     # In one process, nothing is deleted while a trial waits for room.
     patience_s = 10.0 if engine.isolates else 0.0
     return Job(

@@ -98,6 +98,8 @@ class FolderWatch:
             rest = "Checkpoints were deleted with the folder: a resume runs unfinished trials again."
         else:
             rest = f"Move it back, and `overtone resume {quote(str(place.folder))}` goes on with it."
+        if missing == place.folder and missing.is_dir():
+            rest += f" {missing} is there again, or was not deleted with all that is in it."
         self.folder = self._rescued()
         self._file = os.stat(self.folder / JOURNAL)
         raise FolderGoneError(

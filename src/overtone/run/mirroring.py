@@ -202,10 +202,14 @@ class TrialUploads:
         found: list[tuple[str, tuple[int, int]]] = []
         if self._mark is not None and not self._mark.is_there:
             return found
-        for trial in os.scandir(self._folder):
-            if trial.name.startswith(".") or not trial.is_dir(follow_symlinks=False):
+        with os.scandir(self._folder) as trials:
+            shown = [one for one in trials if not one.name.startswith(".")]
+        for trial in shown:
+            if not trial.is_dir(follow_symlinks=False):
                 continue
-            for entry in os.scandir(trial.path):
+            with os.scandir(trial.path) as entries:
+                files = list(entries)
+            for entry in files:
                 if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
                     continue
                 try:

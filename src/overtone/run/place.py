@@ -66,13 +66,13 @@ class Place:
     @property
     def mark(self) -> FolderMark:
         """Tells the folder from another one at its path, while the lock is held."""
-        return FolderMark.of(self.folder) if self.lock is not None else FolderMark(str(self.folder))
+        return FolderMark(str(self.folder), self.lock.inode if self.lock is not None else 0)
 
     def store(self, mark: FolderMark | None = None) -> Store:
         """Where checkpoints go.
 
         Args:
-            mark: Of the folder, where nothing may be put into another one at its path.
+            mark: Of the folder, if nothing may be put into another one at its path, nor make it again.
         """
         if self.url is None:
             return LocalStore(self.folder, mark=mark)
@@ -80,8 +80,10 @@ class Place:
         from overtone.store.remote import RemoteStore
         from overtone.store.retrying import Retrying
 
+        if mark is not None and not mark.inode:  # trials on other nodes make folders for what they fetch
+            mark = None
         # trials wait longer than the driver does: it is the driver that ends the run
-        store = RemoteStore(self.url, cache=self.folder / FETCHED, fence=self.fence)
+        store = RemoteStore(self.url, cache=self.folder / FETCHED, fence=self.fence, mark=mark)
         return Retrying(store, 2 * self.patience_s + 30)
 
     def open_mirror(self, written: Callable[[], int], on_lost: Callable[[], None]) -> None:

@@ -25,6 +25,7 @@ from overtone.errors import OvertoneError
 from overtone.run.host import Answers, Inbox, Question
 from overtone.run.searcher_process import BOOT, bodies, framed
 from overtone.space import decode_config, encode_config
+from overtone.worker.lineage import GROUP_OF_ITS_OWN
 from overtone.worker.new_python import new_python
 from overtone.worker.threads import VARIABLES
 
@@ -104,7 +105,7 @@ class ProcessHost:
             new_python(BOOT, str(theirs.fileno()), str(os.getpid())),
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
-            start_new_session=True,
+            **GROUP_OF_ITS_OWN,
             # unless the user says otherwise: the other cores belong to the trials
             env={**dict.fromkeys(VARIABLES, "1"), **os.environ},
         )

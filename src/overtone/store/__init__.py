@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from overtone.store.local import LocalStore
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from overtone.core.protocols import Store
+    from overtone.store.local import LocalStore
 
 __all__ = ["LocalStore", "store_at"]
 
@@ -17,7 +16,18 @@ def store_at(where: str) -> Store:
     from overtone.store.files import is_url
 
     if not is_url(where):
+        from overtone.store.local import LocalStore
+
         return LocalStore(where.removeprefix("file://"))
     from overtone.store.remote import RemoteStore
 
     return RemoteStore(where)
+
+
+def __getattr__(name: str) -> Any:
+    """Import `LocalStore` when it is asked for: `overtone ls` needs this package's names of URLs alone."""
+    if name != "LocalStore":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from overtone.store.local import LocalStore
+
+    return LocalStore

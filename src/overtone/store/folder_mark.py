@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
+
+if TYPE_CHECKING:
+    from overtone.core.job import Job
 
 LOCK = "journal.jsonl.lock"
 
@@ -20,12 +24,14 @@ class FolderMark:
     """The lock file of an experiment's folder, which its driver keeps open: no other file gets its number.
 
     Attributes:
-        folder: The experiment's.
-        inode: The number of its lock file; 0 for a folder that is never checked.
+        folder: The experiment's. It is there when the run begins, and is not made again.
+        inode: The number of its lock file; 0 if the number is not compared.
+        is_private: Whether the folder belongs to one process alone, which makes it when it is missing.
     """
 
     folder: str
     inode: int = 0
+    is_private: bool = False
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> FolderMark:
@@ -38,9 +44,11 @@ class FolderMark:
     @property
     def is_there(self) -> bool:
         """Whether the path still leads to the run's folder."""
-        if not self.inode:
+        if self.is_private:
             return True
         try:
+            if not self.inode:
+                return os.path.isdir(self.folder)
             return os.stat(os.path.join(self.folder, LOCK)).st_ino == self.inode
         except (FileNotFoundError, NotADirectoryError):
             return False
@@ -58,17 +66,33 @@ class FolderMark:
                 f"{self.folder} was moved or deleted while a run wrote to it: nothing more is written there"
             )
 
-    def make(self, name: str) -> Path:
-        """The folder `name` right below, which is made if it is missing; the run's folder itself is not.
+    def make(self, *names: str) -> Path:
+        """Make the folders `names`, each inside the one before; the run's folder itself is not made again.
+
+        Each step needs the folder above, so that one that is deleted at the same moment stays deleted.
+
+        Returns:
+            The last folder.
 
         Raises:
             FolderGoneError: The run's folder was moved or deleted.
         """
+        path = Path(self.folder)
+        if self.is_private:
+            path.mkdir(parents=True, exist_ok=True)
         self.check()
-        path = Path(self.folder, name)
-        try:
-            path.mkdir(parents=not self.inode, exist_ok=True)
-        except FileNotFoundError:
-            self.check()
-            raise
+        for name in names:
+            path /= name
+            try:
+                path.mkdir(exist_ok=True)
+            except FileNotFoundError:
+                self.check()
+                raise
         return path
+
+
+def mark_of(job: Job) -> FolderMark:
+    """The mark of a job's folder; a folder without one is the process's own."""
+    mark: FolderMark | None = job.mark
+    return mark if mark is not None else FolderMark(str(job.folder), is_private=True)
+

@@ -39,7 +39,7 @@ class LocalStore(Store):
         root: The folder, which need not exist yet.
         durable: Whether `put` waits until the disk has it, so that a power cut right
             after leaves it whole.
-        mark: Of a run's folder, where only that folder may be written to; None makes a missing root.
+        mark: Of a run's folder, if only that folder may be written to; None makes a missing root.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class LocalStore(Store):
     ) -> None:
         self.root = Path(os.path.abspath(root))
         self.durable = durable
-        self.mark = mark or FolderMark("")
+        self.mark = mark or FolderMark(str(self.root), is_private=True)
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
         """Keep the directory `source` under `key`, whole or not at all; an earlier one is replaced.
@@ -70,9 +70,8 @@ class LocalStore(Store):
         if not source.is_dir():
             raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
         unfinished = target.with_name(f"{_UNFINISHED}{target.name}-{os.getpid()}-{os.urandom(4).hex()}")
-        self.mark.check()
         try:
-            self._make_parents(target)
+            self.mark.make(*target.parent.relative_to(self.root).parts)
             self._check_inside(target)
             if move and _moved(source, unfinished):
                 files = {name: _digest(unfinished / name, None, self.durable) for name in _files(unfinished)}
@@ -80,10 +79,17 @@ class LocalStore(Store):
                 unfinished.mkdir()
                 files = self._copy(source, unfinished)
             self._seal(unfinished, files)
+            put = os.stat(unfinished)
             self._replace(unfinished, target)
+            if not self.mark.is_there and _is(target, put):  # deleted at the same moment
+                remove(target)
+            self.mark.check()
         except OSError as error:
             if move and unfinished.exists() and not source.exists():
                 os.rename(unfinished, source)
+            if isinstance(error, StorageError):
+                raise
+            self.mark.check()
             self._unwritable(error)
         finally:
             remove(unfinished)
@@ -161,13 +167,6 @@ class LocalStore(Store):
             return copy
         return path
 
-    def _make_parents(self, target: Path) -> None:
-        """Make the folders above `target`, but not again the folder of a run that was moved or deleted."""
-        if not self.mark.inode:
-            self.root.mkdir(parents=True, exist_ok=True)
-        for folder in reversed([one for one in target.parents if self.root in one.parents]):
-            folder.mkdir(exist_ok=True)
-
     def _check_inside(self, path: Path) -> None:
         """Refuse to follow a link, in an experiment that came from elsewhere, which leads out of it."""
         folder, root = os.path.realpath(path.parent), os.path.realpath(self.root)
@@ -188,7 +187,9 @@ class LocalStore(Store):
     def _copy(self, source: Path, target: Path) -> dict[str, tuple[int, int]]:
         """Copy everything, links followed; the size and checksum of each file."""
         files: dict[str, tuple[int, int]] = {}
-        for entry in os.scandir(source):
+        with os.scandir(source) as found:
+            entries = tuple(found)
+        for entry in entries:
             if entry.is_dir():
                 (target / entry.name).mkdir()
                 below = self._copy(source / entry.name, target / entry.name)
@@ -223,7 +224,8 @@ class LocalStore(Store):
 
     def _keys(self, folder: Path, above: str) -> Iterator[str]:
         try:
-            entries = tuple(os.scandir(folder))
+            with os.scandir(folder) as found:
+                entries = tuple(found)
         except FileNotFoundError:
             return
         if above and any(entry.name == MANIFEST for entry in entries):
@@ -249,6 +251,13 @@ def _files(folder: Path) -> Iterator[str]:
     for where, _, names in os.walk(folder, followlinks=True):
         for name in names:
             yield Path(where, name).relative_to(folder).as_posix()
+
+
+def _is(path: Path, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), file)
+    except OSError:
+        return False
 
 
 def _moved(source: Path, target: Path) -> bool:

@@ -24,6 +24,7 @@ from overtone.errors import DamagedError, StorageError
 from overtone.regular_files import open_regular
 from overtone.store.cache import FETCHED, local_folder
 from overtone.store.files import RemoteFiles
+from overtone.store.folder_mark import FolderMark
 from overtone.store.lease import check_fence
 from overtone.store.local import MANIFEST, STATE_FILE, LocalStore
 from overtone.store.moved import key_of
@@ -42,6 +43,7 @@ class RemoteStore(Store):
         options: What the file system is opened with, besides fsspec's own configuration
             and the environment.
         cache: Where fetched directories lie; a folder named after the URL where None.
+        mark: Of the run's folder with `cache` in it, which is not made again; None makes what is missing.
         fence: The number of the lease under which it is written to (`store.lease`); 0 for none.
             Keys of later holders carry their number, so that an earlier one can overwrite
             nothing of theirs, and nothing is put or deleted once there is a higher number.
@@ -53,11 +55,13 @@ class RemoteStore(Store):
         options: Mapping[str, Any] | None = None,
         cache: str | os.PathLike[str] | None = None,
         fence: int = 0,
+        mark: FolderMark | None = None,
     ) -> None:
         self.files = RemoteFiles(url, options)
         self.fence = fence
         self.url = self.files.url
         self.cache = Path(cache) if cache is not None else local_folder(self.url) / FETCHED
+        self._home = mark or FolderMark(str(self.cache), is_private=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Import what it needs where it arrives: once, before processes are forked from there."""
@@ -164,7 +168,7 @@ class RemoteStore(Store):
             raise DamagedError(f"{there.url} is damaged: its {MANIFEST} cannot be read ({error})") from error
         try:
             for target in {unfinished / "x", *targets.values()}:
-                target.parent.mkdir(parents=True, exist_ok=True)
+                self._home.make(*target.parent.relative_to(self._home.folder).parts)
             try:
                 there.download(targets)
             except StorageError as error:
@@ -191,9 +195,10 @@ class RemoteStore(Store):
     def _forget_old(self) -> None:
         old = time.time() - KEPT_S
         try:
-            for entry in os.scandir(self.cache):
-                if entry.stat().st_mtime < old:
-                    shutil.rmtree(entry.path, ignore_errors=True)
+            with os.scandir(self.cache) as entries:
+                for entry in entries:
+                    if entry.stat().st_mtime < old:
+                        shutil.rmtree(entry.path, ignore_errors=True)
         except FileNotFoundError:
             pass  # nothing was fetched yet, or somebody else forgets
 

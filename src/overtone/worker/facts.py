@@ -7,7 +7,7 @@ from time import sleep
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.resources import Resources
-from overtone.store.folder_mark import FolderMark
+from overtone.store.folder_mark import mark_of
 from overtone.worker.wire import Channel
 
 
@@ -29,8 +29,7 @@ class Facts:
 
     def get_trial_dir(self) -> str:
         """The trial's folder, below the experiment's; it is there."""
-        mark = self._job.mark or FolderMark(str(self._job.folder))
-        return str(mark.make(self._start.trial_id))
+        return str(mark_of(self._job).make(self._start.trial_id))
 
     def get_trial_resources(self) -> Resources:
         """What the trial was given."""

@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from typing import NoReturn
 
 from overtone.worker import lineage
@@ -40,7 +41,8 @@ def stand_guard(driver: int) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     lineage.wake_with_parent()
     lineage.adopt_orphans()
-    os.setsid()
+    with suppress(PermissionError):  # it leads a process group already
+        os.setsid()
     server = os.fork()
     if server == 0:
         return guard

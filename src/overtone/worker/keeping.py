@@ -15,7 +15,7 @@ from overtone.core.messages import Start
 from overtone.core.protocols import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError
-from overtone.store.folder_mark import FolderMark
+from overtone.store.folder_mark import mark_of
 from overtone.store.room import is_full, lacks_room
 from overtone.worker import saving
 from overtone.worker.counts import Counts
@@ -53,7 +53,7 @@ class Keeper:
         self._job = job
         self._trial_id, self._attempt = start.trial_id, start.attempt
         self._again = 0
-        self._mark = job.mark or FolderMark(str(job.folder))
+        self._mark = mark_of(job)
         self._config = saving.config_digest(start.config)
         self.results: deque[str] = deque(maxlen=MOST_RESULTS)
         self._home = job.folder / start.trial_id

@@ -18,6 +18,15 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
+GROUP_OF_ITS_OWN: dict[str, Any] = (
+    {"process_group": 0} if sys.version_info >= (3, 11) else {"start_new_session": True}
+)
+"""Options of `subprocess.Popen` for a helper, which gets no Ctrl-C.
+
+A process group of its own in the driver's session: if the driver dies, the kernel ends a helper that is
+stopped, even before its Python has begun (SIGHUP and SIGCONT to an orphaned process group).
+"""
+
 IS_WOKEN = _libc is not None
 """Whether the kernel tells a process that its parent has died; else it has to look."""
 
@@ -36,7 +45,7 @@ def wake_with_parent() -> None:
 
     The signal also comes when only the parent's thread ends that started this process: compare
     `os.getppid()` then. A SIGKILL instead would end helpers of a driver whose thread has ended. New
-    processes call this before all else: until then a stopped one stays.
+    processes call this before all else.
     """
     die_with_parent(signal.SIGCONT)
 

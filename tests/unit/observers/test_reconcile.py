@@ -261,7 +261,7 @@ def test_results_are_dated_by_the_driver_that_saw_them(tmp_path) -> None:
     assert steps(tmp_path, trial) == dated
 
 
-def test_the_process_of_a_killed_driver_is_waited_for(tmp_path) -> None:
+def test_the_process_of_a_killed_driver_is_waited_for(tmp_path, monkeypatch, capsys) -> None:
     """It writes what it was sent, and then ends; nobody counts before."""
     fcntl = pytest.importorskip("fcntl")
     from overtone.observers.helpers import wait_for_helpers
@@ -269,6 +269,12 @@ def test_the_process_of_a_killed_driver_is_waited_for(tmp_path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     assert not wait_for_helpers(os.fspath(tmp_path), patience_s=0.05)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("overtone.observers.helpers._TELL_AFTER_S", 0.0)
+    assert not wait_for_helpers(os.fspath(tmp_path), patience_s=0.1)
+    said = capsys.readouterr().err
+    assert said.count("overtone:") == 1
+    assert f"still writes files of trials below {tmp_path}" in said
     os.close(other)
     assert wait_for_helpers(os.fspath(tmp_path), patience_s=0.0)
 

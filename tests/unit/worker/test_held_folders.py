@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -12,58 +11,46 @@ from overtone.errors import StorageError
 from overtone.worker import held_folders
 
 
-def held_by_a_process(folder: Path) -> int:
-    """Hold a folder, with a file in it, in a process that goes on for ever."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
+@pytest.fixture
+def hold(processes):
+    """Holds a folder, with a file in it, in a process that goes on for ever; returns its pid."""
+
+    def hold(folder: Path) -> int:
+        def act() -> None:
             held_folders.hold(folder)
             (folder / "half-saved").write_text("1")
-            os.write(write, b"!")
-            signal.pause()
-        finally:
-            os._exit(1)
-    os.close(write)
-    assert os.read(read, 1) == b"!"
-    os.close(read)
-    return pid
+
+        return processes.start(act)
+
+    return hold
 
 
-def kill(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-
-
-def test_the_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path: Path) -> None:
+def test_the_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, hold, processes) -> None:
     yard = tmp_path / "yard"
-    killed, living = held_by_a_process(yard / "killed"), held_by_a_process(yard / "living")
-    try:
-        kill(killed)
-        assert (yard / "killed" / "half-saved").exists()
-        lock = held_folders.hold(yard / "new")
-        assert sorted(one.name for one in yard.iterdir()) == [".lock", "living", "new"]
-        held_folders.let_go(yard / "new", lock)
-        assert sorted(one.name for one in yard.iterdir()) == [".lock", "living"]
-    finally:
-        kill(living)
+    killed, _ = hold(yard / "killed"), hold(yard / "living")
+    processes.kill(killed)
+    assert (yard / "killed" / "half-saved").exists()
+    lock = held_folders.hold(yard / "new")
+    assert sorted(one.name for one in yard.iterdir()) == [".lock", "living", "new"]
+    held_folders.let_go(yard / "new", lock)
+    assert sorted(one.name for one in yard.iterdir()) == [".lock", "living"]
 
 
-def test_what_a_killed_process_left_in_the_same_folder_goes_too(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_in_the_same_folder_goes_too(tmp_path, hold, processes) -> None:
     folder = tmp_path / "yard" / "run"
-    kill(held_by_a_process(folder))
+    processes.kill(hold(folder))
     held_folders.hold(folder)
     assert [one.name for one in folder.iterdir()] == [".lock"]
 
 
-def test_a_folder_that_another_process_holds_too_stays_until_that_one_lets_go(tmp_path: Path) -> None:
+def test_a_folder_that_another_process_holds_too_stays_until_that_one_lets_go(
+    tmp_path, hold, processes
+) -> None:
     folder = tmp_path / "yard" / "run"
-    other = held_by_a_process(folder)
-    try:
-        held_folders.let_go(folder, held_folders.hold(folder))
-        assert (folder / "half-saved").exists()
-    finally:
-        kill(other)
+    other = hold(folder)
+    held_folders.let_go(folder, held_folders.hold(folder))
+    assert (folder / "half-saved").exists()
+    processes.kill(other)
     held_folders.let_go(folder, held_folders.hold(folder))
     assert not folder.exists()
 

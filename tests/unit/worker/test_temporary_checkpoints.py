@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import tempfile
 from pathlib import Path
 
@@ -24,49 +22,35 @@ def checkpoints(temporary: Path) -> list[Path]:
     return sorted(temporary.glob("**/checkpoint_*"))
 
 
-def made_by_a_process(how_it_ends: int) -> int:
-    """Make a checkpoint in a process that goes on until it is killed by this signal; 0: that lives."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            made = Checkpoint.from_dict({"a": 1})
-            os.write(write, b"!" if made.to_dict() == {"a": 1} else b"?")
-            signal.pause()
-        finally:
-            os._exit(1)
-    os.close(write)
-    assert os.read(read, 1) == b"!"
-    os.close(read)
-    if how_it_ends:
-        os.kill(pid, how_it_ends)
-        os.waitpid(pid, 0)
-    return pid
+def make() -> None:
+    made = Checkpoint.from_dict({"a": 1})
+    kept.append(made)
+    assert made.to_dict() == {"a": 1}
 
 
-def test_those_of_killed_processes_go_at_the_next_start_and_others_stay(temporary: Path) -> None:
+kept: list[Checkpoint] = []
+"""Of the forks: a checkpoint's folder goes with the last reference to it."""
+
+
+def test_those_of_killed_processes_go_at_the_next_start_and_others_stay(temporary: Path, processes) -> None:
     (temporary / "checkpoint_of_somebody").mkdir()
     (temporary / "overtone_checkpoint_abc").mkdir()  # of to_directory(): the user's
-    made_by_a_process(signal.SIGKILL)
+    processes.kill(processes.start(make))
     (_, killed) = checkpoints(temporary)
-    living = made_by_a_process(0)
-    try:
-        assert not killed.exists()
-        assert len(checkpoints(temporary)) == 2
-        own = Checkpoint.from_dict({"b": 2})
-        assert len(checkpoints(temporary)) == 3
-        assert own.to_dict() == {"b": 2}
-        assert (temporary / "overtone_checkpoint_abc").is_dir()
-        del own
-        assert len(checkpoints(temporary)) == 2
-    finally:
-        os.kill(living, signal.SIGKILL)
-        os.waitpid(living, 0)
-
-
-def test_a_fork_has_a_folder_of_its_own(temporary: Path) -> None:
+    processes.start(make)
+    assert not killed.exists()
+    assert len(checkpoints(temporary)) == 2
     own = Checkpoint.from_dict({"b": 2})
-    made_by_a_process(signal.SIGKILL)
+    assert len(checkpoints(temporary)) == 3
+    assert own.to_dict() == {"b": 2}
+    assert (temporary / "overtone_checkpoint_abc").is_dir()
+    del own
+    assert len(checkpoints(temporary)) == 2
+
+
+def test_a_fork_has_a_folder_of_its_own(temporary: Path, processes) -> None:
+    own = Checkpoint.from_dict({"b": 2})
+    processes.kill(processes.start(make))
     assert own.to_dict() == {"b": 2}
     homes = {one.parent for one in checkpoints(temporary)}
     assert len(homes) == 2

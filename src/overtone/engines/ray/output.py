@@ -8,6 +8,7 @@ from typing import TextIO
 
 from overtone.core.job import Job
 from overtone.engines.prints import write_output
+from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
 
 MOST_OPEN = 64
@@ -71,8 +72,6 @@ class Output:
         if file is None:
             if len(self._files) >= MOST_OPEN:
                 self._files.pop(next(iter(self._files))).close()
-            folder = self._job.folder / trial_id
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / self._job.log_to_file[stream == "stderr"]
+            path = mark_of(self._job).make(trial_id) / self._job.log_to_file[stream == "stderr"]
             file = self._files[trial_id, stream] = path.open("a", encoding="utf-8", buffering=1)
         file.write("".join(f"{line}\n" for line in lines))

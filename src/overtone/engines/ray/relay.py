@@ -118,7 +118,7 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes], memory_share: float | N
         if not shares:
             home = job.folder.parent
             at_end.callback(held_folders.let_go, home, held_folders.hold(home))
-        job.folder.mkdir(parents=True, exist_ok=True)
+            job.folder.mkdir(parents=True, exist_ok=True)
         engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job)
         at_end.callback(engine.close)
         Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()

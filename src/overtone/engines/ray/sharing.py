@@ -54,8 +54,9 @@ class Sharing:
         # what trials print to files comes to the driver as lines
         captures = job.captures_output or job.log_to_file is not None
         apart = replace(
-            job, folder=away / job.folder.name, store=store, log_to_file=None, captures_output=captures
-        )
+            job, folder=away / job.folder.name, mark=None, store=store, log_to_file=None,
+            captures_output=captures,
+        )  # fmt: skip
         # Trials that are actors come one by one: Ray keeps the contents on the node for the next one.
         self._objects = tuple([(path, _put_file(path) if self.uses_ray else None) for path in files])
         try:
