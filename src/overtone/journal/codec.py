@@ -11,7 +11,7 @@ passed over: so a message may grow by fields with defaults, and old journals sti
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
@@ -136,9 +136,17 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
 
 
 _NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
-_WRITERS: dict[type, Callable[[Any, Callable[[Config | None], str]], str]] = {
-    kind: _writer(kind) for kind in (*_NAMES, Why)
-}
+
+
+class _Writers(dict[type, Callable[[Any, Callable[[Config | None], str]], str]]):
+    """How messages are written, by their type; each is compiled when the first one is written."""
+
+    def __missing__(self, kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
+        self[kind] = _writer(kind)
+        return self[kind]
+
+
+_WRITERS: _Writers = _Writers()
 
 
 _SEAL = b',"crc":"%08x"}'
@@ -164,6 +172,27 @@ def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
     if b"".join([line[-18:] for line in lines]) != seals:
         del bodies[next(i for i, line in enumerate(lines) if line[-18:] != seals[18 * i : 18 * i + 18]) :]
     return bodies
+
+
+def apart(bodies: Sequence[bytes]) -> Iterator[bytes | dict[str, list[str]]]:
+    """Yield the lines as they are, with plain reports in between as the texts of their metrics, by trial."""
+    found: dict[bytes, list[bytes]] = {}
+    for body in bodies:
+        plain = PLAIN_TRIAL.match(body)
+        assert plain is not None  # it matches any line
+        if (trial := plain[1]) is not None:
+            found.setdefault(trial, []).append(body[plain.end() :])
+            continue
+        if found:
+            yield _decoded(found)
+            found = {}
+        yield body
+    if found:
+        yield _decoded(found)
+
+
+def _decoded(found: dict[bytes, list[bytes]]) -> dict[str, list[str]]:
+    return {trial.decode(): b"\n".join(texts).decode().split("\n") for trial, texts in found.items()}
 
 
 def plain_metrics(bodies: Sequence[bytes], trial: bytes) -> list[bytes] | None:

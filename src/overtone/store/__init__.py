@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from overtone.lazy import attach
 
-from overtone.store.local import LocalStore
+_NAMES = {"overtone.store.local": "LocalStore", "overtone.store.opening": "store_at"}
 
+TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
-    from overtone.core.protocols import Store
+    from overtone.store.local import LocalStore as LocalStore
+    from overtone.store.opening import store_at as store_at
 
-__all__ = ["LocalStore", "store_at"]
-
-
-def store_at(where: str) -> Store:
-    """The store at a path, or at the URL of any fsspec file system."""
-    from overtone.store.files import is_url
-
-    if not is_url(where):
-        return LocalStore(where.removeprefix("file://"))
-    from overtone.store.remote import RemoteStore
-
-    return RemoteStore(where)
+__getattr__, __dir__ = attach(__name__, _NAMES)
