@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from overtone.core.messages import Record, Reported
-from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.codec import Codec
 from overtone.journal.lines import Lines as Lines
 from overtone.journal.lines import Unfinished
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, loads
 
 Plain = tuple[int, float, str, int, int, LazyMetrics]

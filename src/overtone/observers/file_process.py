@@ -15,7 +15,8 @@ from typing import Any
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import SpaceError
-from overtone.journal.codec import Codec, apart
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import apart
 from overtone.journal.reader import follow_lines
 from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows

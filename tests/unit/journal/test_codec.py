@@ -14,7 +14,7 @@ from overtone.core.limits import Limits
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Why
 from overtone.errors import StorageError
-from overtone.journal.codec import Codec, apart, sealed, unsealed
+from overtone.journal.codec import Codec, sealed, unsealed
 from overtone.journal.text import LazyMetrics, dumps
 
 WHY = Why("asha", 4.0, 4.0, -math.inf, 3, 4, ("a", "b"), "note")
@@ -204,22 +204,3 @@ def test_a_checkpoint_has_its_size_and_one_of_an_older_journal_opens():
 def test_times_are_written_as_their_shortest_text(time: float) -> None:
     if math.isfinite(time):
         assert f'"time":{time!r}'.encode() in Codec().encode(m.Record(2, m.Tick(time)))
-
-
-def test_plain_reports_are_told_apart_from_other_lines() -> None:
-    def line(n: int, event, choices=()) -> bytes:
-        body = unsealed(Codec().encode(m.Record(n, event, choices))[:-1])
-        assert body is not None
-        return body
-
-    def report(n: int, trial: str, choices=()) -> bytes:
-        return line(n, m.Reported(1.5, trial, 0, n, {"n": n, "ü": "\n"}), choices)
-
-    tick, ruled = line(4, m.Tick(1.0)), report(8, "a", (m.Noted("x"),))
-    bodies = [report(1, "a"), report(2, "b"), report(3, "a"), tick, report(5, "b"), ruled]
-    assert list(apart(bodies)) == [
-        {"a": [dumps({"n": n, "ü": "\n"}) for n in (1, 3)], "b": [dumps({"n": 2, "ü": "\n"})]},
-        tick,
-        {"b": [dumps({"n": 5, "ü": "\n"})]},
-        ruled,
-    ]
