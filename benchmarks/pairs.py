@@ -1,10 +1,11 @@
-"""Wall-clock rates of two source trees, in interleaved pairs: the median ratio and its interval.
+"""Wall-clock rates and CPU time of two source trees, in interleaved pairs: the median ratio and its interval.
 
     python benchmarks/pairs.py OTHER_TREE                    15 pairs of each rate
     python benchmarks/pairs.py OTHER_TREE --pairs 5 results  fewer, of one rate
 
 A pair runs one tree and then the other, in turns which comes first, so that a machine that others use
-too slows both. The interval holds the median of the ratios with at least 95 % probability.
+too slows both. The interval holds the median of the ratios with at least 95 % probability. CPU time is
+that of the run's whole tree of processes, start-up included: less is better, and others disturb it less.
 
 Each tree runs once more before, uncounted: from then on both have their modules compiled, in folders of
 their own. Results are deleted at the end alone, since ext4 makes files slowly in the minutes after many
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -34,8 +36,8 @@ RATES = {
 """A function of workloads.py and its arguments."""
 
 
-def rate(tree: Path, name: str, folder: Path) -> float:
-    """Measure trials or results a second with the sources in a tree.
+def rate(tree: Path, name: str, folder: Path) -> tuple[float, float]:
+    """Measure trials or results a second with the sources in a tree, and seconds of CPU time.
 
     Args:
         tree: A checkout.
@@ -45,6 +47,7 @@ def rate(tree: Path, name: str, folder: Path) -> float:
     function, arguments = RATES[name]
     compiled = folder / f"compiled{tree}".replace(os.sep, "_")
     environment = {one: value for one, value in os.environ.items() if one != "PYTHONDONTWRITEBYTECODE"}
+    before = cpu_s()
     found = subprocess.run(
         [sys.executable, str(HERE / "workloads.py"), function, json.dumps(arguments)],
         cwd=HERE,
@@ -61,7 +64,13 @@ def rate(tree: Path, name: str, folder: Path) -> float:
     )
     if found.returncode:
         sys.exit(f"{name} of {tree} failed:\n{found.stdout[-2000:]}\n{found.stderr[-4000:]}")
-    return float(json.loads(found.stdout.splitlines()[-1])["value"])
+    return float(json.loads(found.stdout.splitlines()[-1])["value"]), cpu_s() - before
+
+
+def cpu_s() -> float:
+    """Return the CPU time of all processes that this one started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def interval(ratios: list[float]) -> tuple[float, float]:
@@ -91,17 +100,19 @@ def main() -> None:
 
 
 def compare(name: str, here: Path, there: Path, pairs: int, folder: Path) -> None:
-    """Run the pairs of one rate, and print what came of them."""
-    mine: list[float] = []
-    theirs: list[float] = []
+    """Run the pairs of one rate, and print what came of them: the rate, and the CPU time."""
+    mine: list[tuple[float, float]] = []
+    theirs: list[tuple[float, float]] = []
     for i in range(pairs + 1):
         for tree, found in [(here, mine), (there, theirs)][:: 1 if i % 2 else -1]:
             found.append(rate(tree, name, folder))
     del mine[0], theirs[0]  # these runs compiled the modules
-    ratios = [one / other for one, other in zip(mine, theirs, strict=True)]
-    low, high = interval(ratios)
-    rates = f"{median(mine):>10,.1f}{median(theirs):>10,.1f}{median(ratios):>8.3f}"
-    print(f"{name:<10}{rates}  {low:.3f} to {high:.3f}", flush=True)
+    for i, label in enumerate((name, "  CPU s")):
+        of_us, of_them = [one[i] for one in mine], [one[i] for one in theirs]
+        ratios = [one / other for one, other in zip(of_us, of_them, strict=True)]
+        low, high = interval(ratios)
+        figures = f"{median(of_us):>10,.2f}{median(of_them):>10,.2f}{median(ratios):>8.3f}"
+        print(f"{label:<10}{figures}  {low:.3f} to {high:.3f}", flush=True)
 
 
 if __name__ == "__main__":

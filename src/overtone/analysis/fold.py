@@ -14,7 +14,8 @@ from overtone.core.goal import Goal, is_finite, is_number, lookup, real
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
 from overtone.errors import GoalError
-from overtone.journal.codec import PLAIN_REPORT, PLAIN_TRIAL, Codec
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
 

@@ -20,18 +20,11 @@ from overtone.core.sizes import LONGEST_LINE
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
 from overtone.errors import StorageError
-from overtone.journal.codec import (
-    PLAIN_REPORT,
-    PLAIN_TRIAL,
-    SEAL_BYTES,
-    Codec,
-    plain_metrics,
-    unsealed,
-    unsealed_batch,
-)
+from overtone.journal.codec import SEAL_BYTES, Codec, unsealed, unsealed_batch
 from overtone.journal.garbage import not_collecting
 from overtone.journal.header import header
 from overtone.journal.newest_parts import newest_parts
+from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL, plain_metrics
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
 from overtone.regular_files import open_regular

@@ -17,8 +17,8 @@ from overtone.journal.checksum import checksum_of
 from overtone.regular_files import open_regular
 
 NAME = "overview.json"
-FEWEST = 5_000
-"""A journal of fewer records is read sooner than anybody notices."""
+FEWEST = 20_000
+"""Fewer records than these are read within 30 ms: the journal of a short run needs no overview."""
 
 _MOST_BYTES = 64 << 20
 _HEAD_BYTES = 200

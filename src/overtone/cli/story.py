@@ -12,7 +12,8 @@ from overtone.cli.standings import Place, Standings
 from overtone.core import messages as m
 from overtone.core.goal import lookup
 from overtone.core.types import Why
-from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics
 

@@ -7,7 +7,7 @@ choices on every engine, and again in a replay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop, check_choice
@@ -15,6 +15,7 @@ from overtone.core.endings import NOT_CHOSEN, Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
+from overtone.core.outcome import Outcome
 from overtone.core.past import Past
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.randomness import key
@@ -27,20 +28,6 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Metrics, Result, Why
 from overtone.core.view import View
 from overtone.core.wants import Wants
-
-
-class Outcome(NamedTuple):
-    """What came of an event.
-
-    Attributes:
-        choices: What was decided, for the journal; what is implied is left out.
-        commands: What is to be done now, in this order.
-        is_stale: The event was late or a duplicate, and is not for the journal.
-    """
-
-    choices: tuple[m.Choice, ...]
-    commands: list[m.Command]
-    is_stale: bool = False
 
 
 class Controller:

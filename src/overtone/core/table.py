@@ -184,6 +184,12 @@ class TrialTable:
             row.checkpoint = checkpoint
         return row
 
+    def count(self, trial_id: str, n_results: int) -> Row:
+        """Take note of so many reports that led to nothing, where nobody asks what they say."""
+        row = self.rows[trial_id]
+        row.n_results += n_results
+        return row
+
     @property
     def capacity(self) -> dict[str, float]:
         """What there is, summed over nodes."""

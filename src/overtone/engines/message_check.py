@@ -5,18 +5,19 @@ from __future__ import annotations
 from operator import itemgetter
 
 from overtone.core.messages import Event, Reported, Saved, Start, Started
+from overtone.core.types import Metrics
 from overtone.errors import MessageError
 from overtone.worker.message_codec import WRONG, Message
 
 _OWN = (
     "time_this_iter_s", "time_total_s", "time_since_restore", "timesteps_total", "timestamp",
-    "iterations_since_restore", "date", "done",
+    "iterations_since_restore", "date", "done", "training_iteration",
 )  # fmt: skip
-"""What the session adds to each result, and readers rely on; beside the number of the iteration."""
+"""What the session adds to each result, and readers rely on."""
 
 _OWN_NAMES = ", ".join(_OWN)
 _own_of = itemgetter(*_OWN)
-_TYPES = frozenset((float, float, float, steps, int, int, str, bool) for steps in (int, float, type(None)))
+_STEPS = frozenset({int, float, type(None)})
 
 
 def check(message: Message, start: Start) -> None:
@@ -58,19 +59,29 @@ class ResultCheck:
                 a number is not the next one.
         """
         if type(event) is Reported:
-            metrics = event.metrics
-            try:
-                is_typed = tuple(map(type, _own_of(metrics))) in _TYPES
-                is_own = is_typed and metrics["training_iteration"] == event.t
-            except KeyError:
-                is_own = False
-            if not is_own:
+            if not _is_own(event.metrics, event.t):
                 raise MessageError(f"a result in which {_OWN_NAMES} are not a session's: {event.raw[:200]!r}")
             if event.t != self._t + 1:
                 raise MessageError(f"it reports result {event.t} after result {self._t}")
             self._t = event.t
+            if event.checkpoint is None:  # as nearly all
+                return
         elif type(event) is Started:
             self._t = event.restored.t if event.restored is not None else 0
         kept = event.checkpoint if isinstance(event, (Reported, Saved)) else None
         if kept is not None and kept.t > self._t:
             raise MessageError(f"it saves result {kept.t} after result {self._t}")
+
+
+def _is_own(metrics: Metrics, t: int) -> bool:
+    """Return whether the fields of the session are as it writes them for result `t`."""
+    try:
+        this, total, since, steps, timestamp, n_here, date, done, iteration = _own_of(metrics)
+    except KeyError:
+        return False
+    # one by one: a tuple of the types takes three times as long
+    return (
+        type(this) is float and type(total) is float and type(since) is float and type(steps) in _STEPS
+        and type(timestamp) is int and type(n_here) is int and type(date) is str and type(done) is bool
+        and type(iteration) is int and iteration == t
+    )  # fmt: skip

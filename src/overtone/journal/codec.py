@@ -25,6 +25,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Config, Metrics, Why
 from overtone.errors import OvertoneError, StorageError
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, dumps, find_field, loads
 
 FORMAT = 1
@@ -50,19 +51,6 @@ _NOT_EVENTS = ("header", "driver", "end")
 _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 
-_PLAIN = (
-    rb'\{"n":(\d{1,18}),"e":"reported","time":(-?\d+(?:\.\d+)?(?:e[-+]\d+)?),"trial_id":"([^"\\]*)",'
-    rb'"attempt":(\d{1,18}),"t":(\d{1,18}),"metrics":'
-)
-_PLAIN_ONE = re.sub(rb"\((?![?[])", rb"(?:", _PLAIN)  # the trial is its only group: half the time
-
-PLAIN_REPORT = re.compile(_PLAIN)
-"""A report without choices and checkpoint, up to its metrics: n, time, trial_id, attempt, t."""
-
-PLAIN_TRIAL = re.compile(rb"(?:%b)?" % _PLAIN_ONE)
-"""Matches every body. Its group is the trial of a plain report; None for another record."""
-
-_PLAIN_HEADS = re.compile(rb"\n%b" % _PLAIN_ONE)
 _METRICS = b',"metrics":'
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id names one in the experiment's
 _STATUSES = frozenset(one.value for one in Status)
@@ -136,9 +124,17 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
 
 
 _NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
-_WRITERS: dict[type, Callable[[Any, Callable[[Config | None], str]], str]] = {
-    kind: _writer(kind) for kind in (*_NAMES, Why)
-}
+
+
+class _Writers(dict[type, Callable[[Any, Callable[[Config | None], str]], str]]):
+    """How messages are written, by their type; each is compiled when the first one is written."""
+
+    def __missing__(self, kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
+        self[kind] = _writer(kind)
+        return self[kind]
+
+
+_WRITERS: _Writers = _Writers()
 
 
 _SEAL = b',"crc":"%08x"}'
@@ -164,13 +160,6 @@ def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
     if b"".join([line[-18:] for line in lines]) != seals:
         del bodies[next(i for i, line in enumerate(lines) if line[-18:] != seals[18 * i : 18 * i + 18]) :]
     return bodies
-
-
-def plain_metrics(bodies: Sequence[bytes], trial: bytes) -> list[bytes] | None:
-    """The texts of the metrics in plain reports of `trial`; None if a body is something else."""
-    parts = _PLAIN_HEADS.split(b"\n" + b"\n".join(bodies))
-    is_plain = len(parts) == 2 * len(bodies) + 1 and not parts[0] and set(parts[1::2]) == {trial}
-    return parts[2::2] if is_plain else None
 
 
 class Codec:

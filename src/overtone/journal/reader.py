@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from overtone.core.messages import Record, Reported
-from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.codec import Codec
 from overtone.journal.lines import Lines as Lines
 from overtone.journal.lines import Unfinished
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, loads
 
 Plain = tuple[int, float, str, int, int, LazyMetrics]
@@ -32,16 +33,15 @@ class Reader:
         lazy: bool = False,
         codec: Codec | None = None,
         n: int = 0,
-        raw: bool = False,
     ) -> None:
         self.lines = Lines(path, from_offset, n, tail)
-        self._lazy, self._raw = lazy, raw
+        self._lazy = lazy
         self._codec = codec or Codec()
 
     def __iter__(self) -> Iterator[Record]:
-        decode, lazy, raw = self._codec.decode, self._lazy, self._raw
+        decode, lazy = self._codec.decode, self._lazy
         for body in self.lines:
-            record = decode(body, lazy, raw)
+            record = decode(body, lazy)
             if record is not None:
                 yield record
 
@@ -110,7 +110,6 @@ def follow(
     poll_s: float = 0.2,
     *,
     lazy: bool = False,
-    raw: bool = False,
     codec: Codec | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Record]:
@@ -119,8 +118,24 @@ def follow(
     What was written before `stop()` became true is still yielded.
 
     Args:
-        lazy, raw: See `Codec.decode`.
+        lazy: See `Codec.decode`.
     """
+    decode = (codec or Codec()).decode
+    for bodies in follow_lines(path, stop, poll_s, sleep):
+        bodies.reverse()
+        while bodies:  # a long line is freed once it is decoded
+            record = decode(bodies.pop(), lazy)
+            if record is not None:
+                yield record
+
+
+def follow_lines(
+    path: str | os.PathLike[str],
+    stop: Callable[[], bool],
+    poll_s: float = 0.2,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[list[bytes]]:
+    """As `follow`, with the lines as `Lines.batches` yields them, each line once."""
     offset = n = seen = 0
     unfinished = Unfinished(path)
     while True:
@@ -133,12 +148,13 @@ def follow(
             offset = n = 0
         # an unfinished line is read once it ends: reading it at each poll takes quadratic time
         if size > offset and (is_last or unfinished.has_end(offset, size)):
-            reader = Reader(path, offset, "drop", lazy, codec, n, raw)
-            for record in reader:
-                if record.n > seen:
-                    seen = record.n
-                    yield record
-            offset, n = reader.lines.offset, reader.lines.n
+            lines = Lines(path, offset, n)
+            for bodies in lines.batches():
+                n_seen = max(0, seen - (lines.n - len(bodies)))
+                if n_seen < len(bodies):
+                    seen = lines.n
+                    yield bodies[n_seen:] if n_seen else bodies
+            offset, n = lines.offset, lines.n
         if is_last:
             return
         sleep(poll_s)

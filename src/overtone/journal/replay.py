@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from overtone.core.messages import Command, Record
 from overtone.core.table import Row, TrialTable
-from overtone.journal.codec import PLAIN_REPORT, Codec
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.reader import Lines, Plain, as_record
 from overtone.journal.text import LazyMetrics
 

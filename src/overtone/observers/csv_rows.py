@@ -9,13 +9,15 @@ so rows of a wider table wait until they are worth a new file, or until they hav
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from overtone.core.messages import Moved, Record, Reported
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable
+from overtone.core.types import Metrics
+from overtone.journal.text import LazyMetrics
 from overtone.observers.constant_text import ConstantText, ConstantTexts
 from overtone.observers.csv_table import Columns, Sheet, columns, names_of, rearranged, sheet_of
 from overtone.observers.flatten import flatten
@@ -72,19 +74,24 @@ class CsvRows(Observer):
         event = record.event
         if row is not None:
             assert type(event) is Reported
-            sheet, constant = self._sheets.get(row.id), self._texts.of(row)
-            is_usual = sheet is not None and sheet.constant is constant and not sheet.late
-            cells = sheet.rows.cut(event.raw) if is_usual and sheet is not None else None
-            if cells is not None:  # the names are those of the sheet, too
-                self._files.add(row.id, PROGRESS_CSV, f"{cells}{constant.cells}\n")
-            elif sheet is not None or not self._begin_alike(row, constant, event.raw):
-                self._add_row(row, sheet, constant, event)
+            self._add(row, event.raw, event.metrics)
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
                 self._widen(choice.trial_id)
                 self._files.settle()
                 self._sheets.pop(choice.trial_id, None)
                 self._texts.forget(choice.trial_id)
+
+    def on_results(self, row: Row, raws: Sequence[str]) -> None:
+        """Write results of a trial, each as JSON text."""
+        sheet, constant = self._sheets.get(row.id), self._texts.of(row)
+        is_usual = sheet is not None and sheet.constant is constant and not sheet.late
+        lines = sheet.rows.cut_all(raws, constant.cells) if is_usual and sheet is not None else None
+        if lines is not None:  # the names are those of the sheet, too
+            self._files.add(row.id, PROGRESS_CSV, lines)
+            return
+        for raw in raws:
+            self._add(row, raw, LazyMetrics(raw.encode()))
 
     def flush(self) -> None:
         if self._waiting and (now := self._clock()) >= self._look_at:
@@ -96,6 +103,16 @@ class CsvRows(Observer):
     def close(self) -> None:
         self._widen_all()
         self._files.close()
+
+    def _add(self, row: Row, raw: str, metrics: Metrics) -> None:
+        """Write a result; `raw` is its JSON text, if there is one."""
+        sheet, constant = self._sheets.get(row.id), self._texts.of(row)
+        is_usual = sheet is not None and sheet.constant is constant and not sheet.late
+        cells = sheet.rows.cut(raw) if is_usual and sheet is not None else None
+        if cells is not None:
+            self._files.add(row.id, PROGRESS_CSV, f"{cells}{constant.cells}\n")
+        elif sheet is not None or not self._begin_alike(row, constant, raw):
+            self._add_row(row, sheet, constant, raw, metrics)
 
     def _begin_alike(self, row: Row, constant: ConstantText, raw: str) -> bool:
         """Write the first result of a trial, if it has the columns of the newest table."""
@@ -110,15 +127,16 @@ class CsvRows(Observer):
         self._files.add(row.id, PROGRESS_CSV, f"{newest.header}\n{cells}{constant.cells}\n")
         return True
 
-    def _add_row(self, row: Row, sheet: Sheet | None, constant: ConstantText, event: Reported) -> None:
+    def _add_row(
+        self, row: Row, sheet: Sheet | None, constant: ConstantText, raw: str, metrics: Metrics
+    ) -> None:
         """Write a result that may not have the columns of the trial's sheet."""
-        metrics = event.metrics
         # one brace opens the object: a second one is in a nested value, or in a text
-        if event.raw.count("{") != 1:
+        if raw.count("{") != 1:
             metrics = flatten(metrics)
         if sheet is None or sheet.constant is not constant or not metrics.keys() <= sheet.known:
             sheet = self._fit(row, sheet, constant, metrics)
-        line = f"{sheet.rows.text(event.raw, metrics)}{constant.cells}"
+        line = f"{sheet.rows.text(raw, metrics)}{constant.cells}"
         if not sheet.late:
             self._files.add(row.id, PROGRESS_CSV, f"{line}\n")
         else:

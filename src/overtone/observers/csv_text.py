@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
@@ -56,6 +57,15 @@ class RowsAlike:
         found = like.pattern(raw) if like is not None else None
         return None if found is None or like is None else like.template % found.groups()
 
+    def cut_all(self, raws: Sequence[str], ending: str) -> str | None:
+        """Return the rows of results as lines, each with `ending` after its cells; None as for `cut`."""
+        like = self._like
+        found = like.find_all("\n".join(raws)) if like is not None else ()
+        if like is None or len(found) != len(raws):
+            return None
+        line = f"{like.template}{ending.replace('%', '%%')}\n"
+        return line * len(raws) % tuple(chain.from_iterable(found))
+
     def text(self, raw: str, metrics: Mapping[str, Any]) -> str:
         """Return the row of `metrics`, of which `raw` is the JSON text, if it is not empty."""
         cells = self.cut(raw)
@@ -79,6 +89,7 @@ _CONSTANTS = {None: ("null", ""), True: ("true", "True"), False: ("false", "Fals
 
 class _Like(NamedTuple):
     pattern: Callable[[str], re.Match[str] | None]
+    find_all: Callable[[str], list[tuple[str, ...]]]
     template: str
 
 
@@ -103,7 +114,10 @@ def _like(names: tuple[str, ...], kinds: tuple[Any, ...]) -> _Like | None:
             return None
         parts.append(f"{re.escape(encode_basestring_ascii(name))}:{value}")
         cells.append(cell)
-    return _Like(re.compile(rf"\{{{','.join(parts)}\}}", re.ASCII).fullmatch, ",".join(cells))
+    if cells.count("%s") < 2:  # `findall` makes tuples of two groups or more
+        return None
+    pattern = re.compile(rf"^\{{{','.join(parts)}\}}$", re.ASCII | re.MULTILINE)
+    return _Like(pattern.fullmatch, pattern.findall, ",".join(cells))
 
 
 def row_text(values: Iterable[Any]) -> str:

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from overtone.core.messages import Reported
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import SpaceError
 from overtone.journal.codec import Codec
-from overtone.journal.reader import follow
+from overtone.journal.plain_reports import apart
+from overtone.journal.reader import follow_lines
 from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows
 from overtone.observers.cut_files import CutFiles
@@ -32,8 +32,6 @@ from overtone.store.folder_mark import FolderMark
 JOURNAL = "journal.jsonl"
 
 FOLLOW_EVERY_S = 0.25
-FLUSH_EVERY = 1_000
-"""Records, while there are more."""
 
 
 def main(folder: str, parent: int, inode: int) -> None:
@@ -88,25 +86,38 @@ def write_files(
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or the folder is gone.
     """
-    observers = text_observers(TrialFiles(mark.folder), TrialTable("live"))
+    table = TrialTable("live")
+    observers = text_observers(TrialFiles(mark.folder), table)
     mark.check()  # after the files have theirs: it is the same
 
-    def rest(seconds: float) -> None:
+    def flush() -> None:
         for observer in observers:
             observer.flush()
+
+    def rest(seconds: float) -> None:
+        flush()
         sleep(seconds)
         mark.check()
 
-    journal = os.path.join(mark.folder, JOURNAL)
-    followers = [one for one in observers if one.follows_results]
-    codec = Codec(None, _config)
-    for record in follow(journal, stop, FOLLOW_EVERY_S, lazy=True, raw=True, codec=codec, sleep=rest):
-        is_result = not record.choices and type(record.event) is Reported
-        for observer in followers if is_result else observers:
-            observer.on_record(record)
-        if record.n % FLUSH_EVERY == 0:
-            for observer in observers:
-                observer.flush()
+    followers = [one for one in observers if isinstance(one, (JsonLines, CsvRows))]
+
+    def on_results(trial_id: str, raws: list[str]) -> None:
+        # the first result of a trial begins its files
+        for some in [raws] if table.rows[trial_id].n_results else [raws[:1], raws[1:]]:
+            row = table.count(trial_id, len(some))
+            for follower in followers if some else ():
+                follower.on_results(row, some)
+
+    decode = Codec(None, _config).decode
+    for bodies in follow_lines(os.path.join(mark.folder, JOURNAL), stop, FOLLOW_EVERY_S, rest):
+        for part in apart(bodies):
+            if isinstance(part, dict):
+                for trial_id, raws in part.items():
+                    on_results(trial_id, raws)
+            elif (record := decode(part, lazy=True, raw=True)) is not None:
+                for observer in observers:
+                    observer.on_record(record)
+        flush()
     for observer in observers:
         observer.close()
 

@@ -5,11 +5,13 @@ NaN and the infinities are the literals NaN and Infinity, which `json.loads` tak
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from overtone.core.json_encoder import encoder
 from overtone.core.messages import Moved, Record, Reported
 from overtone.core.protocols import Observer
-from overtone.core.table import TrialTable
-from overtone.journal.text import as_data
+from overtone.core.table import Row, TrialTable
+from overtone.journal.text import as_data, loads
 from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.trial_files import TrialFiles
 
@@ -17,6 +19,19 @@ RESULT_JSON = "result.json"
 
 _encode = encoder(as_data, allow_nan=True)
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
+
+
+def _is_usual(raw: str) -> bool:
+    return '"timesteps_total":' in raw and '"__float__"' not in raw
+
+
+def _usual(raw: str) -> str:
+    """Return a result as it is written: with NaN as NaN, and with a number of timesteps."""
+    if '"__float__"' in raw:
+        raw = _encode(loads(raw))
+    if '"timesteps_total":' in raw:
+        return raw
+    return f'{raw[:-1]}{"," if len(raw) > 2 else ""}"timesteps_total":null}}'
 
 
 class JsonLines(Observer):
@@ -41,18 +56,19 @@ class JsonLines(Observer):
         event = record.event
         if row is not None:
             assert type(event) is Reported
-            ending = self._texts.of(row).ending
             raw = event.raw
-            if len(raw) < 3 or '"__float__"' in raw or "\n" in raw:
-                raw = _encode(dict(event.metrics) or {"timesteps_total": None})
-            if '"timesteps_total":' in raw:
-                self._files.add(row.id, RESULT_JSON, raw[:-1] + ending)
-            else:
-                self._files.add(row.id, RESULT_JSON, f'{raw[:-1]},"timesteps_total":null{ending}')
+            self.on_results(row, [raw if raw and "\n" not in raw else _encode(dict(event.metrics))])
         for choice in record.choices:
             if type(choice) is Moved and choice.status in _IS_FINAL:
                 self._files.settle()
                 self._texts.forget(choice.trial_id)
+
+    def on_results(self, row: Row, raws: Sequence[str]) -> None:
+        """Write results of a trial, each as JSON text without line breaks."""
+        if not all(map(_is_usual, raws)):
+            raws = [raw if _is_usual(raw) else _usual(raw) for raw in raws]
+        lines = "\n".join(raws)
+        self._files.add(row.id, RESULT_JSON, f"{lines}\n".replace("}\n", self._texts.of(row).ending))
 
     def flush(self) -> None:
         self._files.flush()

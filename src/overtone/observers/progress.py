@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import deque
 from collections.abc import Mapping
+from math import inf
 from typing import Any, NamedTuple
 
 from overtone.core.goal import is_finite, lookup, real
@@ -176,12 +177,10 @@ class Progress:
         self._sign = -1.0 if mode == "min" else 1.0
 
     def _compare(self, row: Row, value: Any, t: int, metrics: Metrics) -> None:
-        if type(value) is float and not value * self._sign > self._best_score:
-            return  # as nearly all
-        if not isinstance(value, (int, float)) or not is_finite(value):
+        if type(value) is not float and not (isinstance(value, (int, float)) and is_finite(value)):
             return
         score = value * self._sign
-        if score > self._best_score and self.facts.limits.allows(metrics):
+        if self._best_score < score < inf and self.facts.limits.allows(metrics):
             self._best_score = score
             self.best = Best(value, row.id, t, row.config)
 

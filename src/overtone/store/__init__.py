@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from overtone.lazy import attach
 
+_NAMES = {"overtone.store.local": "LocalStore", "overtone.store.opening": "store_at"}
+
+TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
-    from overtone.core.protocols import Store
-    from overtone.store.local import LocalStore
+    from overtone.store.local import LocalStore as LocalStore
+    from overtone.store.opening import store_at as store_at
 
-__all__ = ["LocalStore", "store_at"]
-
-
-def store_at(where: str) -> Store:
-    """The store at a path, or at the URL of any fsspec file system."""
-    from overtone.store.files import is_url
-
-    if not is_url(where):
-        from overtone.store.local import LocalStore
-
-        return LocalStore(where.removeprefix("file://"))
-    from overtone.store.remote import RemoteStore
-
-    return RemoteStore(where)
-
-
-def __getattr__(name: str) -> Any:
-    """Import `LocalStore` when it is asked for: `overtone ls` needs this package's names of URLs alone."""
-    if name != "LocalStore":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from overtone.store.local import LocalStore
-
-    return LocalStore
+__getattr__, __dir__ = attach(__name__, _NAMES)

@@ -34,14 +34,13 @@ from overtone.worker.checkpoint import Checkpoint
 from overtone.worker.counts import Counts
 from overtone.worker.halted import TrialHalted
 from overtone.worker.keeping import Keeper, Saver
+from overtone.worker.line import Line
 from overtone.worker.normalise import check_size, is_readable, merged, normalise
 from overtone.worker.notice import Notice
 from overtone.worker.once import once
-from overtone.worker.origin import Origin
 from overtone.worker.saving_rule import SavingRule
 from overtone.worker.shortage import Shortage
-from overtone.worker.spokesman import may_speak
-from overtone.worker.wire import Channel, Nothing, Order, encode
+from overtone.worker.wire import Channel, Nothing, encode
 
 T = TypeVar("T")
 
@@ -49,7 +48,7 @@ _STATE, _AUTOMATIC = object(), object()
 """In the place of a checkpoint: what `saver` saves, as somebody or nobody asked for."""
 
 
-class Session(Origin):
+class Session(Line):
     """One trial's line to its engine; the paper's listings call it `tune`.
 
     Attributes:
@@ -58,7 +57,6 @@ class Session(Origin):
         saver: Saves the trial's state on demand; None for functions, which save when
             they are asked to or as they like.
         on_params: Called after `params` changed.
-        is_halted: Whether the trial was told to end, or said so itself.
         is_done: Whether it said so itself, by reporting `done=True`.
         notice: Whether this process was sent a SIGTERM: as good as Halt(save=True).
         n_ignored: How often user code went on to report after that.
@@ -72,13 +70,13 @@ class Session(Origin):
         self, channel: Channel, job: Job, start: Start, clock: Callable[[], float] = perf_counter,
         is_virtual: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(job, start)
+        super().__init__(job, start, channel)
         self.params = start.config
         self.saver: Saver | None = None
         self.on_params: Callable[[], None] | None = None
-        self.is_halted = self.is_done = False
+        self.is_done = False
         self.n_ignored = 0
-        self._channel, self._clock = channel, clock
+        self._clock = clock
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._until_t = start.until_t
@@ -247,9 +245,6 @@ class Session(Origin):
             if isinstance(order, Halt) and self._is_let_go_by(order):
                 return
 
-    def _halt_by_notice(self) -> Halt:
-        return Halt(self._start.trial_id, self._start.attempt, save=True)
-
     def _take(self, order: Proceed) -> None:
         self._until_t = order.until_t
         if order.save:
@@ -314,45 +309,6 @@ class Session(Origin):
         kept = self._kept(lambda: keeper.keep_from(saver, t, counts, is_automatic), is_automatic)
         if kept is not None:
             self._send("saved", kept)
-
-    def _ended(self, reason: str) -> TrialHalted:
-        """What to raise now that the trial is over."""
-        self.is_halted = True
-        return TrialHalted(reason)
-
-    def _receive(self, wait: bool) -> Order | Nothing:
-        """The next order for this trial."""
-        while True:
-            try:
-                order = self._channel.receive(wait)
-            except EOFError:
-                raise self._ended("the driver is gone") from None
-            if order is None:
-                raise self._ended("the engine shuts down")
-            if isinstance(order, Nothing):
-                return order
-            if order.trial_id == self._start.trial_id and order.attempt == self._start.attempt:
-                return order
-
-    def _say_for_all(self, text: str) -> None:
-        """Tell the user a line that one trial says for all; the driver says it if prints go to files."""
-        if not may_speak(self._job.folder):
-            return
-        if self._job.log_to_file is None:
-            self._keeper.say(text)
-        else:
-            self._send("no_room", text)
-
-    def _send(self, kind: str, *rest: Any) -> None:
-        try:
-            self._channel.send((kind, self._start.trial_id, self._start.attempt, *rest))
-        except EOFError:
-            raise self._ended("the driver is gone") from None
-
-    @property
-    def is_active(self) -> bool:
-        """Whether the trial goes on."""
-        return not self.is_halted
 
     def get_context(self) -> Session:
         """The session itself, which has all the `get_...` methods."""

@@ -265,10 +265,10 @@ def event(message: Message, time: float, node: str) -> Event:
     Raises:
         MessageError: It holds no metrics where it should, or is not about a trial's life.
     """
-    kind, trial_id, attempt = message[:3]
-    if kind == "reported":
-        _, _, _, t, raw, checkpoint = message
+    if message[0] == "reported":
+        _, trial_id, attempt, t, raw, checkpoint = message
         return Reported(time, trial_id, attempt, t, decode(raw), checkpoint, raw)
+    kind, trial_id, attempt = message[:3]
     if kind == "started":
         _, _, _, pid, hostname, checkpoint = message
         return Started(time, trial_id, attempt, node, pid, hostname, checkpoint)

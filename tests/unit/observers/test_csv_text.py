@@ -48,3 +48,16 @@ def test_an_unlike_row_in_between_changes_nothing() -> None:
     for row in [(1.5, None), (2.5, None), (math.nan, None), (3, True), (0.25, "x,y"), (4.5, None)] * 4:
         metrics = {"a": row[0], "b": row[1]}
         assert alike.text(encode(metrics), metrics) == by_csv(list(row))
+
+
+def test_rows_cut_at_once_are_those_cut_one_by_one() -> None:
+    names = ("a", "date", "n")
+    alike = RowsAlike(names)
+    results = [{"a": 1 / (i + 1), "date": "2026-01-01", "n": i} for i in range(10)]
+    raws = [encode(result) for result in results]
+    assert alike.cut_all(raws, ",50 %") is None  # nobody knows what they have in common
+    for raw, result in zip(raws, results, strict=True):
+        alike.text(raw, result)
+    assert alike.cut_all(raws, ",50 %") == "".join(f"{alike.cut(raw)},50 %\n" for raw in raws)
+    assert alike.cut_all([*raws, encode({"a": 1.5, "date": "a b", "n": 2})], "") is None
+    assert alike.cut_all([*raws, encode({"a": 1.5})], "") is None

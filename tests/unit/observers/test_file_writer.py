@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from overtone.core.messages import Record
 from overtone.errors import StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
@@ -17,6 +20,7 @@ from overtone.observers.file_process import write_files
 from overtone.observers.file_writer import FileWriter
 from overtone.store.folder_mark import FolderGoneError, FolderMark
 from overtone.testing.observer_conformance import eventful
+from overtone.testing.story import Story
 
 RECORDS = [replace(record, n=record.n + 1) for record in eventful()]
 
@@ -25,16 +29,21 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in folder.glob("*/*")}
 
 
-@pytest.fixture
-def expected(tmp_path) -> dict[str, bytes]:
-    (tmp_path / "expected").mkdir()
-    observers = file_observers(tmp_path / "expected", tensorboard=False)
-    for record in RECORDS:
+def one_by_one(records: Sequence[Record], folder: Path) -> dict[str, bytes]:
+    """What observers in the driver write."""
+    folder.mkdir()
+    observers = file_observers(folder, tensorboard=False)
+    for record in records:
         for observer in observers:
             observer.on_record(record)
     for observer in observers:
         observer.close()
-    return snapshot(tmp_path / "expected")
+    return snapshot(folder)
+
+
+@pytest.fixture
+def expected(tmp_path) -> dict[str, bytes]:
+    return one_by_one(RECORDS, tmp_path / "expected")
 
 
 @pytest.fixture
@@ -104,6 +113,37 @@ def test_files_are_written_during_the_run(folder, journal, expected) -> None:
 
     write_files(FolderMark.of(folder), lambda: len(seen) == len(RECORDS) - 10, rest)
     assert snapshot(folder) == expected
+
+
+ODD = {
+    3: {"loss": math.nan},
+    50: {"loss": math.inf, "note": "a new column"},
+    100: {"note": 'quotes ", a brace }\nand a line, %s and "__float__"'},
+    150: {"nested": {"a": 1, "timesteps_total": 2}},
+    200: {"loss": 3},
+    201: {"loss": None},
+    202: {"timesteps_total": 7},
+}
+"""Results that are not like the others, by their number."""
+
+
+@pytest.mark.parametrize("adds", [{"timesteps_total": None}, {}])
+def test_many_results_at_once_are_written_as_one_by_one(folder, journal, tmp_path, adds) -> None:
+    story = Story()
+    trials = [story.add({"lr": 0.1, "name": "50 %"}), story.add({"lr": 0.2, "name": "x"})]
+    for trial in trials:
+        story.start(trial)
+    for i in range(300):
+        for trial in trials:
+            story.report(
+                trial, **{"loss": 1 / (i + 1), "date": "2026-01-01", "n": i, **adds, **ODD.get(i, {})}
+            )
+    for trial in trials:
+        story.end(trial)
+    records = [replace(record, n=record.n + 1) for record in story.records]
+    journal.append(records)
+    write_files(FolderMark.of(folder))
+    assert snapshot(folder) == one_by_one(records, tmp_path / "expected")
 
 
 def test_what_goes_wrong_there_is_told_here(folder, journal, monkeypatch) -> None:

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from overtone.core import messages as m
-from overtone.core.controller import Outcome
+from overtone.core.outcome import Outcome
 from overtone.core.protocols import Engine, Observer, Searcher
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial

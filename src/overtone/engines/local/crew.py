@@ -11,6 +11,7 @@ from functools import partial
 
 from overtone.core.job import Job
 from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
+from overtone.engines.local.restarts import pause_before
 from overtone.engines.local.warm import WarmServer, end_text, was_taken
 from overtone.worker import requests
 from overtone.worker.memory_guard import declared_memory
@@ -19,14 +20,6 @@ from overtone.worker.wire import Order
 
 SPARES = 2
 """Processes that are forked ahead, for the next trials."""
-
-MAX_RESTARTS = 3
-"""In a row, of a server that had started well and whose processes never say a word."""
-
-MAX_TAKEN = 10
-"""The same, where it did not crash: the later ones come after a pause, for memory may be short."""
-
-LONGEST_PAUSE_S = 5.0
 
 _FDS_A_PROCESS = 4  # its line, its prints, and room for what is being handed over
 _FDS_OF_OTHERS = 100
@@ -370,21 +363,6 @@ class Crew:
         self._waiting.clear()
         os.close(self._null)
         os.close(self._payload)
-
-
-def pause_before(restarts: int, was_ready: bool, was_taken: bool) -> float | None:
-    """How many seconds to wait before a server that ended is started again; None to give up.
-
-    Args:
-        restarts: How often in a row it has ended.
-        was_ready: Whether it had imported the trainable's modules.
-        was_taken: Whether somebody killed it, such as a system that is out of memory.
-    """
-    if not was_taken:
-        return 0.0 if was_ready and restarts <= MAX_RESTARTS else None
-    if restarts > MAX_TAKEN:
-        return None
-    return min(LONGEST_PAUSE_S, 0.25 * 2.0 ** (restarts - MAX_RESTARTS)) if restarts > MAX_RESTARTS else 0.0
 
 
 def _room() -> int:

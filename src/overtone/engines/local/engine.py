@@ -31,6 +31,7 @@ from overtone.core.protocols import Engine
 from overtone.engines.discards import Discards
 from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.crew import Crew
+from overtone.engines.local.exits import account_of, never_ran
 from overtone.engines.local.patience import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
@@ -76,6 +77,7 @@ class Local(Engine):
     """
 
     isolates = True
+    _crew: Crew
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class Local(Engine):
         self._events: list[Event] = []
         self._queue: deque[Start] = deque()
         self._running: dict[str, TrialProcess] = {}
-        self._crew: Crew | None = None
+        self._is_open = False
         self._has_told_of_threads = False
 
     # --- the Engine ------------------------------------------------------------------
@@ -113,7 +115,7 @@ class Local(Engine):
         """
         self._loop.restart_clock(job.elapsed_s)
         self._job = job
-        if self._crew is not None:
+        if self._is_open:
             raise OvertoneError("this Local engine has run an experiment already: make another, Local(...)")
         self._discards = Discards(job.store, self.wake)
         server = WarmServer()  # first, so that it gets ready while the Job is being pickled
@@ -135,6 +137,7 @@ class Local(Engine):
             on_largest=self._on_largest,
             on_ready=self._on_ready,
         )
+        self._is_open = True
         grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
         self._patience = Patience(self._loop, grace_s, self._crew.signal)
         self._events.append(CapacityChanged(self.now(), {NODE: self._capacity.amounts()}))
@@ -175,7 +178,7 @@ class Local(Engine):
         return self._loop.poll(timeout_s, self._events, self._gather)
 
     def _gather(self) -> None:
-        if self._crew is not None:
+        if self._is_open:
             self._events += [Discarded(self.now(), uri) for uri in self._discards.done()]
 
     def wake(self) -> None:
@@ -186,7 +189,7 @@ class Local(Engine):
             return
         self._loop.is_closed = True
         try:
-            if self._crew is not None:
+            if self._is_open:
                 self._crew.close(CLOSE_WITHIN_S)
                 self._discards.close(CLOSE_WITHIN_S)
         finally:
@@ -195,9 +198,9 @@ class Local(Engine):
     # --- starting --------------------------------------------------------------------
 
     def _start_what_fits(self) -> None:
-        crew = self._crew
-        if crew is None:
+        if not self._is_open:
             raise RuntimeError("open() comes before submit()")
+        crew = self._crew
         while self._queue:
             start = self._queue[0]
             if crew.broken is not None:
@@ -219,7 +222,6 @@ class Local(Engine):
             crew.make_spares()
 
     def _hand_over(self, start: Start, shape: Shape, process: TrialProcess) -> None:
-        assert self._crew is not None
         try:
             self._crew.send(process, start)
         except Exception as error:
@@ -227,8 +229,7 @@ class Local(Engine):
             text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
             self._end(start, "raised", text, is_hopeless=True)
             return
-        process.start = start
-        process.shape = shape
+        process.start, process.shape = start, shape
         self._running[start.trial_id] = process
         self._crew.watch(process)
 
@@ -250,7 +251,6 @@ class Local(Engine):
         start = process.start
         if start is None or start.attempt != order.attempt or process.ended is not None:
             return  # it ended meanwhile
-        assert self._crew is not None
         try:
             self._crew.send(process, order)
         except Exception as error:
@@ -296,7 +296,6 @@ class Local(Engine):
             if kind == "save_failed":
                 self._patience.stop(process)  # it waits to be told, parked
                 process.is_parked = True
-                assert self._crew is not None
                 self._crew.watch(process, False)
             if event is not None:
                 self._events.append(event)
@@ -309,7 +308,6 @@ class Local(Engine):
 
     def _on_nonsense(self, process: TrialProcess, error: str) -> None:
         """Kill a process that says what no trial says; the trial in it has failed."""
-        assert self._crew is not None
         start = process.start
         if start is not None and process.ended is None:
             text = f"its process was killed, since it sent what no trial sends: {error}"
@@ -327,7 +325,6 @@ class Local(Engine):
             # its end is told when it is gone, with what it leaves behind
             self._patience.start(process)
             return
-        assert self._crew is not None
         self._patience.forget(process)
         self._crew.watch(process, False)
         self._crew.drain(process)
@@ -378,28 +375,14 @@ class Local(Engine):
             self._start_what_fits()
 
     def _on_trial_exit(self, process: TrialProcess, start: Start, text: str, was_taken: bool) -> None:
-        assert self._crew is not None
         if process.ended is not None:
             self._forget(process, self.now())
             return
         del self._running[start.trial_id]
-        if process.excess:
-            self._end(start, *process.excess)
-        elif self._crew.broken is not None and not process.has_spoken:
-            self._end(start, "raised", *self._crew.broken, is_hopeless=True)
-        elif process.was_waiting and not process.has_spoken:  # it died while it waited; the trial never ran
-            if process.halted:
-                self._end(start, "halted")
-            else:
-                self._queue.appendleft(start)
-        elif process.is_terminated:
-            self._end(start, "killed", f"did not halt within {process.grace_s:g} s: {text}")
+        if never_ran(process, self._crew.broken) and not process.halted:
+            self._queue.appendleft(start)
         else:
-            if process.is_noticed:
-                was_taken, text = True, f"ended after a SIGTERM: {text}"
-            elif "SIGKILL" in text:
-                text += "; out of memory?"
-            self._end(start, "lost" if was_taken else "killed", text)
+            self._end(start, *account_of(process, text, was_taken, self._crew.broken))
 
     def _end(
         self, start: Start, cause: Cause, error: str = "", traceback: str = "", is_hopeless: bool = False

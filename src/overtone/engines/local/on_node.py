@@ -69,7 +69,7 @@ class OnNode(Local):
     def kill(self, trial_id: str) -> None:
         """Kill a trial's process with what it started."""
         process = self._running.get(trial_id)
-        if process is not None and self._crew is not None:
+        if process is not None:
             self._crew.signal(process, requests.KILL)
 
     def _payload(self, job: Job) -> int:

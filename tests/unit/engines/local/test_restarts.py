@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.engines.local.crew import LONGEST_PAUSE_S, MAX_RESTARTS, MAX_TAKEN, pause_before
+from overtone.engines.local.restarts import LONGEST_PAUSE_S, MAX_RESTARTS, MAX_TAKEN, pause_before
 
 
 @pytest.mark.parametrize(

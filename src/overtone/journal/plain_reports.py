@@ -1,0 +1,48 @@
+"""Reports without choices and checkpoints, the bulk of every journal: known by how their lines begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_PLAIN = (
+    rb'\{"n":(\d{1,18}),"e":"reported","time":(-?\d+(?:\.\d+)?(?:e[-+]\d+)?),"trial_id":"([^"\\]*)",'
+    rb'"attempt":(\d{1,18}),"t":(\d{1,18}),"metrics":'
+)
+_PLAIN_ONE = re.sub(rb"\((?![?[])", rb"(?:", _PLAIN)  # the trial is its only group: half the time
+
+PLAIN_REPORT = re.compile(_PLAIN)
+"""A report without choices and checkpoint, up to its metrics: n, time, trial_id, attempt, t."""
+
+PLAIN_TRIAL = re.compile(rb"(?:%b)?" % _PLAIN_ONE)
+"""Matches every body. Its group is the trial of a plain report; None for another record."""
+
+_PLAIN_HEADS = re.compile(rb"\n%b" % _PLAIN_ONE)
+
+
+def apart(bodies: Sequence[bytes]) -> Iterator[bytes | dict[str, list[str]]]:
+    """Yield the lines as they are, with plain reports in between as the texts of their metrics, by trial."""
+    found: dict[bytes, list[bytes]] = {}
+    for body in bodies:
+        plain = PLAIN_TRIAL.match(body)
+        assert plain is not None  # it matches any line
+        if (trial := plain[1]) is not None:
+            found.setdefault(trial, []).append(body[plain.end() :])
+            continue
+        if found:
+            yield _decoded(found)
+            found = {}
+        yield body
+    if found:
+        yield _decoded(found)
+
+
+def _decoded(found: dict[bytes, list[bytes]]) -> dict[str, list[str]]:
+    return {trial.decode(): b"\n".join(texts).decode().split("\n") for trial, texts in found.items()}
+
+
+def plain_metrics(bodies: Sequence[bytes], trial: bytes) -> list[bytes] | None:
+    """The texts of the metrics in plain reports of `trial`; None if a body is something else."""
+    parts = _PLAIN_HEADS.split(b"\n" + b"\n".join(bodies))
+    is_plain = len(parts) == 2 * len(bodies) + 1 and not parts[0] and set(parts[1::2]) == {trial}
+    return parts[2::2] if is_plain else None
