@@ -95,7 +95,9 @@ _TEXTS = _Texts({
 @lru_cache(8, typed=True)
 def _time(time: float) -> str:
     """An event's time; where one leads to others at once, they have the same."""
-    if type(time) is float and 1e-3 <= time < _LONG_RUN_S and round(time * 1e6) / 1e6 == time:
+    if type(time) is float and 1e-3 <= time < _LONG_RUN_S:
+        if round(time * 1e6) / 1e6 != time:
+            return _float(time)
         # the shortest text, as `repr` makes it, which takes ten times as long to find it
         text = f"{time:.6f}".rstrip("0")
         return text if text[-1] != "." else f"{text}0"
