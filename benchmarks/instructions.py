@@ -1,4 +1,4 @@
-"""The driver's instructions for a reused trial, a fresh trial and a logged result, counted by valgrind.
+"""The driver's instructions for a reused, fresh or simulated trial and a logged result, counted by valgrind.
 
     python benchmarks/instructions.py                             of the sources here
     python benchmarks/instructions.py --against OTHER_TREE        and of another checkout, with the ratio
@@ -23,8 +23,13 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 PATIENCE_S = 1800
 
-SIZES = {"reused": (400, 1_000), "fresh": (100, 250), "result": (4_000, 10_000)}
-"""The two sizes of each: trials, or results of a trial. Short runs write their files themselves."""
+SIZES = {
+    "reused": (400, 1_000), "fresh": (100, 250), "result": (4_000, 10_000), "simulated": (1_000, 2_500),
+}  # fmt: skip
+"""The two sizes of each: trials, or results of a trial. Short runs write their files themselves.
+
+A simulated trial is one of `simulated.py short`: 500 workers, and about 4 results.
+"""
 
 
 def once(config: dict[str, Any]) -> None:
@@ -46,6 +51,11 @@ def work(name: str, size: int, folder: str) -> None:
     """Run the search that is counted, with its files in `folder`."""
     from overtone import tune
 
+    if name == "simulated":
+        import simulated
+
+        simulated.run(500, size, simulated.EARLY, folder)
+        return
     is_chatty = name == "result"
     tune.run(
         chatty if is_chatty else once,

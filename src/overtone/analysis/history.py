@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,26 +45,23 @@ class Past:
         traceback: The last one.
     """
 
-    __slots__ = ("_configs", "_facts", "_since", "checkpoints", "failures", "offsets", "traceback")
+    __slots__ = ("_starts", "checkpoints", "failures", "offsets", "traceback")
 
     def __init__(self) -> None:
         self.offsets = array("Q")
         self.checkpoints: dict[str, Checkpoint] = {}
         self.failures = 0
         self.traceback = ""
-        self._since: list[int] = []
-        self._facts: list[dict[str, Any]] = []
-        self._configs: list[Config] = []
+        # of each process: the number of its first result, where it ran, and the config that it began with
+        self._starts: list[tuple[int, int, str, str, Config]] = []
 
     def on_start(self, row: Row) -> None:
         """A process began: the results from now on come from it, and were made with this config."""
-        self._since.append(len(self.offsets))
-        self._facts.append(constant_facts(row))
-        self._configs.append(row.config)
+        self._starts.append((len(self.offsets), row.pid, row.hostname, row.node_ip, row.config))
 
     def blocks(self, row: Row, size: int) -> Iterator[tuple[range, dict[str, Any]]]:
         """The numbers of all results, at most `size` at a time, with what is the same in each result."""
-        ends = [*self._since[1:], len(self.offsets)] if self._since else [len(self.offsets)]
+        ends = [*(start[0] for start in self._starts[1:]), len(self.offsets)]
         begin = 0
         for end in ends:
             for at in range(begin, end, size):
@@ -71,9 +69,11 @@ class Past:
             begin = max(begin, end)
 
     def _constant(self, row: Row, number: int) -> dict[str, Any]:
-        at = bisect_right(self._since, number) - 1
-        facts, config = (self._facts[at], self._configs[at]) if at >= 0 else (constant_facts(row), row.config)
-        return {**facts, "config": config}
+        at = bisect_right(self._starts, number, key=itemgetter(0)) - 1
+        if at < 0:
+            return {**constant_facts(row), "config": row.config}
+        _, pid, hostname, node_ip, config = self._starts[at]
+        return constant_facts(row) | {"pid": pid, "hostname": hostname, "node_ip": node_ip, "config": config}
 
     def complete(self, row: Row, number: int, metrics: Metrics) -> dict[str, Any]:
         """Result `number` of the trial as users know it, with its constant facts and config."""

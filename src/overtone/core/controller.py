@@ -82,24 +82,10 @@ class Controller:
         )
         self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
         self._has_wake, self._has_started, self._nothing, self._time = False, False, Past(()), 0.0
+        ledger = self._ledger
         self.view = View(
-            self.trials, goal, seed, self._queue, lambda: (self._ledger.free(), self._ledger.total()), earlier
+            self.trials, goal, seed, self._queue, lambda: (ledger.free(), ledger.total()), earlier
         )
-        self._handlers: dict[type, Callable[[Any], bool | None]] = {
-            m.CapacityChanged: self._on_capacity_changed,
-            m.Suggested: self._on_suggested,
-            m.Started: self._on_started,
-            m.Reported: self._on_reported,
-            m.Saved: self._on_saved,
-            m.SaveFailed: self._on_save_failed,
-            m.Discarded: lambda _: None,
-            m.Noticed: self._on_noticed,
-            m.Ended: self._on_ended,
-            m.Requested: self._on_requested,
-            m.Tick: self._on_tick,
-            m.Interrupted: self._on_interrupted,
-            m.Resumed: self._on_resumed,
-        }
         scheduler.on_start(self.view)
 
     @property
@@ -136,7 +122,7 @@ class Controller:
         """
         self._roster.choices, self._roster.commands = [], []
         self._time = event.time
-        if self._handlers[type(event)](event) is False:
+        if _HANDLERS[type(event)](self, event) is False:
             return Outcome((), [], is_stale=True)
         # by the class's own way it takes ten times as long
         return tuple.__new__(Outcome, (tuple(self._roster.choices), self._roster.commands, False))
@@ -390,3 +376,21 @@ class Controller:
             self._roster.start(trial, placement, self._time, self._rulings.next_decision(trial))
             self._fairness.on_start(trial.resources, self._time)
             self._has_started = True
+
+
+_HANDLERS: dict[type, Callable[[Controller, Any], bool | None]] = {
+    m.CapacityChanged: Controller._on_capacity_changed,
+    m.Suggested: Controller._on_suggested,
+    m.Started: Controller._on_started,
+    m.Reported: Controller._on_reported,
+    m.Saved: Controller._on_saved,
+    m.SaveFailed: Controller._on_save_failed,
+    m.Discarded: lambda *_: None,
+    m.Noticed: Controller._on_noticed,
+    m.Ended: Controller._on_ended,
+    m.Requested: Controller._on_requested,
+    m.Tick: Controller._on_tick,
+    m.Interrupted: Controller._on_interrupted,
+    m.Resumed: Controller._on_resumed,
+}
+"""Not bound to a controller, which would then be part of a cycle: its trials are freed with the run."""

@@ -75,6 +75,8 @@ def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
     Raises:
         TypeError: It is neither, or what it holds is not what it should.
     """
+    if type(value) is Stop and type(value.why) is Why:  # as most are that are not CONTINUE
+        return value
     if isinstance(value, (Continue, Save, Pause, Stop, Restart, Add)):
         return _whole(value, rule, hook)
     if value in ("CONTINUE", "NOOP"):

@@ -192,10 +192,11 @@ class Endings:
         self._scheduler.on_trial_end(trial)
         if self._observes:
             self._roster.commands.append(m.Observe(trial, None))
-        names = (*self._goal.metrics, "training_iteration", "time_total_s")
         last, best = trial.last, trial.best
-        trial.last = last and slim(last, names)
-        trial.best = trial.last if best is last else best and slim(best, names)
+        if last is not None:
+            names = (*self._goal.metrics, "training_iteration", "time_total_s")
+            trial.last = slim(last, names)
+            trial.best = trial.last if best is last else best and slim(best, names)
 
     def renew(self, trial: Trial, decision: Restart) -> None:
         """A waiting trial is to go on with another config, or from another's checkpoint."""

@@ -83,6 +83,10 @@ class Ledger:
 
     def fits(self, resources: Resources, owner: str = "") -> bool:
         """Whether the demand could be placed now (for the reservation's owner, with what is kept for it)."""
+        if self._reserved is None:  # asked for all that wait, whenever something has changed
+            found = self._fitting.get(resources, _UNKNOWN)
+            if found is not _UNKNOWN:
+                return found is not None
         return self._find(resources, self._reserved is not None and self._reserved[0] == owner) is not None
 
     def _find(self, resources: Resources, mine: bool) -> Placement | None:

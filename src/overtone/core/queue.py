@@ -65,8 +65,13 @@ class Queue:
 
     def has_runnable(self) -> bool:
         """Whether any of them may fit now."""
-        owner = self._ledger.reserved_for
-        return owner is not None or any(map(self._ledger.fits, self._waiting))
+        if self._ledger.reserved_for is not None:
+            return True
+        fits = self._ledger.fits
+        for shape in self._waiting:  # noqa: SIM110 - any() makes a generator, and this is hot
+            if fits(shape):
+                return True
+        return False
 
     def fits(self, trial: Trial) -> bool:
         """Whether `trial` could start now."""

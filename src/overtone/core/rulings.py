@@ -116,7 +116,8 @@ class Rulings:
         if self._hears_decisions:
             self._scheduler.on_decision(trial, decision)
         if decision is CONTINUE:
-            self._proceed(live, t)
+            if t >= live.until_t or live.leaves:
+                self._proceed(live, t)
             return
         choices = self._roster.choices
         match decision:

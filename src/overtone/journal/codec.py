@@ -16,6 +16,7 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from math import isfinite
+from sys import intern
 from typing import Any
 from zlib import crc32
 
@@ -53,10 +54,11 @@ _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 _METRICS = b',"metrics":'
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id names one in the experiment's
-_STATUSES = frozenset(one.value for one in Status)
+_STATUSES = {one.value: one.value for one in Status}
 _quoted = encode_basestring_ascii
 _float = float.__repr__
 _NUMBERS = frozenset({int, float})
+_Writer = Callable[[Any, Callable[[Config | None], str]], str]
 _LONG_RUN_S = 1e9  # beyond, a float with six decimals may have more digits than a float holds
 
 
@@ -82,21 +84,24 @@ _TEXTS = _Texts({
 def _time(time: float) -> str:
     """An event's time; where one leads to others at once, they have the same."""
     if type(time) is float and 1e-3 <= time < _LONG_RUN_S:
+        if round(time * 1e6) / 1e6 != time:
+            return _float(time)
         # the shortest text, as `repr` makes it, which takes ten times as long to find it
-        text = f"{time:.6f}"
-        if float(text) == time:
-            text = text.rstrip("0")
-            return text if text[-1] != "." else f"{text}0"
+        text = f"{time:.6f}".rstrip("0")
+        return text if text[-1] != "." else f"{text}0"
     return _TEXTS[type(time)](time)
 
 
-def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
+def _writer(kind: type, begin: str = "", end: str = "") -> _Writer:
     """A function from a message, and how configs are written, to its fields, each with a comma before it.
+
+    Args:
+        begin, end: What is written before and after them.
 
     It is compiled, as the methods of dataclasses are: every event passes here, and what walks through the
     fields takes twice as long.
     """
-    needed, optional = "", []
+    needed, optional = begin.replace("{", "{{"), []
     for one in fields(kind):
         value = f"(value := one.{one.name})"
         if one.name in _LEFT_OUT:
@@ -117,7 +122,8 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
             # not compared with None: that would be a call of the value's own __eq__
             is_set = f"{value} is not None" + f" and value != {one.default!r}" * (one.default is not None)
             optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
-    source = ["def write(one, config):", f" text = f'{needed}'", *optional, " return text"]
+    finish = f" return text + {end!r}" if end else " return text"
+    source = ["def write(one, config):", f" text = f'{needed}'", *optional, finish]
     found: dict[str, Any] = {"texts": _TEXTS, "quoted": _quoted, "time": _time}
     exec("\n".join(source), found)
     return found["write"]  # type: ignore[no-any-return]
@@ -126,15 +132,16 @@ def _writer(kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
 _NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
 
 
-class _Writers(dict[type, Callable[[Any, Callable[[Config | None], str]], str]]):
+class _Writers(dict[type, _Writer]):
     """How messages are written, by their type; each is compiled when the first one is written."""
 
-    def __missing__(self, kind: type) -> Callable[[Any, Callable[[Config | None], str]], str]:
-        self[kind] = _writer(kind)
+    def __missing__(self, kind: type) -> _Writer:
+        is_choice = kind in _CHOICES.values()
+        self[kind] = _writer(kind, f'{{"c":"{_NAMES[kind]}"', "}") if is_choice else _writer(kind)
         return self[kind]
 
 
-_WRITERS: _Writers = _Writers()
+_WRITERS = _Writers()
 
 
 _SEAL = b',"crc":"%08x"}'
@@ -210,9 +217,7 @@ class Codec:
 
     def encode_choices(self, choices: Sequence[m.Choice]) -> str:
         """The choices as text: equal texts are equal choices."""
-        return ",".join([
-            f'{{"c":"{_NAMES[type(one)]}"{_WRITERS[type(one)](one, self._config)}}}' for one in choices
-        ])  # fmt: skip
+        return ",".join([_WRITERS[type(one)](one, self._config) for one in choices])
 
     def _head(self, record: m.Record) -> str:
         event = record.event
@@ -290,8 +295,13 @@ class Codec:
             document["config"] = self._read[1]
         if kind is m.Added and not _FOLDER.fullmatch(document["trial_id"]):
             raise ValueError(f"trial_id {document['trial_id']!r:.100} is no name of a folder")
-        if kind is m.Moved and document["status"] not in _STATUSES:
-            raise ValueError(f"status {document['status']!r:.100} is none of a trial")
+        if kind is m.Moved:
+            if document["status"] not in _STATUSES:
+                raise ValueError(f"status {document['status']!r:.100} is none of a trial")
+            document["status"] = _STATUSES[document["status"]]
+        elif kind is m.Started:  # few nodes have many trials: all that name a node share its text
+            document["node"] = intern(document["node"])
+            document["hostname"] = intern(document.get("hostname", ""))
         if type(document.get("trial_id", "")) is not str or type(document.get("time", 0.0)) not in _NUMBERS:
             raise TypeError("a trial_id that is no text, or a time that is no number")
         return _made(kind, document)
@@ -342,6 +352,7 @@ def _checkpoint(document: dict[str, Any]) -> Checkpoint:
 def _why(document: dict[str, Any]) -> Why:
     if "against" in document:
         document["against"] = tuple(document["against"])
+    document["rule"] = intern(document["rule"])
     made: Why = _made(Why, document)
     return made
 

@@ -169,6 +169,7 @@ class Run:
                     error.analysis = self.analysis  # type: ignore[attr-defined]
             raise
         finally:
+            self._loop = None  # it knows this run: the controller is freed with the run, not when garbage is
             with self._news:
                 self._is_over = True
                 self._news.notify_all()
@@ -359,8 +360,9 @@ class Run:
 
     def _tell(self, what: str) -> None:
         self._asked = what
-        if self._loop is not None:
-            self._loop.stop() if what == "stop" else self._loop.interrupt()
+        loop = self._loop
+        if loop is not None:
+            loop.stop() if what == "stop" else loop.interrupt()
 
 
 def _check_demand(parts: Parts, events: Sequence[Event]) -> None:

@@ -76,6 +76,7 @@ class FolderWatch:
             FolderGoneError: It was deleted, and the message says where a copy of the journal lies; or it was
                 moved, and cannot be found.
         """
+        self._end = lambda: None  # the run is over: it is freed as soon as nobody asks for it
         self._look()
         place = self._place
         if self._journal.is_at_path or self._journal.found_at() is not None:

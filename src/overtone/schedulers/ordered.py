@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from typing import Any
 
 MOST = 8192
@@ -46,8 +46,8 @@ class Ordered:
             self._tops.insert(at, keys[MOST // 2 - 1])
         return place
 
-    def place(self, key: Any) -> int:
-        """How many keys are lower."""
-        at = bisect_left(self._tops, key)
+    def place_after(self, key: Any) -> int:
+        """How many keys are lower or equal."""
+        at = bisect_right(self._tops, key)
         before = sum(map(len, self._lists[:at])) if at else 0
-        return before + bisect_left(self._lists[at], key)
+        return before + bisect_right(self._lists[at], key)

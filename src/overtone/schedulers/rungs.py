@@ -50,13 +50,13 @@ class Rung:
 
     def __init__(self, milestone: float) -> None:
         self.milestone = milestone
-        # (score, -order of arrival), the worst first: of equals, who came first ranks higher
-        self._keys = Ordered()
+        self._scores = Ordered()
+        # (score, -number of equal scores before it), the worst first: of equals, who came first ranks higher
         self._waiting: list[tuple[tuple[float, int], str]] = []
         self._key_of: dict[str, tuple[float, int]] = {}
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._scores)
 
     def __contains__(self, trial_id: str) -> bool:
         return trial_id in self._key_of
@@ -66,13 +66,13 @@ class Rung:
 
         NaN, such as the average of infinite scores of both signs, counts as the worst score.
         """
-        before = len(self._keys)
-        key = (score if score == score else WORST, -before)
-        below = self._keys.add(key)
+        score = score if score == score else WORST
+        below = self._scores.add(score)
         if waiting:
+            key = (score, below + 1 - self._scores.place_after(score))
             self._key_of[waiting] = key
             insort(self._waiting, (key, waiting))
-        return before + 1 - below
+        return len(self._scores) - below
 
     def count(self, result: Result) -> None:
         """Enter the last result of a trial that ended on its way here."""
@@ -83,21 +83,21 @@ class Rung:
 
         There is nothing between a finite score and an infinite one: the quantile is the lower of the two.
         """
-        last = len(self._keys) - 1
+        last = len(self._scores) - 1
         if last < 0:
             return None
         place = last * (1 - 1 / factor)
         below = int(place)
-        low: float = self._keys[below][0]
+        low: float = self._scores[below]
         if place == below:
             return low
-        gap = self._keys[below + 1][0] - low
+        gap = self._scores[below + 1] - low
         return low + gap * (place - below) if isfinite(gap) else low
 
     def ready(self, factor: float) -> Iterator[str]:
         """Who waits here and is among the best floor(n / factor) of the n that came, the best first."""
         for key, trial_id in reversed(self._waiting):
-            if self._rank(key) > len(self._keys) // factor:
+            if self._rank(key) > len(self._scores) // factor:
                 return
             yield trial_id
 
@@ -118,4 +118,5 @@ class Rung:
         return [trial_id for _, trial_id in self._waiting]
 
     def _rank(self, key: tuple[float, int]) -> int:
-        return len(self._keys) - self._keys.place(key)
+        score, minus_before = key
+        return len(self._scores) - self._scores.place_after(score) - minus_before + 1

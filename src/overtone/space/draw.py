@@ -58,7 +58,8 @@ class Drawing:
         if isinstance(node, Drawn):  # as most are
             if node not in self._values:
                 self._values[node] = self.value(node)
-            return fresh(self._values[node])
+            value = self._values[node]
+            return value if type(value) is float else fresh(value)
         if isinstance(node, Group):
             return {key: self._resolve(item) for key, item in node.items.items()}
         if isinstance(node, Fixed):

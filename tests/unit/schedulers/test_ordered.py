@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 
 import pytest
 
@@ -14,12 +14,12 @@ from overtone.schedulers.ordered import Ordered
 def test_it_is_as_one_sorted_list_however_often_its_lists_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordered, "MOST", 4)
     rng, keys, plain = random.Random(1), Ordered(), []
-    for i in range(300):
-        key = (rng.randrange(40) / 4, -i)
+    for _ in range(300):
+        key = rng.randrange(40) / 4
         insort(plain, key)
         assert keys.add(key) == bisect_left(plain, key)
     assert [keys[place] for place in range(len(keys))] == plain
-    assert [keys.place(key) for key in plain] == list(range(300))
+    assert [keys.place_after(key) for key in plain] == [bisect_right(plain, key) for key in plain]
 
 
 def test_there_is_no_key_beyond_the_last() -> None:

@@ -87,6 +87,7 @@ class Simulated(Trials, Engine):
         if job.store is not None:
             job = replace(job, store=RelativeStore(job.store, job.folder))
         self._job = job
+        self._saves = bool(job.checkpoint_freq or (job.checkpoint_freq is None and self.world.takes_trials))
         self._now = float(job.elapsed_s)
         if job.limits is not None and job.limits.time_s is not None:
             self._limit_s = job.limits.time_s

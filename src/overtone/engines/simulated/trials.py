@@ -62,6 +62,7 @@ class Trials:
         self._curve_of: Callable[[Config], Curve] | None = None
         self._result = Fields().result
         self._job: Job | None = None
+        self._saves = False  # whether curves save by themselves
         self._trial_s = self._trained_s = self._lost_s = 0.0
         self._n_starts = self._n_failures = 0
 
@@ -211,7 +212,7 @@ class Trials:
             attempt.live = LiveTrial(job, start, self.now, attempt.slowness, world.save_s)
         else:
             attempt.curve = self._curve_of(attempt.config)
-            if job.checkpoint_freq or (job.checkpoint_freq is None and world.takes_trials):
+            if self._saves:
                 attempt.rule = SavingRule(job.checkpoint_freq, None, self.now, before_s)
         self._push(self._now + delay_s, attempt, None)
         if world.failures_per_hour:
