@@ -141,7 +141,7 @@ class _Writers(dict[type, _Writer]):
         return self[kind]
 
 
-_WRITERS = _Writers()
+_WRITERS: _Writers = _Writers()
 
 
 _SEAL = b',"crc":"%08x"}'
