@@ -273,7 +273,6 @@ class Ray(Engine):
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
         self._head.stop()
-        self._fair_use.close()
         if connecting.is_connected():
             self._figures.close()
         self._trials.close()
@@ -281,6 +280,7 @@ class Ray(Engine):
             line.close()
         self._port.close()
         self._leases.close(1.0)
+        self._fair_use.close()
         self._nodes.close(give_up_at)
         self._discards.close(max(0.5, give_up_at - time.monotonic()))
         self._sharing.close()

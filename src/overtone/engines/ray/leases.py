@@ -196,11 +196,11 @@ class Leases:
         if self._thread is not None:
             self._requests.put(None)
             self._thread.join(patience_s)
-        groups = [one.group for one in self.held] + self._asked.groups()
-        groups += [lease.group for _, lease in self._granted]
-        for group in groups:
-            if group is not None:
-                remove_group(group)
+        for lease in [*self.held, *[lease for _, lease in self._granted]]:
+            if lease.group is not None:
+                remove_group(lease.group)
+        self._asked.close()
+        self._granted.clear()
         self.held, self._idle = [], []
 
     # --- the thread's side ------------------------------------------------------------------
