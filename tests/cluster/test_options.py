@@ -47,6 +47,21 @@ def test_trials_run_on_nodes_with_the_labels(
 
 
 @FORKED_OR_ACTOR
+def test_trials_wait_for_a_node_with_the_labels(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path, until: Any, uses_ray: bool
+) -> None:
+    on = engine()
+    started = tune.start(
+        tune.with_resources(sees, {"cpu": 1}, ray=uses_ray, label_selector={"disk": "tape"}), num_samples=2,
+        engine=on, callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min", verbose=0,
+    )  # fmt: skip
+    until(lambda: on.waits() == "waiting for cpu 1: no node with the labels disk=tape has that now")
+    nodes.add(num_cpus=1, labels={"disk": "tape"})
+    assert [trial.status for trial in started.wait(timeout_s=60).trials] == ["TERMINATED"] * 2
+    assert on.waits() == ""
+
+
+@FORKED_OR_ACTOR
 def test_trials_have_the_variables_of_their_environment(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
 ) -> None:
