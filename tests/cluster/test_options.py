@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,31 @@ def test_trials_run_with_the_files_and_modules_of_their_environment(
     )  # fmt: skip
     (result,) = seen.of(m.Reported)
     assert (result.metrics["what"], result.metrics["data"]) == ("of the environment", "beside it")
+
+
+def test_trials_have_the_packages_of_their_environment(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    wheel = tmp_path / "only_in_the_wheel-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as file:
+        info = "only_in_the_wheel-1.0.dist-info"
+        file.writestr("only_in_the_wheel.py", "WHAT = 'of the wheel'\n")
+        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: only_in_the_wheel\nVersion: 1.0\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+
+    def imports(config: dict[str, Any]) -> None:
+        import only_in_the_wheel  # type: ignore[import-not-found]
+
+        tune.report({"loss": 0.0, "what": only_in_the_wheel.WHAT})
+
+    for uses_ray in (False, True):  # the second run finds the packages in place
+        tune.run(
+            tune.with_resources(imports, {"cpu": 1}, ray=uses_ray, runtime_env={"pip": [str(wheel)]}),
+            engine=engine(), callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min",
+            verbose=0,
+        )  # fmt: skip
+    assert [event.metrics["what"] for event in seen.of(m.Reported)] == ["of the wheel"] * 2
 
 
 @pytest.mark.parametrize(
