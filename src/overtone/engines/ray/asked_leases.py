@@ -84,6 +84,7 @@ class AskedLeases:
         self._wanted: dict[Resources, list[_Wait]] = {}
         self._shown_at = 0.0
         self._beyond: frozenset[str] = frozenset()
+        self._has_new = False
         self._limits: Mapping[Resources, int] | None = None
         self._discarded: list[Any] = []  # groups that are to be removed
 
@@ -118,7 +119,6 @@ class AskedLeases:
         except Exception as error:
             self._waits.remove(wait)
             self._on_refused(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
-        self._shown_at = 0.0  # a wanted one, asked for earlier, may have what this one waits for
 
     def cancel(self, owner: Any) -> None:
         """The owner does not wait any more."""
@@ -164,7 +164,8 @@ class AskedLeases:
             del self._wanted[shape]
 
     def show_beyond(self, known: frozenset[str]) -> None:
-        """Let what is wanted lie on other nodes than these only."""
+        """Let what is shown lie on other nodes than these only; take what new nodes have given meanwhile."""
+        self._has_new |= self._take_shown()
         self._beyond = known
         for waits in self._wanted.values():
             for wait in waits:
@@ -213,7 +214,7 @@ class AskedLeases:
         self._remove_discarded()
         self._drop_spare()
         self.limit(self._limits)  # what could not be asked for is asked for again
-        has_new = False
+        has_new, self._has_new = self._has_new, False
         for wait in self._waits[:LOOK_AT]:
             if self._is_there(wait):
                 self._waits.remove(wait)
@@ -223,7 +224,7 @@ class AskedLeases:
                 continue  # it was refused
             elif wait.is_withdrawn or wait.probes:
                 continue
-            elif self._beyond and time.monotonic() - wait.asked_at > wait.patience_s:
+            elif self._limits is not None and time.monotonic() - wait.asked_at > wait.patience_s:
                 wait.patience_s *= 2
                 self._ask(wait)
             elif not wait.is_loose and time.monotonic() - wait.since > LOOSE_AFTER_S:
@@ -233,7 +234,6 @@ class AskedLeases:
         if time.monotonic() - self._shown_at > SHOWN_EVERY_S:
             self._shown_at = time.monotonic()
             self._show_now()
-            has_new |= not self._beyond and self._take_shown()
         if not has_new and len(self._waits) > LOOK_AT:
             self._waits.append(self._waits.pop(0))
         return has_new

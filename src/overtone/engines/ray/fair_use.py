@@ -104,8 +104,7 @@ class FairUse:
         self._is_due, self._seen = False, (self._leases.n_changes, self._wanted())
         self._register.say(self._claim())
         found = self._neighbours.allow()
-        known = self._alive if self._neighbours.are_there else frozenset()
-        self._leases.share(known, found.returns_on, found.n_returns, found.grants)
+        self._leases.share(self._alive, found.returns_on, found.n_returns, found.grants)
         self._has_claimants = found.has_claimants
         if self._has_claimants and self._leases.has_idle():
             self._later(KEEP_S * 1.5, self._expect)

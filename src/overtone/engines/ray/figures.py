@@ -116,7 +116,9 @@ def figures_of(run: str, id: str) -> Figures:
 
 
 def list_file(logs: Path | None, run: str, id: str) -> IO[str] | None:
-    """Open the file that `ray logs` shows: "overtone-RUN.log", or "overtone-RUN-ID.log" beside a live run RUN.
+    """Open the file that `ray logs` shows.
+
+    It is "overtone-RUN.log", or "overtone-RUN-ID.log" if a live run has the first one.
 
     Args:
         logs: The folder; None for nowhere.

@@ -96,8 +96,8 @@ class Shortage:
         if not Ledger(total).is_feasible(shape):
             labels = ", ".join([f"{label}={condition}" for label, condition in self.labels.items()])
             those = f" with the labels {labels}" if labels else ""
-            is_one = len(shape.bundles) == 1
-            self._reasons[shape] = f"no node{those} has that now" if is_one else f"no nodes{those} have that now"
+            has = f"no node{those} has" if len(shape.bundles) == 1 else f"no nodes{those} have"
+            self._reasons[shape] = f"{has} that now"
         elif above:
             self._reasons[shape] = f"max_resources allows no more than {', '.join(above)}"
         elif not Ledger(left).is_feasible(shape):

@@ -126,6 +126,23 @@ def test_what_is_wanted_lies_on_nodes_that_are_to_come(
     assert [group.labels for group in queue.asked] == [[{"team": "a"}]] * 2
 
 
+def test_what_a_new_node_has_given_of_what_is_shown_is_taken(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted: list[Any] = []
+    monkeypatch.setattr(asked_leases, "nodes_of", lambda shape, group: ("new",))
+    asked = asked_leases.AskedLeases(lambda *given: granted.append(given), lambda *_: None, False, {})
+    asked.show_beyond(frozenset({"x"}))
+    asked.show(CPU, 2)
+    asked.look()
+    queue.asked[0].wait = lambda s: True
+    asked.show_beyond(frozenset({"x", "new"}))
+    assert asked.look()
+    ((owner, lease),) = granted
+    assert (owner, lease.nodes) == (None, ("new",))
+    assert [group.labels for group in queue.asked[1:]] == [[{"ray.io/node-id": "!in(new,x)"}]] * 2
+
+
 def test_what_was_asked_for_one_trial_serves_the_next(
     asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
