@@ -58,6 +58,8 @@ def may_be_removed(group: Any) -> bool:
     """
     from ray.util.placement_group import placement_group_table
 
+    if not connecting.is_connected():
+        return True  # Ray would connect anew
     try:
         stats = placement_group_table(group).get("stats", {})
     except Exception:
