@@ -81,10 +81,10 @@ def held(trials: list[tuple[float, float]], since: float, until: float) -> float
     return sum(max(0.0, min(end, until) - max(begin, since)) for begin, end in trials) / (until - since)
 
 
-def refilled(ended: Run, others: list[Run]) -> float:
-    """Seconds from the end of the last trial of one run until the others use all slots; infinite if never."""
+def refilled(ended: Run, other: Run) -> float:
+    """Seconds from the end of the last trial of one run until the other uses all slots; infinite if never."""
     since = max(end for _, end in ended.trials())
-    trials = sorted([trial for run in others for trial in run.trials()])
+    trials = other.trials()
     for now, _ in trials:
         if now >= since and sum(begin <= now < end for begin, end in trials) >= SLOTS:
             return now - since
@@ -143,8 +143,6 @@ def report(root: Path, n_runs: int, nap_s: float, lasts_s: float) -> bool:
         print(f"  run {index}: {mine:.2f} slots ({mine / equal - 1:+.0%}), first trial after {first:.1f} s")
     lost = 1 - sum(slots) / single
     print(f"  together {sum(slots):.2f} slots, {lost:.1%} less than one run alone", flush=True)
-    after_s = refilled(runs[-1], runs[:-1])  # it ends first
-    print(f"  slots of the first run to end: in use by the others after {after_s:.2f} s", flush=True)
     is_fair = all(abs(mine / equal - 1) <= MOST_OFF for mine in slots) and lost <= MOST_LOST
     return priority(root / "priority", nap_s, lasts_s) and is_fair
 
@@ -161,6 +159,7 @@ def priority(root: Path, nap_s: float, lasts_s: float) -> bool:
     # the first trial of the high run starts when a slot was handed over: every later slot is its own
     late = [begin for begin, _ in low.trials() if starts[0] < begin < until]
     print(f"priority 5 beside 0: {len(starts)} and {len(late)} trials started after the first of priority 5")
+    print(f"  slots of the run that ended: in use by the other one after {refilled(high, low):.2f} s")
     return not late
 
 
