@@ -81,6 +81,16 @@ def held(trials: list[tuple[float, float]], since: float, until: float) -> float
     return sum(max(0.0, min(end, until) - max(begin, since)) for begin, end in trials) / (until - since)
 
 
+def refilled(ended: Run, other: Run) -> float:
+    """Seconds from the end of the last trial of one run until the other uses all slots; infinite if never."""
+    since = max(end for _, end in ended.trials())
+    trials = other.trials()
+    for now, _ in trials:
+        if now >= since and sum(begin <= now < end for begin, end in trials) >= SLOTS:
+            return now - since
+    return float("inf")
+
+
 def alone(root: Path, nap_s: float, lasts_s: float) -> float:
     """Slots in use while one run has the cluster for itself."""
     run = start(root, "alone", nap_s, lasts_s)
@@ -149,6 +159,7 @@ def priority(root: Path, nap_s: float, lasts_s: float) -> bool:
     # the first trial of the high run starts when a slot was handed over: every later slot is its own
     late = [begin for begin, _ in low.trials() if starts[0] < begin < until]
     print(f"priority 5 beside 0: {len(starts)} and {len(late)} trials started after the first of priority 5")
+    print(f"  slots of the run that ended: in use by the other one after {refilled(high, low):.2f} s")
     return not late
 
 

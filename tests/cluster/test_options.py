@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,21 @@ def test_trials_run_on_nodes_with_the_labels(
 
 
 @FORKED_OR_ACTOR
+def test_trials_wait_for_a_node_with_the_labels(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path, until: Any, uses_ray: bool
+) -> None:
+    on = engine()
+    started = tune.start(
+        tune.with_resources(sees, {"cpu": 1}, ray=uses_ray, label_selector={"disk": "tape"}), num_samples=2,
+        engine=on, callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min", verbose=0,
+    )  # fmt: skip
+    until(lambda: on.waits() == "waiting for cpu 1: no node with the labels disk=tape has that now")
+    nodes.add(num_cpus=1, labels={"disk": "tape"})
+    assert [trial.status for trial in started.wait(timeout_s=60).trials] == ["TERMINATED"] * 2
+    assert on.waits() == ""
+
+
+@FORKED_OR_ACTOR
 def test_trials_have_the_variables_of_their_environment(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
 ) -> None:
@@ -83,6 +99,31 @@ def test_trials_run_with_the_files_and_modules_of_their_environment(
     )  # fmt: skip
     (result,) = seen.of(m.Reported)
     assert (result.metrics["what"], result.metrics["data"]) == ("of the environment", "beside it")
+
+
+def test_trials_have_the_packages_of_their_environment(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path
+) -> None:
+    wheel = tmp_path / "only_in_the_wheel-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as file:
+        info = "only_in_the_wheel-1.0.dist-info"
+        file.writestr("only_in_the_wheel.py", "WHAT = 'of the wheel'\n")
+        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: only_in_the_wheel\nVersion: 1.0\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        file.writestr(f"{info}/RECORD", "")
+
+    def imports(config: dict[str, Any]) -> None:
+        import only_in_the_wheel  # type: ignore[import-not-found]
+
+        tune.report({"loss": 0.0, "what": only_in_the_wheel.WHAT})
+
+    for uses_ray in (False, True):  # the second run finds the packages in place
+        tune.run(
+            tune.with_resources(imports, {"cpu": 1}, ray=uses_ray, runtime_env={"pip": [str(wheel)]}),
+            engine=engine(), callbacks=[seen], storage_path=str(tmp_path), metric="loss", mode="min",
+            verbose=0,
+        )  # fmt: skip
+    assert [event.metrics["what"] for event in seen.of(m.Reported)] == ["of the wheel"] * 2
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,10 @@ def test_a_run_keeps_to_its_limit_and_to_nodes_with_its_labels(
 
 
 def test_labels_that_no_node_has_are_named(cluster: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
-    run = search(engine(labels={"team": "none"}), seen, tmp_path, config={"s": 0.0}, num_samples=1)
-    with pytest.raises(OvertoneError, match="no node of the cluster has the labels {'team': 'none'}"):
+    on = engine(labels={"team": "none"}, resource_timeout_s=1)
+    run = search(on, seen, tmp_path, config={"s": 0.0}, resources_per_trial={"cpu": 1})
+    told = "waiting for cpu 1: no node with the labels team=none has that now, for 1 s"
+    with pytest.raises(ResourceError, match=told):
         run.wait(timeout_s=30)
 
 

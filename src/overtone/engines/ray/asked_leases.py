@@ -10,7 +10,7 @@ from typing import Any
 
 from overtone.core.resources import Resources
 from overtone.engines.ray.accelerators import Devices, on_first_node, probes_of
-from overtone.engines.ray.groups import make_group, nodes_of, remove_group
+from overtone.engines.ray.groups import make_group, may_be_removed, nodes_of, remove_group
 from overtone.engines.ray.lease import Lease
 
 LOOK_EVERY_S = 0.01
@@ -23,8 +23,14 @@ LOOSE_AFTER_S = 5.0
 AGAIN_AFTER_S = 0.3
 """Ray looks once a second for what a lease waits for; on a shared cluster it is asked again this early."""
 
-SETTLED_S = 0.3
-"""A group is not removed sooner after it was made: Ray may lose what it has reserved for it so far."""
+SPARE_S = 0.2
+"""What was asked for a trial that does not wait any more is kept no longer than this for the next one."""
+
+CLOSE_WITHIN_S = 0.5
+"""In the end, groups that Ray is making are waited for no longer than this."""
+
+SHOWN_EVERY_S = 0.5
+"""What the autoscaler sees is brought up to date no more often than this."""
 
 MOST_PROBES = 3
 """Ray is asked up to this often for the accelerators of a lease, if nodes are lost meanwhile."""
@@ -32,19 +38,20 @@ MOST_PROBES = 3
 
 @dataclass(eq=False)
 class _Wait:
-    """One that Ray has not given yet; without an owner it is there to be seen by the autoscaler."""
+    """One that Ray has not given yet; without an owner it is spare, or shown to the autoscaler."""
 
     owner: Any
     shape: Resources
     nodes: tuple[str, ...]
-    group: Any
-    since: float
+    group: Any = None
+    since: float = field(default_factory=time.monotonic)
     probes: list[Any] = field(default_factory=list)
     devices: list[Devices] = field(default_factory=list)
     failures: int = 0
     is_loose: bool = False
-    is_withdrawn: bool = False
+    is_withdrawn: bool = True
     asked_at: float = field(default_factory=time.monotonic)
+    spare_since: float = 0.0
     patience_s: float = AGAIN_AFTER_S
 
 
@@ -72,49 +79,77 @@ class AskedLeases:
         self._on_granted, self._on_refused = on_granted, on_refused
         self._finds_devices, self._labels = finds_devices, labels
         self._waits: list[_Wait] = []
+        self._to_show: Counter[Resources] = Counter()
+        self._most_to_show: Counter[Resources] = Counter()  # since what is shown was brought up to date
         self._wanted: dict[Resources, list[_Wait]] = {}
         self._shown_at = 0.0
         self._beyond: frozenset[str] = frozenset()
+        self._has_new = False
         self._limits: Mapping[Resources, int] | None = None
-        self._has_unsettled = False
+        self._discarded: list[Any] = []  # groups that are to be removed
 
     def patience_s(self) -> float | None:
         """How long the thread may wait before the next look; None for ever."""
-        is_asking = any(not wait.is_withdrawn for wait in self._waits)
-        return LOOK_EVERY_S if is_asking else 0.5 if self._wanted else None
+        if self._discarded or any(not wait.is_withdrawn for wait in self._waits):
+            return LOOK_EVERY_S
+        return SHOWN_EVERY_S if self._wanted or self._most_to_show else None
 
-    def groups(self) -> list[Any]:
-        """All that wait."""
-        return [wait.group for waits in (self._waits, *self._wanted.values()) for wait in waits]
+    def close(self) -> None:
+        """Withdraw all that wait."""
+        for waits in (self._waits, *self._wanted.values()):
+            for wait in waits:
+                self._withdraw(wait)
+        give_up_at = time.monotonic() + CLOSE_WITHIN_S
+        while self._discarded and time.monotonic() < give_up_at:
+            time.sleep(LOOK_EVERY_S)
+            self._remove_discarded()
+        for group in self._discarded:
+            remove_group(group)
 
     def create(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
-        """Ask Ray for a lease on these nodes."""
-        try:
-            group = make_group(shape, [{"ray.io/node-id": node} for node in nodes])
-        except Exception as error:
-            self._on_refused(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
-            return
-        wait = _Wait(owner, shape, nodes, group, time.monotonic())
+        """Ask Ray for a lease on these nodes, as soon as it is due."""
+        for wait in self._waits:
+            if wait.owner is None and (wait.shape, wait.nodes) == (shape, nodes):
+                wait.owner = owner
+                return
+        wait = _Wait(owner, shape, nodes)
         self._waits.append(wait)
-        if self._limits is not None:
+        try:
             self.limit(self._limits)
-        self._shown_at = 0.0  # a wanted one, asked for earlier, may have what this one waits for
+        except Exception as error:
+            self._waits.remove(wait)
+            self._on_refused(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
 
     def cancel(self, owner: Any) -> None:
         """The owner does not wait any more."""
-        for wait in [one for one in self._waits if one.owner is owner]:
+        for wait in self._waits:
+            if wait.owner is owner:
+                wait.owner, wait.spare_since = None, time.monotonic()
+
+    def _drop_spare(self) -> None:
+        before = time.monotonic() - SPARE_S
+        for wait in [one for one in self._waits if one.owner is None and one.spare_since <= before]:
             self._waits.remove(wait)
-            self.probing.pop(wait, None)
-            if wait.group is not None:
-                remove_group(wait.group)
+            self._withdraw(wait)
 
     def show(self, shape: Resources, count: int) -> None:
-        """Let the autoscaler see that so many more of this shape are wanted."""
+        """Let the autoscaler see, soon, that so many more of this shape are wanted.
+
+        Between the end of a trial and the start of the next one nothing is wanted; that is not shown.
+        """
+        self._to_show[shape] = count
+        self._most_to_show[shape] = max(count, self._most_to_show[shape])
+
+    def _show_now(self) -> None:
+        for shape in {*self._wanted, *self._most_to_show}:
+            self._show(shape, self._most_to_show[shape])
+        self._to_show = +self._to_show
+        self._most_to_show = Counter(self._to_show)
+
+    def _show(self, shape: Resources, count: int) -> None:
         waits = self._wanted.setdefault(shape, [])
         while len(waits) > count:
-            wait = waits.pop()
-            self.probing.pop(wait, None)
-            remove_group(wait.group)
+            self._withdraw(waits.pop())
         beyond = {"ray.io/node-id": f"!in({','.join(sorted(self._beyond))})"} if self._beyond else {}
         labels = [{**beyond, **self._labels}] * len(shape.bundles)
         while len(waits) < count:
@@ -124,50 +159,62 @@ class AskedLeases:
                 break  # a trial that asks for one is told
             if group is None:
                 break
-            waits.append(_Wait(None, shape, (), group, time.monotonic()))
+            waits.append(_Wait(None, shape, (), group, is_withdrawn=False))
         if not waits:
             del self._wanted[shape]
 
     def show_beyond(self, known: frozenset[str]) -> None:
-        """Let what is wanted lie on other nodes than these only."""
+        """Let what is shown lie on other nodes than these only; take what new nodes have given meanwhile."""
+        self._has_new |= self._take_shown()
         self._beyond = known
-        for shape, waits in list(self._wanted.items()):
-            count = len(waits)
-            self.show(shape, 0)
-            self.show(shape, count)
+        for waits in self._wanted.values():
+            for wait in waits:
+                self._withdraw(wait)
+        self._wanted.clear()
+        self._shown_at = 0.0
 
     def limit(self, grants: Mapping[Resources, int] | None) -> None:
         """Let no more than these wait in Ray's queue, the oldest first; the others are withdrawn for now."""
-        self._limits, self._has_unsettled = grants, False
+        self._limits = grants
         left = Counter(grants or {})
         for wait in sorted(self._waits, key=lambda wait: wait.since):
             left[wait.shape] -= 1
             if grants is not None and left[wait.shape] < 0:
-                self._take_back(wait)
+                if not wait.probes:
+                    self._withdraw(wait)
             elif wait.is_withdrawn:
-                self._ask_again(wait)
+                self._ask(wait)
 
-    def _take_back(self, wait: _Wait) -> None:
-        if wait.group is not None and not wait.probes and not wait.is_withdrawn:
-            if time.monotonic() - wait.asked_at < SETTLED_S:
-                self._has_unsettled = True
-                return
-            wait.is_withdrawn = True
-            remove_group(wait.group)
+    def _ask(self, wait: _Wait) -> None:
+        """Ask Ray for what one waits for; what it was asked for earlier is withdrawn."""
+        if wait.is_loose:
+            labels = [self._labels] * len(wait.shape.bundles)
+        else:
+            labels = [{"ray.io/node-id": node} for node in wait.nodes]
+        self._withdraw(wait)
+        wait.group = make_group(wait.shape, labels)
+        wait.is_withdrawn, wait.asked_at = False, time.monotonic()
 
-    def _ask_again(self, wait: _Wait) -> None:
-        if not wait.is_withdrawn:
-            remove_group(wait.group)
-        labels = [self._labels if wait.is_loose else {"ray.io/node-id": node} for node in wait.nodes]
-        wait.group, wait.is_withdrawn = make_group(wait.shape, labels), False
-        wait.asked_at = time.monotonic()
-        wait.patience_s *= 2
+    def _withdraw(self, wait: _Wait) -> None:
+        """Have the group of one removed, as soon as Ray is not making it."""
+        self.probing.pop(wait, None)
+        wait.probes, wait.devices, wait.is_withdrawn = [], [], True
+        if wait.group is not None:
+            self._discarded.append(wait.group)
+            wait.group = None
+            self._remove_discarded()
+
+    def _remove_discarded(self) -> None:
+        for group in [one for one in self._discarded if may_be_removed(one)]:
+            self._discarded.remove(group)
+            remove_group(group)
 
     def look(self) -> bool:
         """Take what Ray has given meanwhile; whether there was anything."""
-        if self._has_unsettled:
-            self.limit(self._limits)
-        has_new = False
+        self._remove_discarded()
+        self._drop_spare()
+        self.limit(self._limits)  # what could not be asked for is asked for again
+        has_new, self._has_new = self._has_new, False
         for wait in self._waits[:LOOK_AT]:
             if self._is_there(wait):
                 self._waits.remove(wait)
@@ -177,32 +224,36 @@ class AskedLeases:
                 continue  # it was refused
             elif wait.is_withdrawn or wait.probes:
                 continue
-            elif self._beyond and time.monotonic() - wait.asked_at > wait.patience_s:
-                self._ask_again(wait)
+            elif self._limits is not None and time.monotonic() - wait.asked_at > wait.patience_s:
+                wait.patience_s *= 2
+                self._ask(wait)
             elif not wait.is_loose and time.monotonic() - wait.since > LOOSE_AFTER_S:
                 self._loosen(wait)
                 self._waits.remove(wait)
                 self._waits.append(wait)  # others get their turn to be looked at
-        if self._wanted and time.monotonic() - self._shown_at > 0.5:
+        if time.monotonic() - self._shown_at > SHOWN_EVERY_S:
             self._shown_at = time.monotonic()
-            for shape, waits in list(self._wanted.items()):
-                for wait in [one for one in waits if self._is_there(one)]:
-                    waits.remove(wait)
-                    self._grant(wait)
-                    has_new = True
-                if not waits:
-                    del self._wanted[shape]
+            self._show_now()
         if not has_new and len(self._waits) > LOOK_AT:
             self._waits.append(self._waits.pop(0))
+        return has_new
+
+    def _take_shown(self) -> bool:
+        """Take what Ray has given of what is shown; whether there was anything."""
+        has_new = False
+        for shape, waits in list(self._wanted.items()):
+            for wait in [one for one in waits if self._is_there(one)]:
+                waits.remove(wait)
+                self._grant(wait)
+                has_new = True
+            if not waits:
+                del self._wanted[shape]
         return has_new
 
     def _loosen(self, wait: _Wait) -> None:
         """Ask for another one, wherever it may lie."""
         wait.is_loose = True
-        self.probing.pop(wait, None)
-        wait.probes, wait.devices = [], []
-        remove_group(wait.group)
-        wait.group = make_group(wait.shape, [self._labels] * len(wait.shape.bundles))
+        self._ask(wait)
 
     def _is_there(self, wait: _Wait) -> bool:
         """Whether Ray has given it, and said which accelerators it holds."""
@@ -223,7 +274,8 @@ class AskedLeases:
             if wait.failures < MOST_PROBES or wait.owner is None:
                 self._loosen(wait)  # its node was lost
             else:
-                self.cancel(wait.owner)
+                self._waits.remove(wait)
+                self._withdraw(wait)
                 self._on_refused(wait.owner, f"Ray does not say which accelerators it has: {error}")
             return False
         return True

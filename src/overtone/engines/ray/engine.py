@@ -125,7 +125,7 @@ class Ray(Engine):
         if self._is_open:
             raise OvertoneError("this Ray engine has run an experiment already: make another")
         self._job = job
-        self._labels = joined(self._labels, job.label_selector)
+        self._labels = self._shortage.labels = joined(self._labels, job.label_selector)
         connecting.connect(self._address, self._runtime_env)
         check_environment(job.runtime_env)
         self._ray_job = connecting.job_id()
@@ -138,7 +138,7 @@ class Ray(Engine):
         self._output = Output(job, lambda *said: self.on_output(*said))
         uses_ray = self._sharing.uses_ray
         self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
-        self._figures = figures_of(job.folder.name)
+        self._figures = figures_of(job.folder.name, token.hex()[:12])
         self._trials = Trials(
             job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for,
             self._figures.results,
@@ -161,8 +161,6 @@ class Ray(Engine):
         self._nodes.know(found)
         self._head.start()
         nodes = [node for node in self._nodes.named().values() if not node.is_leaving]
-        if not len(self._nodes):
-            raise OvertoneError(f"no node of the cluster has the labels {self._labels}")
         for name in unknown(self._most, self._nodes.total().values()):
             self._output.say(f"max_resources limits {name!r}, which no node has now")
         if not uses_ray:
@@ -273,7 +271,6 @@ class Ray(Engine):
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
         self._head.stop()
-        self._fair_use.close()
         if connecting.is_connected():
             self._figures.close()
         self._trials.close()
@@ -281,6 +278,7 @@ class Ray(Engine):
             line.close()
         self._port.close()
         self._leases.close(1.0)
+        self._fair_use.close()
         self._nodes.close(give_up_at)
         self._discards.close(max(0.5, give_up_at - time.monotonic()))
         self._sharing.close()

@@ -74,10 +74,11 @@ class FairUse:
 
         No lease may lie idle only because the controller was not told yet that its trial has ended.
         """
-        if not (self._is_due or self._neighbours.are_there):
+        has_changed = self._is_due or self._seen[0] != self._leases.n_changes
+        if not (has_changed or self._neighbours.are_there):
             return
         now = time.monotonic()
-        if self._is_due or self._seen != (self._leases.n_changes, self._wanted()):
+        if has_changed or self._seen[1] != self._wanted():
             if now < self._not_before:
                 self._put_off(self._not_before - now)
                 return
@@ -86,8 +87,8 @@ class FairUse:
             self._not_before = now + (time.monotonic() - now) / AT_MOST
 
     def close(self) -> None:
-        """Leave the other runs alone."""
-        self._register.stop(1.0)
+        """Tell the others that this run holds and wants nothing any more; its leases are returned."""
+        self._register.stop(self._neighbours.claim({}, (), frozenset()).text(), 1.0)
 
     def _expect(self) -> None:
         self._is_due, self._is_put_off = True, False
@@ -103,8 +104,7 @@ class FairUse:
         self._is_due, self._seen = False, (self._leases.n_changes, self._wanted())
         self._register.say(self._claim())
         found = self._neighbours.allow()
-        known = self._alive if self._neighbours.are_there else frozenset()
-        self._leases.share(known, found.returns_on, found.n_returns, found.grants)
+        self._leases.share(self._alive, found.returns_on, found.n_returns, found.grants)
         self._has_claimants = found.has_claimants
         if self._has_claimants and self._leases.has_idle():
             self._later(KEEP_S * 1.5, self._expect)

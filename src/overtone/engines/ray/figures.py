@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 EVERY_S = 1.0
 
@@ -40,7 +40,7 @@ class Figures:
         self,
         run: str,
         gauge: Callable[[str, str], Gauge],
-        file: Path | None,
+        file: IO[str] | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.results: Counter[str] = Counter()
@@ -68,6 +68,8 @@ class Figures:
         """Publish that nothing runs any more."""
         self.results.clear()
         self._publish((), EVERY_S)
+        if self._file is not None:
+            self._file.close()
 
     def _publish(self, trials: Iterable[tuple[str, str]], past_s: float) -> None:
         by_node: dict[str, list[str]] = {}
@@ -91,26 +93,65 @@ class Figures:
         count = sum(map(len, by_node.values()))
         when = time.strftime("%Y-%m-%d %H:%M:%S")
         head = f"{self._run}: {count} trial{'s' * (count != 1)} running at {when}\n"
-        with suppress(OSError):  # the folder is another user's, or gone with the cluster
-            self._file.write_text(head + listed, encoding="utf-8")
+        with suppress(OSError):  # the disk is full
+            self._file.seek(0)
+            self._file.truncate()
+            self._file.write(head + listed)
+            self._file.flush()
 
 
-def figures_of(run: str) -> Figures:
-    """Return the figures of a run, for the cluster that this process works with."""
+def figures_of(run: str, id: str) -> Figures:
+    """Return the figures of a run, for the cluster that this process works with.
+
+    Args:
+        run: Its name.
+        id: What no other run is called.
+    """
     from ray.util.metrics import Gauge as RayGauge
 
     def gauge(name: str, description: str) -> Any:
         return RayGauge(name, description, ("run", "node"))
 
-    return Figures(run, gauge, _log_file(run))
+    return Figures(run, gauge, list_file(_logs(), run, id))
 
 
-def _log_file(run: str) -> Path | None:
-    """The file that `ray logs` shows; None in a Ray that does not say where its logs are."""
+def list_file(logs: Path | None, run: str, id: str) -> IO[str] | None:
+    """Open the file that `ray logs` shows.
+
+    It is "overtone-RUN.log", or "overtone-RUN-ID.log" if a live run has the first one.
+
+    Args:
+        logs: The folder; None for nowhere.
+        run: The name of the run.
+        id: What no other run is called.
+
+    Returns:
+        The file, locked until it is closed; None if it cannot be written.
+    """
+    for name in (run, f"{run}-{id}"):
+        with suppress(OSError):  # the folder is another user's; another run writes the file
+            return _locked(logs / f"overtone-{name}.log") if logs is not None else None
+    return None
+
+
+def _locked(path: Path) -> IO[str]:
+    import fcntl
+
+    file = path.open("a", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _logs() -> Path | None:
+    """The folder of Ray's logs; None in a Ray that does not say where it is."""
     try:
         from ray._private.worker import _global_node
 
         assert _global_node is not None
-        return Path(_global_node.get_logs_dir_path(), f"overtone-{run}.log")
+        return Path(_global_node.get_logs_dir_path())
     except Exception:
         return None

@@ -129,10 +129,10 @@ class Leases:
 
         Args:
             known: The nodes (Ray's ids) that there are. Leases that are wanted may lie on others only:
-                those come when the autoscaler has seen what is wanted. If empty, nobody shares the cluster.
+                those come when the autoscaler has seen what is wanted.
             returns_on: The nodes where leases are returned as their trials end.
             n_returns: So many times.
-            grants: How many leases of each shape Ray may be asked for; None for no limit.
+            grants: How many leases of each shape Ray may be asked for; None if nobody shares the cluster.
         """
         self._returns_on, self._n_returns = returns_on, n_returns
         self._return(self.idle_on(list(returns_on)))
@@ -196,11 +196,11 @@ class Leases:
         if self._thread is not None:
             self._requests.put(None)
             self._thread.join(patience_s)
-        groups = [one.group for one in self.held] + self._asked.groups()
-        groups += [lease.group for _, lease in self._granted]
-        for group in groups:
-            if group is not None:
-                remove_group(group)
+        for lease in [*self.held, *[lease for _, lease in self._granted]]:
+            if lease.group is not None:
+                remove_group(lease.group)
+        self._asked.close()
+        self._granted.clear()
         self.held, self._idle = [], []
 
     # --- the thread's side ------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from overtone.engines.ray.claims import NOTHING_YET, Claim, Place, Wanted, claim_of
@@ -106,7 +106,10 @@ class Neighbours:
             others = [one.spent for one in equals if one.spent != NOTHING_YET]
             if spent == NOTHING_YET or not wanted:  # nobody saves turns for later
                 spent = max(spent, min(others, default=0.0))
+        has_changed = held != self._mine.held
         self._mine = replace(self._mine, held=held, wanted=wanted, barred=barred, spent=spent)
+        if has_changed:
+            self._measure()
         return self._mine
 
     def allow(self) -> Allowance:
@@ -137,8 +140,12 @@ class Neighbours:
 
     def _measure(self) -> None:
         """Find out what nobody holds but the runs that say so."""
+        holders = [one.by_node() for one in (self._mine, *self._others.values())]
         self._usable = {
-            id: {name: max(0.0, round(n - self._foreign(id, name), 4)) for name, n in amounts.items()}
+            id: {
+                name: round(min(n, max(n - self._foreign(id, name), _sum_of(holders, id, name))), 4)
+                for name, n in amounts.items()
+            }
             for id, amounts in self._total.items()
         }
 
@@ -148,5 +155,9 @@ class Neighbours:
         return max(0.0, min(self._unexplained(look, node, name) for look in self._looks))
 
     def _unexplained(self, look: _Look, node: str, name: str) -> float:
-        told = sum(look.told[run].get(node, {}).get(name, 0.0) for run in self._others if run in look.told)
+        told = _sum_of([look.told[run] for run in self._others if run in look.told], node, name)
         return look.used.get(node, {}).get(name, 0.0) - told
+
+
+def _sum_of(holders: Iterable[_Nodes], node: str, name: str) -> float:
+    return sum(held.get(node, {}).get(name, 0.0) for held in holders)

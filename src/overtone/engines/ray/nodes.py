@@ -77,7 +77,7 @@ class Nodes:
         self._errand, self._wake_for, self._later = errand, wake_for, later
         self._by_id: dict[str, Node] = {}
         self._left: Mapping[str, Mapping[str, float]] = {}
-        self._told: Mapping[str, Mapping[str, float]] = {}
+        self._told: Mapping[str, Mapping[str, float]] | None = None
 
     def __len__(self) -> int:
         return len(self._by_id)

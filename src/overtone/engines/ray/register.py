@@ -45,12 +45,6 @@ class Runs:
             self._texts[run] = text
             self._tell()
 
-    async def leave(self, run: str) -> None:
-        """Forget a run that has ended."""
-        self._heard_at.pop(run, None)
-        if self._texts.pop(run, None) is not None:
-            self._tell()
-
     async def listen(self, run: str, text: str, version: int) -> tuple[int, dict[str, str]]:
         """Say something, and return what the others say: when that changes, or after BEAT_S.
 
@@ -71,7 +65,8 @@ class Runs:
                 await asyncio.wait_for(news.wait(), BEAT_S)
         silent_since = time.monotonic() - SILENT_S
         for other in [one for one, at in self._heard_at.items() if at < silent_since]:
-            await self.leave(other)
+            del self._heard_at[other], self._texts[other]
+            self._tell()
         return self._version, {other: said for other, said in self._texts.items() if other != run}
 
     def _tell(self) -> None:
@@ -116,9 +111,9 @@ class Register:
         """What each other run says."""
         return self._others
 
-    def stop(self, patience_s: float) -> None:
-        """Leave the register."""
-        self._is_over = True
+    def stop(self, last: str, patience_s: float) -> None:
+        """Say something for the last time; the register forgets it after SILENT_S."""
+        self._text, self._is_over = last, True
         self._signal.set()
         if self._thread.is_alive():
             self._thread.join(patience_s)
@@ -157,7 +152,7 @@ class Register:
                 actor.say.remote(self._run, self._said)
             time.sleep(PAUSE_S)
         if connecting.is_connected():
-            _result(actor.leave.remote(self._run), 1.0)
+            _result(actor.say.remote(self._run, self._text), 1.0)
 
     def _hear(self, others: dict[str, str]) -> None:
         is_new, self._others = others != self._others, others

@@ -18,10 +18,14 @@ class Shortage:
     Args:
         most: Of all nodes, trials use no more than this at once.
         patience_s: So long trials wait, while none runs, for what no node has; None for ever.
+
+    Attributes:
+        labels: The selector of the nodes that are used.
     """
 
     def __init__(self, most: Mapping[str, float], patience_s: float | None = None) -> None:
         self.wanted: dict[Resources, int] = {}
+        self.labels: Mapping[str, str] = {}
         self._most, self._patience_s = dict(most), patience_s
         self._reasons: dict[Resources, str] = {}
         self._told: set[tuple[Resources, str]] = set()
@@ -90,9 +94,10 @@ class Shortage:
         above = [f"{name} {format_amount(name, amount)}" for name, amount in self._most.items()
                  if shape.total().get(name, 0.0) > amount]  # fmt: skip
         if not Ledger(total).is_feasible(shape):
-            self._reasons[shape] = (
-                "no node has that now" if len(shape.bundles) == 1 else "no nodes have that now"
-            )
+            labels = ", ".join([f"{label}={condition}" for label, condition in self.labels.items()])
+            those = f" with the labels {labels}" if labels else ""
+            has = f"no node{those} has" if len(shape.bundles) == 1 else f"no nodes{those} have"
+            self._reasons[shape] = f"{has} that now"
         elif above:
             self._reasons[shape] = f"max_resources allows no more than {', '.join(above)}"
         elif not Ledger(left).is_feasible(shape):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from overtone.engines.ray.figures import Figures
+from overtone.engines.ray.figures import Figures, list_file
 
 
 class World:
@@ -15,7 +15,8 @@ class World:
         self.values: dict[tuple[str, str], float] = {}
         self.trials: list[tuple[str, str]] = []
         self.asked = 0
-        self.figures = Figures("run", lambda name, _: Value(self, name), file, lambda: self.now)
+        opened = list_file(file.parent, "run", "id") if file is not None else None
+        self.figures = Figures("run", lambda name, _: Value(self, name), opened, lambda: self.now)
 
     def publish(self) -> None:
         self.figures.publish(self.running)
@@ -76,15 +77,29 @@ def test_the_trials_of_each_node_are_listed_where_they_change(tmp_path: Path) ->
     world.trials = [("b", "z"), ("a", "x"), ("a", "y")]
     world.now = 1.0
     world.publish()
-    head, *lines = (tmp_path / "list").read_text().splitlines()
+    path = tmp_path / "overtone-run.log"
+    head, *lines = path.read_text().splitlines()
     assert head.startswith("run: 3 trials running at ")
     assert lines == ["a x y", "b z"]
-    (tmp_path / "list").unlink()
     world.now = 2.0
     world.publish()
-    assert not (tmp_path / "list").exists()
+    assert path.read_text().splitlines()[0] == head
     world.figures.close()
-    assert (tmp_path / "list").read_text().startswith("run: 0 trials running")
+    assert path.read_text().startswith("run: 0 trials running")
+
+
+def test_live_runs_of_one_name_have_lists_of_their_own(tmp_path: Path) -> None:
+    first = list_file(tmp_path, "run", "a")
+    other = list_file(tmp_path, "run", "b")
+    assert first is not None
+    assert other is not None
+    assert [Path(one.name).name for one in (first, other)] == ["overtone-run.log", "overtone-run-b.log"]
+    first.close()
+    again = list_file(tmp_path, "run", "c")
+    assert again is not None
+    assert Path(again.name).name == "overtone-run.log"
+    for one in (again, other):
+        one.close()
 
 
 def test_a_list_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:

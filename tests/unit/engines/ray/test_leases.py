@@ -24,6 +24,7 @@ def news() -> threading.Event:
 def held(news: threading.Event, monkeypatch: pytest.MonkeyPatch) -> Iterator[leases.Leases]:
     monkeypatch.setattr(leases.connecting, "is_connected", lambda: True)
     monkeypatch.setattr(asked_leases, "make_group", lambda shape, labels: "group")
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
     for module in (leases, asked_leases):
         monkeypatch.setattr(module, "remove_group", lambda group: None)
     made = leases.Leases(news.set)
@@ -69,6 +70,7 @@ class Queue:
         self.asked: list[Any] = []
         monkeypatch.setattr(asked_leases, "make_group", self._make)
         monkeypatch.setattr(asked_leases, "remove_group", self._remove)
+        monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
 
     def _remove(self, group: Any) -> None:
         self.asked = [one for one in self.asked if one is not group]  # twice is no error
@@ -91,7 +93,6 @@ def asked(queue: Queue) -> asked_leases.AskedLeases:
 def test_no_more_wait_in_rays_queue_than_are_due(
     asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked_leases, "SETTLED_S", 0.0)
     owners = [object() for _ in range(3)]
     for owner in owners:
         asked.create(owner, CPU, ("node",))
@@ -102,35 +103,109 @@ def test_no_more_wait_in_rays_queue_than_are_due(
     assert len(queue.asked) == 1
     asked.limit({})
     assert queue.asked == []
+    monkeypatch.setattr(asked_leases, "SPARE_S", -1.0)
     asked.cancel(owners[0])
+    asked._drop_spare()
     asked.limit({CPU: 2})
     assert len(queue.asked) == 2
     asked.limit(None)
     assert [group.labels for group in queue.asked] == [[{"ray.io/node-id": "node"}]] * 3
 
 
-def test_a_group_that_ray_may_be_making_is_not_removed_yet(
+def test_what_is_wanted_lies_on_nodes_that_are_to_come(
     asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asked_leases, "SETTLED_S", 1000.0)
-    asked.create(object(), CPU, ("node",))
-    asked.limit({})
-    assert len(queue.asked) == 1
-    monkeypatch.setattr(asked_leases, "SETTLED_S", 0.0)
-    monkeypatch.setattr(asked, "_is_there", lambda wait: False)
-    asked.look()
-    assert queue.asked == []
-
-
-def test_what_is_wanted_lies_on_nodes_that_are_to_come(
-    asked: asked_leases.AskedLeases, queue: Queue
-) -> None:
     asked.show(CPU, 2)
+    asked.look()
     assert [group.labels for group in queue.asked] == [[{"team": "a"}]] * 2
     asked.show_beyond(frozenset({"x", "y"}))
+    asked.look()
     assert [group.labels for group in queue.asked] == [[{"team": "a", "ray.io/node-id": "!in(x,y)"}]] * 2
     asked.show_beyond(frozenset())
+    asked.look()
     assert [group.labels for group in queue.asked] == [[{"team": "a"}]] * 2
+
+
+def test_what_a_new_node_has_given_of_what_is_shown_is_taken(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    granted: list[Any] = []
+    monkeypatch.setattr(asked_leases, "nodes_of", lambda shape, group: ("new",))
+    asked = asked_leases.AskedLeases(lambda *given: granted.append(given), lambda *_: None, False, {})
+    asked.show_beyond(frozenset({"x"}))
+    asked.show(CPU, 2)
+    asked.look()
+    queue.asked[0].wait = lambda s: True
+    asked.show_beyond(frozenset({"x", "new"}))
+    assert asked.look()
+    ((owner, lease),) = granted
+    assert (owner, lease.nodes) == (None, ("new",))
+    assert [group.labels for group in queue.asked[1:]] == [[{"ray.io/node-id": "!in(new,x)"}]] * 2
+
+
+def test_what_was_asked_for_one_trial_serves_the_next(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked.create("first", CPU, ("node",))
+    made = list(queue.asked)
+    asked.cancel("first")  # it got the lease of a trial that has ended
+    asked.create("next", CPU, ("node",))
+    asked.look()
+    assert queue.asked == made
+    asked.create("elsewhere", CPU, ("other",))
+    assert len(queue.asked) == 2
+    monkeypatch.setattr(asked_leases, "SPARE_S", -1.0)
+    asked.cancel("next")
+    asked.look()
+    assert queue.asked[0] is not made[0]
+
+
+def test_groups_that_are_shown_stay_while_trials_follow_each_other(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked_leases, "SHOWN_EVERY_S", -1.0)
+    asked.show(CPU, 2)
+    asked.look()
+    first = list(queue.asked)
+    for _ in range(3):
+        asked.show(CPU, 0)  # a trial has ended, and the next one fits
+        asked.show(CPU, 2)
+        asked.look()
+        assert queue.asked == first
+    asked.show(CPU, 0)
+    asked.look()
+    asked.look()
+    assert queue.asked == []
+    assert asked.patience_s() is None
+
+
+@pytest.mark.parametrize(
+    "withdraw",
+    [
+        lambda asked: (asked.cancel("owner"), asked._drop_spare()),
+        lambda asked: asked.limit({}),
+        lambda asked: asked.show_beyond(frozenset({"x"})),
+        lambda asked: (asked.show(CPU, 0), asked._show_now(), asked._show_now()),
+    ],
+    ids=["cancel", "limit", "beyond", "less"],
+)
+def test_no_group_is_removed_while_ray_is_making_it(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch, withdraw: Any
+) -> None:
+    monkeypatch.setattr(asked_leases, "SPARE_S", -1.0)
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: False)
+    asked.create("owner", CPU, ("node",))
+    asked.show(CPU, 1)
+    asked._show_now()
+    made = list(queue.asked)
+    assert len(made) == 2
+    withdraw(asked)
+    assert queue.asked[:2] == made
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
+    asked._remove_discarded()
+    assert len([one for one in queue.asked if one in made]) == 1
+    asked.close()
+    assert queue.asked == []
 
 
 def test_leases_of_trials_that_end_are_returned_as_often_as_others_wait_for_them(

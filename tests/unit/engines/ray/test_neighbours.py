@@ -84,6 +84,23 @@ def test_a_run_that_has_fallen_silent_keeps_what_ray_says_that_it_holds(cluster:
     assert cluster.left(wants=9) == {"cpu": 8.0}
 
 
+def test_what_a_run_held_that_has_ended_is_there_at_once(cluster: Cluster) -> None:
+    cluster.hear(other(held=4, wants=64))
+    cluster.look(free=0.0, mine=4)
+    assert cluster.left(held=4, wants=64) == {"cpu": 4.0}
+    cluster.hear(other())  # its last words
+    assert cluster.left(held=4, wants=64) == {"cpu": 8.0}
+    cluster.look(free=4.0, mine=4, times=1)
+    cluster.hear()
+    assert cluster.left(held=4, wants=64) == {"cpu": 8.0}
+
+
+def test_what_ray_gives_to_a_run_is_held_by_nobody_else(cluster: Cluster) -> None:
+    cluster.look(free=0.0, mine=4)  # another program has 4
+    assert cluster.left(held=4, wants=64) == {"cpu": 4.0}
+    assert cluster.left(held=6, wants=64) == {"cpu": 6.0}  # it has ended, and Ray's figures lag behind
+
+
 def test_what_is_due_to_a_run_that_does_not_take_it_goes_to_others(cluster: Cluster) -> None:
     cluster.look(free=8.0)
     cluster.hear(other(wants=4))
