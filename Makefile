@@ -15,7 +15,7 @@ slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, cha
 
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
-	@.venv/ray/bin/python -m pytest $(CLUSTER) --ignore=tests/cluster/test_memory.py --ignore=tests/cluster/test_tools.py
+	@.venv/ray/bin/python -m pytest --timeout=400 $(CLUSTER)
 
 searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance suite of searchers
 	@.venv/search/bin/python -m pytest tests/slow/test_searchers.py -k "Ax or SMAC or Nevergrad"
@@ -23,12 +23,11 @@ searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: races of drivers, lost machines, full memories, fair shares
+proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: races of drivers, lost machines and nodes, full memories, fair shares
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
-	@.venv/ray/bin/python -m pytest tests/cluster/test_memory.py tests/cluster/test_tools.py
-	@.venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case one
-	@.venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case two
+	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40
+	@for case in one two ray-first actors limits; do .venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case $$case || exit 1; done
 	@.venv/ray/bin/python benchmarks/sharing.py $(SHARING)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which

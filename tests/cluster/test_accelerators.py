@@ -21,7 +21,10 @@ def shows(config: dict[str, Any]) -> None:
 
     names = ("CUDA_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS", "NEURON_RT_VISIBLE_CORES", "HABANA_VISIBLE_MODULES")
     tune.report({"loss": 0.0, **{name: os.environ.get(name) for name in names}})
-    time.sleep(1.0)  # so that the trials of a run hold what they have at the same time
+    here = Path(config["folder"])
+    (here / f"shows-{os.getpid()}").touch()
+    while len(list(here.glob("shows-*"))) < config["count"]:  # so that all hold what they have at once
+        time.sleep(0.05)
 
 
 def seen_by_trials(
@@ -30,20 +33,20 @@ def seen_by_trials(
     trainable = tune.with_resources(shows, amounts, ray=uses_ray) if uses_ray else shows
     given = {} if uses_ray else {"resources_per_trial": amounts}
     tune.run(
-        trainable, engine=engine, callbacks=[seen], storage_path=str(folder), num_samples=count, verbose=0,
-        metric="loss", mode="min", **given,
+        trainable, config={"folder": str(folder), "count": count}, engine=engine, callbacks=[seen],
+        storage_path=str(folder), num_samples=count, verbose=0, metric="loss", mode="min", **given,
     )  # fmt: skip
     return [event.metrics for event in seen.of(m.Reported)]
 
 
-@pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actors"])
-def test_gpus_named_by_uuid_are_what_trials_see(
-    nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
-) -> None:
+def test_gpus_named_by_uuid_are_what_trials_see(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
     nodes.add(num_cpus=2, num_gpus=2, env_vars={"CUDA_VISIBLE_DEVICES": ",".join(NAMES)})
     nodes.wait()
-    found = seen_by_trials(engine(), seen, tmp_path, {"cpu": 1, "gpu": 1}, 2, uses_ray)
-    assert sorted(one["CUDA_VISIBLE_DEVICES"] for one in found) == sorted(NAMES)
+    for uses_ray in (False, True):
+        ones, folder = type(seen)(), tmp_path / str(uses_ray)
+        folder.mkdir()
+        found = seen_by_trials(engine(), ones, folder, {"cpu": 1, "gpu": 1}, 2, uses_ray)
+        assert sorted(one["CUDA_VISIBLE_DEVICES"] for one in found) == sorted(NAMES)
 
 
 def test_other_accelerators_than_gpus_are_what_trials_see(

@@ -12,18 +12,16 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "chaos" / "memory.py"
 
 
-@pytest.mark.parametrize(
-    ("case", "rounds"), [("one", 2), ("two", 1), ("ray-first", 1), ("actors", 1), ("limits", 1)]
-)
-def test_the_greediest_trial_fails_and_the_others_go_on(case: str, rounds: int) -> None:
-    command = [sys.executable, str(SCRIPT), "--case", case, "--rounds", str(rounds)]
+@pytest.mark.parametrize("case", ["two", "ray-first"])  # all cases, and more rounds: make proof
+def test_the_greediest_trial_fails_and_the_others_go_on(case: str) -> None:
+    command = [sys.executable, str(SCRIPT), "--case", case, "--rounds", "1"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     # a cluster of its own, beside that of the other tests
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as script:
         try:
-            text, _ = script.communicate(timeout=110)
+            text, _ = script.communicate(timeout=200)
         except subprocess.TimeoutExpired:
             script.terminate()  # it ends all that runs in its control group
             raise

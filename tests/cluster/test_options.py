@@ -32,19 +32,17 @@ def run(engine: Any, seen: Any, folder: Path, count: int = 1, **options: Any) ->
     )  # fmt: skip
 
 
-@FORKED_OR_ACTOR
-@pytest.mark.parametrize("condition", ["nvme", "!ssd", "in(nvme, tape)"])
-def test_trials_run_on_nodes_with_the_labels(
-    nodes: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool, condition: str
-) -> None:
+def test_trials_run_on_nodes_with_the_labels(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
     _, nvme, _ = [
         nodes.add(num_cpus=1, labels={"disk": disk, "rack": "1"}) for disk in ("ssd", "nvme", "ssd")
     ]
     nodes.wait()
-    on = engine(labels={"rack": "1"})  # the head has no labels
-    run(on, seen, tmp_path, 3, ray=uses_ray, label_selector={"disk": condition})
-    places = [event.node for event in seen.of(m.Started)]
-    assert places == [on.names[nvme.node_id]] * 3
+    for uses_ray in (False, True):
+        for number, condition in enumerate(["nvme", "!ssd", "in(nvme, tape)"]):
+            on, ones = engine(labels={"rack": "1"}), type(seen)()  # the head has no labels
+            folder = tmp_path / f"{uses_ray}-{number}"
+            run(on, ones, folder, 3, ray=uses_ray, label_selector={"disk": condition})
+            assert [event.node for event in ones.of(m.Started)] == [on.names[nvme.node_id]] * 3
 
 
 @FORKED_OR_ACTOR

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from overtone.core.messages import Start
@@ -99,6 +99,11 @@ class Trial:
     was_killed: str = ""
     unsent: list[Any] = field(default_factory=list)
     results: ResultCheck = field(default_factory=ResultCheck)
+
+    def equipped(self) -> Start:
+        """Return the Start with the accelerators that Ray has given to its lease."""
+        devices = self.lease.devices if self.lease is not None else None
+        return self.start if devices is None else replace(self.start, devices=devices)
 
 
 def name_of(ip: str, taken: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from overtone.core.job import Job
@@ -211,7 +210,13 @@ class Trials:
             self._give(trial, lease)
 
     def _asking_for(self, lease: Lease) -> Trial | None:
-        """The first trial that asks for such a lease, if there is one for the same nodes."""
+        """Return the trial that gets such a lease: the first that asks for these nodes, or for any others.
+
+        None if trials may not be placed on its nodes: a node that is drained takes no more of them.
+        """
+        nodes = map(self.nodes.get, filter(None, lease.nodes))
+        if not all(node is not None and node.is_usable for node in nodes):
+            return None
         alike = [one for one in self._asks.values() if one.start.resources == lease.shape]
         return next((one for one in alike if self._suits(lease, one)), alike[0] if alike else None)
 
@@ -245,7 +250,7 @@ class Trials:
         assert trial.node is not None
         assert trial.node.line is not None
         trial.line, trial.is_sent = trial.node.line, True
-        self._put(trial, _equipped(trial))
+        self._put(trial, trial.equipped())
 
     def _send_actor(self, trial: Trial, lease: Lease) -> None:
         assert trial.node is not None
@@ -391,9 +396,3 @@ class Trials:
 
 def _refusal(node: Node, error: str) -> str:
     return f"node {node.name} cannot run it: {error}"
-
-
-def _equipped(trial: Trial) -> Start:
-    """Return the Start with the accelerators that Ray has given to its lease."""
-    devices = trial.lease.devices if trial.lease is not None else None
-    return trial.start if devices is None else replace(trial.start, devices=devices)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from overtone.core.messages import Start
+from overtone.core.messages import Ended, Halt, Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.loop import Loop
 from overtone.engines.ray.crowd import Node
@@ -127,6 +128,33 @@ def test_the_lease_of_a_trial_that_ended_goes_to_one_that_asks() -> None:
     assert waiting(trials)["a"][-1] == second.start.trial_id
     assert leases.forgotten == [second]
     assert leases.idle == []
+
+
+@pytest.mark.parametrize("change", ["leaves", "is doubtful", "is not known"])
+@pytest.mark.parametrize("comes", ["from a trial", "from Ray"])
+def test_a_lease_where_no_trial_may_be_placed_goes_to_no_other_trial(change: str, comes: str) -> None:
+    trials, leases, nodes = begin("a", "b")
+    first, _ = leases.asked
+    held = Lease(CPU, ("id-a",))
+    if comes == "from a trial":
+        leases.given = [(first, held)]
+        trials.take_granted()
+    else:
+        trials.pass_on(Halt("t0", 0))
+    if change == "leaves":
+        nodes.nodes[0].facts = replace(nodes.nodes[0].facts, leaves_in_s=30.0)
+    elif change == "is doubtful":
+        nodes.nodes[0].is_doubtful = True
+    else:
+        del nodes.nodes[0]
+    if comes == "from a trial":
+        trials._on_ended(first)
+    else:
+        leases.given = [(None, held)]
+        trials.take_granted()
+    assert not any("t1" in names for names in waiting(trials).values())
+    assert leases.idle == [held]
+    assert [one.trial_id for one in trials.events if isinstance(one, Ended)] == ["t0"] * (comes == "from Ray")
 
 
 def test_a_lease_on_a_node_where_no_agent_stays_is_of_no_use() -> None:
