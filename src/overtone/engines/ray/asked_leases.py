@@ -257,18 +257,21 @@ class AskedLeases:
 
     def _is_there(self, wait: _Wait) -> bool:
         """Whether Ray has given it, and said which accelerators it holds."""
-        import ray
-
         if wait.is_withdrawn or (wait.group is not None and not wait.group.wait(0)):
             return False
         if self._finds_devices and not wait.probes:
             wait.probes = probes_of(wait.shape, wait.group)
             if wait.probes:
                 self.probing[wait] = Lease(wait.shape, _where(wait), wait.group)
-        if wait.probes and ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]:
+        if not wait.probes:
+            wait.devices = []
+            return True
+        import ray
+
+        if ray.wait(wait.probes, num_returns=len(wait.probes), timeout=0)[1]:
             return False
         try:
-            wait.devices = ray.get(wait.probes) if wait.probes else []
+            wait.devices = ray.get(wait.probes)
         except Exception as error:
             wait.failures += 1
             if wait.failures < MOST_PROBES or wait.owner is None:
