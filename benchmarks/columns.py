@@ -37,9 +37,9 @@ def metrics(shape: str, n: int) -> Iterator[dict[str, float]]:
 def measure(shape: str, n: int, pace_s: float) -> dict[str, float]:
     """CPU seconds, bytes written and bytes of the file."""
     from overtone.core.messages import Reported
-    from overtone.observers.csv_rows import CsvRows
-    from overtone.observers.trial_files import TrialFiles
-    from overtone.testing.story import Story
+    from overtone.observers.files.csv_rows import CsvRows
+    from overtone.observers.files.trial_files import TrialFiles
+    from overtone.testing.scripted_records import Story
 
     now = 0.0
     with tempfile.TemporaryDirectory() as folder:

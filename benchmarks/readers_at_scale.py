@@ -28,7 +28,7 @@ def write_journal(folder: Path, n: int, trials: int) -> int:
     from overtone.core.messages import Record, Reported
     from overtone.journal.header import new_header
     from overtone.journal.writer import JournalWriter
-    from overtone.testing.story import Story
+    from overtone.testing.scripted_records import Story
 
     story = Story()
     folder.mkdir(parents=True)

@@ -12,7 +12,7 @@ _NAMES = {
     "overtone.machine": "available_resources cluster_resources get_gpu_ids init is_initialized nodes shutdown"
     " wait",
     "overtone.version": "__version__",
-    "overtone.worker.objects": "get put",
+    "overtone.worker.shared_objects": "get put",
 }
 _MODULES = ("air", "train", "tune")
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from overtone.machine import shutdown as shutdown
     from overtone.machine import wait as wait
     from overtone.version import __version__ as __version__
-    from overtone.worker.objects import get as get
-    from overtone.worker.objects import put as put
+    from overtone.worker.shared_objects import get as get
+    from overtone.worker.shared_objects import put as put
 else:
     _attached, __dir__ = attach(__name__, _NAMES, _MODULES)
 

@@ -146,7 +146,7 @@ def play(one: Round, folder: Path, storage: str) -> list[str]:
 
 def journal_of(storage: str) -> Path:
     """The journal of the experiment on this machine."""
-    from overtone.run.folder import root_of
+    from overtone.run.storage.location import root_of
 
     return root_of(storage) / "exp" / "journal.jsonl"
 

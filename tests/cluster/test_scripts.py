@@ -18,7 +18,7 @@ import pytest
 from overtone import tune
 from overtone.core import messages as m
 from overtone.testing.engine_disasters import is_gone
-from overtone.worker import held_folders
+from overtone.worker.checkpoints import held_folders
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -54,7 +54,7 @@ def data_parallel(config: dict[str, Any]) -> None:
 def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:
-    from overtone.engines.ray.watch import look
+    from overtone.engines.ray.cluster_view import look
 
     nodes.add(num_cpus=3)
     nodes.wait()

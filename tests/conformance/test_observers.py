@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from overtone.core.protocols import Observer
-from overtone.observers.csv_rows import CsvRows
-from overtone.observers.error_file import ErrorFile
-from overtone.observers.json_lines import JsonLines
-from overtone.observers.params import Params
-from overtone.observers.tensorboard import TensorBoard, is_available
-from overtone.observers.trial_files import TrialFiles
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.error_file import ErrorFile
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.params import Params
+from overtone.observers.files.trial_files import TrialFiles
+from overtone.observers.tensorboard.scalars import TensorBoard, is_available
 from overtone.testing.observer_conformance import ObserverConformance
 
 

@@ -11,7 +11,7 @@ import pytest
 from overtone import tune
 from overtone.core.messages import Ended, Started
 from overtone.journal.reader import read
-from overtone.worker.saving_rule import SavingRule
+from overtone.worker.checkpoints.saving_rule import SavingRule
 
 
 @pytest.fixture

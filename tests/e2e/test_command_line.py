@@ -15,7 +15,7 @@ from overtone import tune
 from overtone.cli import main
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 SCRIPT = """\
 import os, sys

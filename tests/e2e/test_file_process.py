@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from overtone import tune
-from overtone.observers import file_writer
+from overtone.observers.files import file_writer
 
 
 @pytest.fixture(autouse=True)

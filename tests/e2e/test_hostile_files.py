@@ -37,13 +37,13 @@ from overtone.journal.lock import is_locked
 from overtone.journal.reader import follow, read
 from overtone.journal.writer import JournalWriter
 from overtone.observers import rebuild, reconcile
-from overtone.run.earlier import _read as read_earlier
-from overtone.run.found import header_of, is_begun, is_finished
+from overtone.run.resume.target import header_of, is_begun, is_finished
+from overtone.run.warm_start import _read as read_earlier
 from overtone.store.cache import origin
 from overtone.store.local import LocalStore
-from overtone.worker.checkpoint import Checkpoint as UserCheckpoint
-from overtone.worker.saving import opened
-from overtone.worker.tally import TALLY, Tally
+from overtone.worker.checkpoints.checkpoint import Checkpoint as UserCheckpoint
+from overtone.worker.checkpoints.saving import opened
+from overtone.worker.limits.limit_usage import TALLY, Tally
 
 JOURNAL = "journal.jsonl"
 TRIAL = "358bb_00000"

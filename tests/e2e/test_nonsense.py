@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from overtone import tune
-from overtone.worker.current import current
 from overtone.worker.frames import MARK, framed
+from overtone.worker.session.current import current
 
 _OWN = {
     "time_this_iter_s": 0.1, "time_total_s": 0.1, "time_since_restore": 0.1, "timesteps_total": None,

@@ -16,8 +16,8 @@ from overtone import tune
 from overtone.core.messages import Ended, Record, Started
 from overtone.core.protocols import Observer
 from overtone.engines.local import Local
-from overtone.testing.hungry import hungry
-from overtone.worker.current import current
+from overtone.testing.resource_hogs import hungry
+from overtone.worker.session.current import current
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks and reads /proc")
 

@@ -74,7 +74,7 @@ class Lookout(tune.Callback):
 
 
 def test_a_checkpoint_is_there_as_long_as_the_mirrored_journal_goes_on_from_it(url, monkeypatch):
-    monkeypatch.setattr("overtone.run.mirroring.JOURNAL_EVERY_S", 0.02)
+    monkeypatch.setattr("overtone.run.storage.mirroring.JOURNAL_EVERY_S", 0.02)
     look = Lookout(url)
 
     def train(config):

@@ -18,7 +18,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import Result
 from overtone.errors import OvertoneError
 from overtone.journal.reader import scan
-from overtone.run.process_host import ProcessHost
+from overtone.run.searcher_process_host import ProcessHost
 from overtone.space import parse
 from overtone.tune.search import Searcher
 

@@ -16,7 +16,7 @@ from overtone.journal.header import driver_facts
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 from overtone.observers import rebuild
-from overtone.run.recorded import recorded_experiment
+from overtone.run.resume.recorded_experiment import recorded_experiment
 
 HERE = Path(__file__).parent
 FORMATS = {1: HERE / "journal_format_1.jsonl"}

@@ -10,10 +10,10 @@ import pytest
 from overtone.core.messages import Record
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
-from overtone.observers.reporters import CLIReporter
-from overtone.observers.seen_trial import Experiment, SeenTrial
-from overtone.observers.status import memory_line, resources_line
-from overtone.testing.story import Story
+from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
+from overtone.observers.display.reporters import CLIReporter
+from overtone.observers.display.status_block import memory_line, resources_line
+from overtone.testing.scripted_records import Story
 
 GOLDEN = Path(__file__).with_name("status_article.txt")
 GIB = 2**30

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.schedulers.auto import AutoScheduler
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 LENGTH = 12
 

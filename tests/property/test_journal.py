@@ -16,7 +16,7 @@ from overtone.journal.header import driver_facts, new_header
 from overtone.journal.reader import read
 from overtone.journal.text import dumps
 from overtone.journal.writer import JournalWriter
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 fresh = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

@@ -232,7 +232,7 @@ def test_what_a_trial_prints_into_a_file_waits_for_room(disk) -> None:
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize("take", [take_bytes, take_inodes])
 def test_an_automatic_checkpoint_is_left_out(disk, capfd, take, monkeypatch) -> None:
-    from overtone.worker.saving_rule import SavingRule
+    from overtone.worker.checkpoints.saving_rule import SavingRule
 
     monkeypatch.setattr(SavingRule, "first_s", 0.1)
     found = search(disk, Steps, take, log_to_file=True)

@@ -14,7 +14,7 @@ from overtone import tune
 from overtone.core.messages import Ended, Record, Started
 from overtone.core.protocols import Observer
 from overtone.engines.local import Local
-from overtone.testing.hungry import hungry
+from overtone.testing.resource_hogs import hungry
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks and reads /proc")
 

@@ -180,13 +180,13 @@ from pathlib import Path
 ROOT = Path(sys.argv[1])
 kind = sys.argv[2]
 if kind == "helper":
-    from overtone.observers.helpers import started
-    pid = started("overtone.observers.event_process", str(ROOT), 0).pid
+    from overtone.observers.helper_processes import started
+    pid = started("overtone.observers.tensorboard.event_process", str(ROOT), 0).pid
 elif kind == "server":
     from overtone.engines import newborn
     pid = newborn._start().pid
 else:
-    from overtone.run.process_host import ProcessHost
+    from overtone.run.searcher_process_host import ProcessHost
     from overtone.tune.search import Searcher
     class Slow(Searcher):
         is_slow = True

@@ -5,7 +5,7 @@ import pytest
 from overtone import tune
 from overtone.core.goal import Goal
 from overtone.errors import OvertoneError
-from overtone.run.earlier import earlier_results
+from overtone.run.warm_start import earlier_results
 from overtone.space import parse, randint, uniform
 
 LOSS = Goal("loss", "min")

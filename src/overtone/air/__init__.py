@@ -7,7 +7,7 @@ from overtone.lazy import attach
 _NAMES = {
     "overtone.analysis": "Result",
     "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig ScalingConfig",
-    "overtone.worker.checkpoint": "Checkpoint",
+    "overtone.worker.checkpoints.checkpoint": "Checkpoint",
 }
 _MODULES = ("checkpoint", "config", "integrations", "result", "session")
 
@@ -23,6 +23,6 @@ if TYPE_CHECKING:
     from overtone.tune.run_config import FailureConfig as FailureConfig
     from overtone.tune.run_config import RunConfig as RunConfig
     from overtone.tune.run_config import ScalingConfig as ScalingConfig
-    from overtone.worker.checkpoint import Checkpoint as Checkpoint
+    from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
 else:
     __getattr__, __dir__ = attach(__name__, _NAMES, _MODULES)

@@ -1,5 +1,5 @@
 """Kept for imports of `air.checkpoint`."""
 
-from overtone.worker.checkpoint import Checkpoint
+from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 __all__ = ["Checkpoint"]

@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any
 
 from overtone.analysis.frames import flatten
-from overtone.core.encodable import encodable
+from overtone.core.utf8 import encodable
 from overtone.journal.garbage import not_collecting
 
 _NONE = type(None)

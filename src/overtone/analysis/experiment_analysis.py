@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.analysis.aim import check_reported, chosen, first, recorded_goal, recorded_objectives
 from overtone.analysis.frames import TrialFrames, flatten, frame
 from overtone.analysis.history import History
-from overtone.analysis.located import located
+from overtone.analysis.location import located
 from overtone.analysis.objectives import front, volume
 from overtone.analysis.ranking import best_first, best_result
 from overtone.analysis.recorded_trial import RecordedTrial
@@ -20,7 +20,7 @@ from overtone.errors import GoalError, OvertoneError
 
 if TYPE_CHECKING:
     from overtone.journal.codec import Codec
-    from overtone.worker.checkpoint import Checkpoint
+    from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 _INFINITE = (math.inf, -math.inf)
 
@@ -347,7 +347,7 @@ class ExperimentAnalysis:
         training that was done twice, or for nothing), `n_starts`, `n_failures`, `n_preempted`; see
         `overtone.engines.simulated.Account`.
         """
-        from overtone.analysis.account import recorded_account
+        from overtone.analysis.cost_report import recorded_account
 
         return recorded_account(self._history.journal)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from overtone.core.encodable import encodable
+from overtone.core.utf8 import encodable
 from overtone.errors import MissingPackageError
 from overtone.space.data import PLACE
 

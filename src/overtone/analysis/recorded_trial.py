@@ -17,7 +17,7 @@ from overtone.core.trial import Status
 from overtone.core.types import Checkpoint as Reference
 from overtone.core.types import Why
 from overtone.errors import StorageError
-from overtone.worker.checkpoint import Checkpoint
+from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 
 class RecordedTrial:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
 from overtone.analysis.history import History
-from overtone.analysis.located import JOURNAL, located
+from overtone.analysis.location import JOURNAL, located
 from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.errors import StorageError, TuneError
 
 if TYPE_CHECKING:
-    from overtone.worker.checkpoint import Checkpoint
+    from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 
 class Result:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from overtone.cli.exits import DAMAGED, INTERRUPTED, OK, READER_GONE, WRONG
+from overtone.cli.exit_codes import DAMAGED, INTERRUPTED, OK, READER_GONE, WRONG
 
 TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _tell(error: Exception, args: Arguments) -> int:
     """Say on stderr what went wrong, in a line; its exit code."""
-    from overtone.cli.exits import NotFoundError
+    from overtone.cli.exit_codes import NotFoundError
     from overtone.errors import OvertoneError, StorageError
-    from overtone.observers.plain_text import clean
+    from overtone.observers.display.plain_text import clean
 
     if isinstance(error, StorageError) and not isinstance(error.__cause__, OSError):
         code, text = DAMAGED, str(error)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from overtone.cli.exits import EXPLAINED
+from overtone.cli.exit_codes import EXPLAINED
 
 COMMANDS = {
     "ls": "list experiments",
@@ -89,7 +89,7 @@ def made(complete: Sequence[str]) -> argparse.ArgumentParser:
 
 def _module(name: str) -> argparse.Namespace:
     """The command's module; typed as what argparse gives, since it is looked up by name."""
-    path = f"overtone.cli.{name}"
+    path = f"overtone.cli.commands.{name}"
     __import__(path)
     return sys.modules[path]  # type: ignore[return-value]
 

@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from overtone.cli.documents import moment
-from overtone.cli.holder import Holder, holder
 from overtone.cli.index import Index
+from overtone.cli.json_output import moment
+from overtone.cli.run_holder import Holder, holder
 from overtone.errors import OvertoneError
 from overtone.journal.header import header
 from overtone.store.cache import origin

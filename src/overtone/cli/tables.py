@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from overtone.observers.plain_text import clean, cut, pad, width
+from overtone.observers.display.plain_text import clean, cut, pad, width
 
 _GAP = 2
 _WIDEST_LABEL = 32

@@ -10,24 +10,24 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from overtone.core import messages as m
+from overtone.core.capacity_requests import Wants
 from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop, check_choice
 from overtone.core.endings import NOT_CHOSEN, Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
-from overtone.core.past import Past
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.randomness import key
+from overtone.core.recorded_choices import Past
 from overtone.core.retention import Retention
 from overtone.core.roster import Live, Roster
 from overtone.core.rulings import Rulings
-from overtone.core.supply import Supply
-from overtone.core.template import Template, equal
+from overtone.core.scheduler_view import View
+from overtone.core.suggestion_quota import Supply
 from overtone.core.trial import Status, Trial
+from overtone.core.trial_template import Template, equal
 from overtone.core.types import Config, Metrics, Result, Why
-from overtone.core.view import View
-from overtone.core.wants import Wants
 
 
 class Controller:

@@ -12,7 +12,7 @@ from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.roster import Live, Roster, slim
-from overtone.core.supply import Supply
+from overtone.core.suggestion_quota import Supply
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Config, Why
 

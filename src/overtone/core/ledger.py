@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from overtone.core.fit import UNIT, Node, fit, parts, sums_of
+from overtone.core.placement import UNIT, Node, fit, parts, sums_of
 from overtone.core.resources import Placement, Resources, format_amount
 from overtone.errors import ResourceError
 

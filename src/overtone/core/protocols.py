@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from overtone.core.goal import Goal
     from overtone.core.job import Job
-    from overtone.core.view import View
+    from overtone.core.scheduler_view import View
 
 
 class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam

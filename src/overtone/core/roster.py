@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from overtone.core import messages as m
-from overtone.core.awaited import HOW_TO_SAVE
 from overtone.core.decision import Pause, Restart, Stop
+from overtone.core.ineffective_settings import HOW_TO_SAVE
 from overtone.core.ledger import Ledger
-from overtone.core.past import Past
 from overtone.core.queue import Queue
+from overtone.core.recorded_choices import Past
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.sizes import LONGEST_NAME
-from overtone.core.template import Template
 from overtone.core.trial import TRANSITIONS, Status, Trial
+from overtone.core.trial_template import Template
 from overtone.core.types import Checkpoint, Config, Result, Why
 from overtone.errors import OvertoneError
 

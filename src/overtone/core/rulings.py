@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from overtone.core import messages as m
-from overtone.core.awaited import Awaited, AwaitedCheckpoint
 from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
 from overtone.core.goal import Goal
-from overtone.core.past import Past
+from overtone.core.ineffective_settings import Awaited, AwaitedCheckpoint
 from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.recorded_choices import Past
 from overtone.core.roster import Live, Roster
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
-from overtone.core.view import View
 
 
 class Rulings:

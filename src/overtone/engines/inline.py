@@ -26,7 +26,7 @@ from overtone.core.protocols import Engine
 from overtone.core.types import Config
 from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
-from overtone.worker.wire import NOTHING, Nothing, Order, event
+from overtone.worker.protocol import NOTHING, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
@@ -124,7 +124,7 @@ class Inline(Engine):
     def _run(self, start: m.Start) -> None:
         from bdb import BdbQuit
 
-        from overtone.worker.body import run_trial
+        from overtone.worker.server.run_trial import run_trial
 
         assert self._job is not None
         if self._pump is None:

@@ -11,12 +11,12 @@ from overtone.lazy import attach
 _NAMES = {
     "overtone.research.comparison": "compare",
     "overtone.research.rank_test": "Ranking friedman",
-    "overtone.research.ends": "bests medians outcomes speedups",
+    "overtone.research.outcomes": "bests medians outcomes speedups",
     "overtone.research.over_time": "incumbents ranks_over_time",
     "overtone.research.plots": "plot_critical_differences plot_incumbents plot_ranks plot_times_to_target"
     " ranking",
     "overtone.research.problem": "Problem",
-    "overtone.research.page": "report",
+    "overtone.research.html_report": "report",
     "overtone.research.survival": "kaplan_meier median_time",
     "overtone.research.what_if": "WhatIf whatif",
 }
@@ -24,13 +24,13 @@ _NAMES = {
 TYPE_CHECKING = False  # see overtone.lazy
 if TYPE_CHECKING:
     from overtone.research.comparison import compare as compare
-    from overtone.research.ends import bests as bests
-    from overtone.research.ends import medians as medians
-    from overtone.research.ends import outcomes as outcomes
-    from overtone.research.ends import speedups as speedups
+    from overtone.research.html_report import report as report
+    from overtone.research.outcomes import bests as bests
+    from overtone.research.outcomes import medians as medians
+    from overtone.research.outcomes import outcomes as outcomes
+    from overtone.research.outcomes import speedups as speedups
     from overtone.research.over_time import incumbents as incumbents
     from overtone.research.over_time import ranks_over_time as ranks_over_time
-    from overtone.research.page import report as report
     from overtone.research.plots import plot_critical_differences as plot_critical_differences
     from overtone.research.plots import plot_incumbents as plot_incumbents
     from overtone.research.plots import plot_ranks as plot_ranks

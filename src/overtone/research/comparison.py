@@ -12,10 +12,10 @@ from typing import Any
 
 from overtone.errors import MissingPackageError
 from overtone.research.choices import Choices, check, named
-from overtone.research.crew import Crew
 from overtone.research.problem import Problem
 from overtone.research.progress import Progress
 from overtone.research.search import COLUMNS, Case, Row, Setup, rows_of
+from overtone.research.worker_pool import Crew
 
 
 def compare(

@@ -7,7 +7,7 @@ from math import ceil, inf, isfinite, log10
 from typing import Any
 
 from overtone.errors import MissingPackageError, OvertoneError
-from overtone.research.ends import labelled, medians, outcomes
+from overtone.research.outcomes import labelled, medians, outcomes
 from overtone.research.over_time import incumbents, ranks_over_time
 from overtone.research.rank_test import Ranking, friedman, groups
 from overtone.research.survival import kaplan_meier
@@ -117,7 +117,7 @@ def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str
     Raises:
         ValueError: There are less than two methods or settings.
     """
-    from overtone.research.ends import bests
+    from overtone.research.outcomes import bests
 
     if by not in ("auto", "time", "value"):
         raise ValueError(f'by={by!r}: choose "time", "value" or "auto"')

@@ -22,11 +22,11 @@ from pathlib import Path
 
 from overtone.errors import StorageError
 from overtone.journal.lock import LockHeldError, WriterLock
-from overtone.run.claim import check_reach, moved_aside
-from overtone.run.folder import bring, root_of
-from overtone.run.found import Wish, find, is_begun, is_finished
 from overtone.run.loop import warn
-from overtone.run.place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
+from overtone.run.resume.target import Wish, find, is_begun, is_finished
+from overtone.run.storage.location import bring, root_of
+from overtone.run.storage.remote_claim import check_reach, moved_aside
+from overtone.run.storage.results_place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 from overtone.store.files import RemoteFiles, is_url, joined
 from overtone.store.folder_mark import LOCK

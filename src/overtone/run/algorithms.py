@@ -9,8 +9,8 @@ from typing import Any
 from overtone.core.protocols import Engine, Searcher, TrialScheduler
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
-from overtone.run.host import Answers, Host, InlineHost, ThreadHost
-from overtone.worker.bound import as_bound
+from overtone.run.searcher_host import Answers, Host, InlineHost, ThreadHost
+from overtone.worker.with_parameters import as_bound
 
 
 def scheduler_for(asked: Any) -> TrialScheduler:
@@ -116,7 +116,7 @@ def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -
         return InlineHost(searcher, engine.now, answers)
     if not searcher.is_slow:
         return ThreadHost(searcher, engine.now, engine.wake, answers)
-    from overtone.run.process_host import ProcessHost
+    from overtone.run.searcher_process_host import ProcessHost
 
     return ProcessHost(searcher, space, engine.now, engine.wake, answers)
 

@@ -15,25 +15,25 @@ from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
-from overtone.core.template import Template, equal
+from overtone.core.trial_template import Template, equal
 from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, scheduler_for, searcher_for, total_of
 from overtone.run.demand import resources_for
-from overtone.run.earlier import warm
 from overtone.run.engine_choice import check_options, engine_for
-from overtone.run.found import Errored, count_in_process, header_of, wish
-from overtone.run.journals import codec_for, reopened
-from overtone.run.place import Place
-from overtone.run.resuming import limits_of
-from overtone.worker.bound import as_bound, trainable_name
+from overtone.run.resume.replay import limits_of
+from overtone.run.resume.target import Errored, count_in_process, header_of, wish
+from overtone.run.storage.journal_setup import codec_for, reopened
+from overtone.run.storage.results_place import Place
+from overtone.run.warm_start import warm
+from overtone.worker.with_parameters import as_bound, trainable_name
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
-    from overtone.observers.console import Console
-    from overtone.observers.silent import SilentConsole
+    from overtone.observers.display.console import Console
+    from overtone.observers.display.silent import SilentConsole
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ def compose(experiment: Experiment) -> Parts:
             observes=learns(searcher),
             earlier=found_at,
         )
-        from overtone.observers.tensorboard import is_available
+        from overtone.observers.tensorboard.scalars import is_available
 
         has_tensorboard = is_available() if experiment.tensorboard is None else experiment.tensorboard
         past = None

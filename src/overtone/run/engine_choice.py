@@ -5,7 +5,7 @@ from __future__ import annotations
 from overtone.core.protocols import Engine
 from overtone.engines.default import why_ray
 from overtone.errors import OvertoneError
-from overtone.worker.bound import Bound
+from overtone.worker.with_parameters import Bound
 
 ENGINES = ("local", "ray", "inline", "simulated")
 
@@ -20,7 +20,7 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
         )
     why = f"engine={asked!r}" if asked else why_ray()
     if asked == "ray" or (asked is None and why):
-        from overtone.run.on_ray import ray_cluster
+        from overtone.run.ray_engine import ray_cluster
 
         return ray_cluster(), why
     why = why or "nothing else was asked for"

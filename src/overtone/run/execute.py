@@ -14,23 +14,23 @@ from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
 from overtone.run.compose import Parts, Past, compose, observers_for
-from overtone.run.consoles import console_of
-from overtone.run.deletions import Deletions, deletions_for
-from overtone.run.failures import Tally, Watch, failed
+from overtone.run.console import console_of
+from overtone.run.failed_trials import Tally, Watch, failed
 from overtone.run.followers import followers_for
-from overtone.run.host import Answers, Host
 from overtone.run.interruption import ctrl_c
 from overtone.run.jobs import job_for
-from overtone.run.journals import codec_for, open_journal
-from overtone.run.leaving import FolderWatch
-from overtone.run.leftovers import LateSaves, clear_out, clear_up, take_in
 from overtone.run.loop import Loop, warn
-from overtone.run.outstanding import Outstanding
-from overtone.run.overview import Overview
-from overtone.run.resuming import Resuming, told, told_divergences
-from overtone.run.snapshot import Mark, snapshots_of
+from overtone.run.resume.leftover_checkpoints import LateSaves, clear_out, clear_up, take_in
+from overtone.run.resume.pending_commands import Outstanding
+from overtone.run.resume.replay import Resuming, told, told_divergences
+from overtone.run.resume.snapshot import Mark, snapshots_of
+from overtone.run.searcher_host import Answers, Host
+from overtone.run.storage.deletions import Deletions, deletions_for
+from overtone.run.storage.folder_watch import FolderWatch
+from overtone.run.storage.journal_setup import codec_for, open_journal
+from overtone.run.storage.overview import Overview
 from overtone.store.folder_mark import FolderGoneError
-from overtone.worker.surroundings import check_not_loading
+from overtone.worker.server.driver_environment import check_not_loading
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
@@ -286,7 +286,7 @@ class Run:
         from overtone.journal.header import driver_facts
 
         parts, engine, controller = self._parts, self._parts.engine, self._parts.controller
-        from overtone.run.header_changes import resume_changes
+        from overtone.run.resume.header_changes import resume_changes
 
         lines, noted = resume_changes(past.header, self._experiment, parts)
         for line in lines:
@@ -316,7 +316,7 @@ class Run:
             failed: Observers whose failures were told.
             unfinished: Observers that could not be closed, and why.
         """
-        from overtone.observers.projections import FILE_OBSERVERS, reconcile
+        from overtone.observers.files.projections import FILE_OBSERVERS, reconcile
 
         for observer, error in unfinished:
             if not isinstance(observer, FILE_OBSERVERS):

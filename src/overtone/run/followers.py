@@ -10,7 +10,7 @@ from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.compose import Parts
 from overtone.run.loop import warn
-from overtone.run.place import JOURNAL
+from overtone.run.storage.results_place import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.analysis.history import History
@@ -24,14 +24,14 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
     """
     found: list[Observer] = []
     if experiment.trial_folder is not None:
-        from overtone.observers.links import Links
+        from overtone.observers.files.named_links import Links
 
         found.append(Links(parts.folder, parts.controller.trials, experiment.trial_folder))
     callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
     if callbacks:
-        from overtone.observers.callback_observer import CallbackObserver
-        from overtone.observers.seen_trial import Experiment as Seen
-        from overtone.worker.checkpoint import Checkpoint
+        from overtone.observers.callbacks.callback_observer import CallbackObserver
+        from overtone.observers.callbacks.trial_view import Experiment as Seen
+        from overtone.worker.checkpoints.checkpoint import Checkpoint
 
         seen = Seen(
             parts.name, str(parts.folder), None, lambda one: Checkpoint(one.uri), ask_to_save,
@@ -44,7 +44,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
             )
         )  # fmt: skip
     if getattr(parts.scheduler, "log_config", False):
-        from overtone.observers.policy_log import PolicyLog
+        from overtone.observers.files.policy_log import PolicyLog
 
         found.append(PolicyLog(parts.folder))
     found += [one for one in experiment.callbacks if isinstance(one, Observer)]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.job import Job
 from overtone.core.trial_limits import TrialLimits
 from overtone.experiment import Experiment
-from overtone.run.bounds import is_bounded
+from overtone.run.bounds_check import is_bounded
 from overtone.store.budgeted import within
 from overtone.store.folder_mark import FolderMark
-from overtone.worker.bound import as_bound
+from overtone.worker.with_parameters import as_bound
 
 if TYPE_CHECKING:
     from overtone.run.compose import Parts

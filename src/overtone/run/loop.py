@@ -30,14 +30,14 @@ from overtone.core.messages import (
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
 from overtone.journal.garbage import seldom_collecting
-from overtone.run.deletions import Deletions
-from overtone.run.host import Host
-from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
+from overtone.run.resume.pending_commands import ANSWERS, QUESTIONS, Outstanding
+from overtone.run.searcher_host import Host
+from overtone.run.storage.deletions import Deletions
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.room import PATIENCE_S, is_in_vain
 
 if TYPE_CHECKING:
-    from overtone.run.leftovers import LateSaves
+    from overtone.run.resume.leftover_checkpoints import LateSaves
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""

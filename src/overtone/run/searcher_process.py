@@ -13,11 +13,11 @@ from typing import Any
 
 from overtone.core.messages import Suggest
 from overtone.errors import OvertoneError
-from overtone.worker.lineage import end_with
+from overtone.worker.server.process_tree import end_with
 
 BOOT = (
     "import sys; numbers = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
-    "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
+    "from overtone.worker.server.process_tree import wake_with_parent; wake_with_parent(); "
     "from overtone.run.searcher_process import main; main(*numbers)"
 )
 """What `new_python` runs; its arguments: the descriptor of the line to the driver, and the driver's pid."""
@@ -66,7 +66,7 @@ def main(descriptor: int, driver: int) -> None:
 
 
 def _serve(line: socket.socket, questions: Any) -> None:
-    from overtone.run.host import answer
+    from overtone.run.searcher_host import answer
     from overtone.space import decode_config, encode_config
 
     searcher, space, known = pickle.loads(questions.get())

@@ -12,9 +12,9 @@ rungs in whole numbers from max_t downwards. The paper's min_budget is `grace_pe
 from __future__ import annotations
 
 from overtone.core.decision import Decision
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Result
-from overtone.core.view import View
 from overtone.schedulers.hyperband import HyperBandScheduler
 
 

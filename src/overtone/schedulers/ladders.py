@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 from overtone.core.decision import Stop
 from overtone.core.messages import NEVER
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Why
-from overtone.core.view import View
 from overtone.schedulers.rungs import Rung, first_pending, milestones
 
 R = TypeVar("R", bound=Rung)

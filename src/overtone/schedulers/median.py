@@ -6,9 +6,9 @@ grace_period; trials are compared where the furthest one reported; min_time_slic
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.protocols import TrialScheduler
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
-from overtone.core.view import View
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.rungs import Rung
 

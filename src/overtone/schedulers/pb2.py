@@ -20,9 +20,9 @@ from math import isfinite
 from typing import Any
 
 from overtone.core.decision import Decision
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
-from overtone.core.view import View
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.explore import inside
 from overtone.schedulers.pbt import PopulationBasedTraining

@@ -16,9 +16,9 @@ from typing import Any
 from overtone.core.decision import CONTINUE, Decision, Restart
 from overtone.core.messages import NEVER
 from overtone.core.protocols import TrialScheduler
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result, Why
-from overtone.core.view import View
 from overtone.errors import OvertoneError
 from overtone.regular_files import read_regular
 from overtone.schedulers.arguments import checked

@@ -21,9 +21,9 @@ from typing import Any
 from overtone.core.decision import Decision
 from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, keyed
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Config, Result
-from overtone.core.view import View
 from overtone.schedulers.bohb import HyperBandForBOHB
 from overtone.space import Cube, NormalPrior
 from overtone.space.cube import Dimension

@@ -18,9 +18,9 @@ from overtone.core.decision import SAVE, Continue, Decision, Restart, Save, as_d
 from overtone.core.messages import NEVER
 from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources, bundle
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
-from overtone.core.view import View
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.old_forms import inner

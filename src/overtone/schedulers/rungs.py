@@ -6,9 +6,9 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator
 from math import isfinite
 
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result
-from overtone.core.view import View
 from overtone.schedulers.ordered import Ordered
 
 

@@ -18,9 +18,9 @@ from typing import Any
 from overtone.core.decision import Add, Continue, Decision, Restart, as_decision
 from overtone.core.messages import NEVER
 from overtone.core.protocols import TrialScheduler
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
-from overtone.core.view import View
 from overtone.schedulers.arguments import checked, is_number
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.old_forms import inner

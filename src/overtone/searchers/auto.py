@@ -33,12 +33,12 @@ from overtone.core.randomness import key
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError
-from overtone.searchers.distinct import Distinct
 from overtone.searchers.exploration import Exploration
 from overtone.searchers.first_points import FirstPoints, score_of
+from overtone.searchers.observations import Told
 from overtone.searchers.samples import checked_samples, total_of
 from overtone.searchers.sobol import Sobol
-from overtone.searchers.told import Told
+from overtone.searchers.without_repeats import Distinct
 
 MOST_LISTED = 1_000
 """Finite spaces up to so many points are looked at as a whole."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from overtone.core.trial import Trial
 from overtone.core.types import Result
-from overtone.searchers.told import seconds_of, was_stopped_early
+from overtone.searchers.observations import seconds_of, was_stopped_early
 
 SHARE = 0.75
 """The share of the trials' time that space-filling points get if a scheduler stops trials early."""

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
-from overtone.searchers.evidence import Evidence, mixture
-from overtone.searchers.told import STEP
+from overtone.searchers.observations import STEP
+from overtone.searchers.training_data import Evidence, mixture
 
 Array = Any
 """A numpy array of floats."""

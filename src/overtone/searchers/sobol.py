@@ -18,9 +18,9 @@ from typing import Any
 from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, keyed
 from overtone.core.types import Config
-from overtone.searchers.distinct import Distinct
 from overtone.searchers.first_points import FirstPoints
 from overtone.searchers.samples import checked_samples, total_of
+from overtone.searchers.without_repeats import Distinct
 
 BITS = 30
 _KNOWN = (

@@ -10,12 +10,12 @@ from threadpoolctl import ThreadpoolController
 
 from overtone.searchers.acquisition import log_feasible, log_improvement
 from overtone.searchers.encoding import Encoding
-from overtone.searchers.evidence import Evidence, Growing, seconds_between
 from overtone.searchers.final_values import final_values, log_seconds
 from overtone.searchers.gaussian_process import Kernel, Process
 from overtone.searchers.kernels import MOST_FITTED, Fitted, Kernels
+from overtone.searchers.observations import Observation, Point
 from overtone.searchers.targets import powered, ranked
-from overtone.searchers.told import Observation, Point
+from overtone.searchers.training_data import Evidence, Growing, seconds_between
 from overtone.space import Cube
 
 Array = Any

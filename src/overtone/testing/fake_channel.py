@@ -10,7 +10,7 @@ from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Config
 from overtone.worker.message_codec import Message
-from overtone.worker.wire import NOTHING, Nothing, Order
+from overtone.worker.protocol import NOTHING, Nothing, Order
 
 
 class FakeChannel:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from overtone.worker.checkpoint import Checkpoint
-from overtone.worker.current import current
+from overtone.worker.checkpoints.checkpoint import Checkpoint
+from overtone.worker.session.current import current
 from overtone.worker.trainable import Trainable
 
 Config = dict[str, Any]

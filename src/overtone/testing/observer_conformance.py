@@ -15,7 +15,7 @@ from pathlib import Path
 from overtone.core.messages import Discarded, Interrupted, Moved, Record, Reported, Requested, Ruled, Tick
 from overtone.core.protocols import Observer
 from overtone.core.types import Checkpoint, Why
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 class ObserverConformance(ABC):

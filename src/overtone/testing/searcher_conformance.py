@@ -31,7 +31,7 @@ from overtone.space import (
     uniform,
 )
 from overtone.space.match import fits
-from overtone.testing.course import Course, resumed, suggested_elsewhere
+from overtone.testing.search_course import Course, resumed, suggested_elsewhere
 
 SPACES: dict[str, dict[str, Any]] = {
     "one real number": {"x": uniform(-1.0, 2.0)},

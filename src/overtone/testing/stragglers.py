@@ -17,9 +17,9 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.queue import Queue
 from overtone.core.randomness import keyed
 from overtone.core.resources import Resources
+from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
-from overtone.core.view import View
 from overtone.schedulers.rungs import milestones
 
 

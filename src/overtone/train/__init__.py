@@ -10,7 +10,7 @@ _NAMES = {
     "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig ScalingConfig",
     "overtone.tune.session": "get_checkpoint get_context report",
     "overtone.tune.syncer": "SyncConfig",
-    "overtone.worker.checkpoint": "Checkpoint",
+    "overtone.worker.checkpoints.checkpoint": "Checkpoint",
 }
 
 TYPE_CHECKING = False  # see overtone.lazy
@@ -25,6 +25,6 @@ if TYPE_CHECKING:
     from overtone.tune.session import get_context as get_context
     from overtone.tune.session import report as report
     from overtone.tune.syncer import SyncConfig as SyncConfig
-    from overtone.worker.checkpoint import Checkpoint as Checkpoint
+    from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
 else:
     __getattr__, __dir__ = attach(__name__, _NAMES)

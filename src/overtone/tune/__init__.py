@@ -14,13 +14,13 @@ _NAMES = {
     "overtone.curves": "CurveTable",
     "overtone.engines.simulated": "Machines Simulated World",
     "overtone.errors": "TuneError",
-    "overtone.observers.callbacks": "Callback",
-    "overtone.observers.reporters": "CLIReporter JupyterNotebookReporter ProgressReporter",
+    "overtone.observers.callbacks.callback": "Callback",
+    "overtone.observers.display.reporters": "CLIReporter JupyterNotebookReporter ProgressReporter",
     "overtone.space.constraint": "space",
     "overtone.space.dsl": "choice grid_search lograndint loguniform normal_prior qlograndint qloguniform"
     " qrandint qrandn quniform randint randn sample_from uniform",
     "overtone.stoppers": "Stopper",
-    "overtone.run.on_ray": "ray_cluster",
+    "overtone.run.ray_engine": "ray_cluster",
     "overtone.tune.analysis": "Analysis",
     "overtone.named": "create_scheduler create_searcher",
     "overtone.tune.context": "TuneContext",
@@ -37,9 +37,9 @@ _NAMES = {
     "overtone.tune.tune": "run run_experiments start",
     "overtone.tune.tune_config": "ResumeConfig TuneConfig",
     "overtone.tune.tuner": "Tuner",
-    "overtone.worker.checkpoint": "Checkpoint",
-    "overtone.worker.once": "once",
-    "overtone.worker.objects": "get put",
+    "overtone.worker.checkpoints.checkpoint": "Checkpoint",
+    "overtone.worker.session.once_per_machine": "once",
+    "overtone.worker.shared_objects": "get put",
 }
 _MODULES = (
     "callback error examples execution experiment integration logger progress_reporter registry result "
@@ -62,11 +62,11 @@ if TYPE_CHECKING:
     from overtone.errors import TuneError as TuneError
     from overtone.named import create_scheduler as create_scheduler
     from overtone.named import create_searcher as create_searcher
-    from overtone.observers.callbacks import Callback as Callback
-    from overtone.observers.reporters import CLIReporter as CLIReporter
-    from overtone.observers.reporters import JupyterNotebookReporter as JupyterNotebookReporter
-    from overtone.observers.reporters import ProgressReporter as ProgressReporter
-    from overtone.run.on_ray import ray_cluster as ray_cluster
+    from overtone.observers.callbacks.callback import Callback as Callback
+    from overtone.observers.display.reporters import CLIReporter as CLIReporter
+    from overtone.observers.display.reporters import JupyterNotebookReporter as JupyterNotebookReporter
+    from overtone.observers.display.reporters import ProgressReporter as ProgressReporter
+    from overtone.run.ray_engine import ray_cluster as ray_cluster
     from overtone.space.constraint import space as space
     from overtone.space.dsl import choice as choice
     from overtone.space.dsl import grid_search as grid_search
@@ -144,10 +144,10 @@ if TYPE_CHECKING:
     from overtone.tune.tune_config import ResumeConfig as ResumeConfig
     from overtone.tune.tune_config import TuneConfig as TuneConfig
     from overtone.tune.tuner import Tuner as Tuner
-    from overtone.worker.checkpoint import Checkpoint as Checkpoint
-    from overtone.worker.objects import get as get
-    from overtone.worker.objects import put as put
-    from overtone.worker.once import once as once
+    from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
+    from overtone.worker.session.once_per_machine import once as once
+    from overtone.worker.shared_objects import get as get
+    from overtone.worker.shared_objects import put as put
 
     params: Mapping[str, Any]
     checkpoint: str | None

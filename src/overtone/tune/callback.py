@@ -1,5 +1,5 @@
 """Kept for imports of `tune.callback`."""
 
-from overtone.observers.callbacks import Callback
+from overtone.observers.callbacks.callback import Callback
 
 __all__ = ["Callback"]

@@ -1,6 +1,6 @@
 """What `get_context()` returns, under the names that annotations use."""
 
-from overtone.worker.session import Session
+from overtone.worker.session.session import Session
 
 TuneContext = TrainContext = Session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from overtone.observers.callbacks import LoggerCallback
+from overtone.observers.callbacks.callback import LoggerCallback
 
 __all__ = [
     "DEFAULT_LOGGERS",

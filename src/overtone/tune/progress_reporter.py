@@ -1,5 +1,5 @@
 """Kept for imports of `tune.progress_reporter`."""
 
-from overtone.observers.reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
+from overtone.observers.display.reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
 
 __all__ = ["CLIReporter", "JupyterNotebookReporter", "ProgressReporter"]

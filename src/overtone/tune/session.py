@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from overtone.worker.current import current, is_inside
+from overtone.worker.session.current import current, is_inside
 
 if TYPE_CHECKING:
     from overtone.core.resources import Resources
-    from overtone.worker.checkpoint import Checkpoint
-    from overtone.worker.session import Session
+    from overtone.worker.checkpoints.checkpoint import Checkpoint
+    from overtone.worker.session.session import Session
 
 
 def report(metrics: Any = None, /, *, checkpoint: Any = None, **more: Any) -> None:

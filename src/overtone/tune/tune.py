@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from overtone.engines.newborn import ahead
+from overtone.engines.local.prestart import ahead
 from overtone.tune.arguments import to_experiment
 from overtone.tune.experiment import Experiment, experiments_of
 from overtone.tune.trials import Trials

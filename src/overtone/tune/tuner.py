@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overtone.engines.newborn import ahead
+from overtone.engines.local.prestart import ahead
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.tune.arguments import ARGUMENTS, CHECKPOINT_ARGUMENTS, to_experiment
@@ -145,8 +145,8 @@ class Tuner:
             OvertoneError: Something must be passed again; the message names it.
             StorageError: There is no experiment.
         """
-        from overtone.run.folder import locate
-        from overtone.run.recorded import recorded_experiment
+        from overtone.run.resume.recorded_experiment import recorded_experiment
+        from overtone.run.storage.location import locate
 
         if not resume_unfinished:
             raise OvertoneError(
@@ -177,6 +177,6 @@ class Tuner:
     @classmethod
     def can_restore(cls, path: str | Path, **_: Any) -> bool:
         """Whether there is an experiment at `path`."""
-        from overtone.run.folder import holds_experiment
+        from overtone.run.storage.location import holds_experiment
 
         return holds_experiment(path)

@@ -8,9 +8,9 @@ from typing import Any
 
 from overtone.core.job import Job
 from overtone.errors import TrainableError
-from overtone.worker import saving
-from overtone.worker.halted import TrialHalted
-from overtone.worker.session import Session
+from overtone.worker.checkpoints import saving
+from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.session import Session
 from overtone.worker.trainable import Trainable
 
 

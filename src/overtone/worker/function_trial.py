@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from overtone.errors import TrainableError
-from overtone.worker.normalise import is_number
-from overtone.worker.session import Session
+from overtone.worker.session.metrics import is_number
+from overtone.worker.session.session import Session
 
 FORMS = """\
     def train(config): ...                       # and tune.report({...}) in it, or return/yield {...}

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from overtone.errors import TrainableError
-from overtone.worker.current import current, is_inside
-from overtone.worker.normalise import is_number
+from overtone.worker.session.current import current, is_inside
+from overtone.worker.session.metrics import is_number
 
 Saved = str | os.PathLike[str] | Mapping[str, Any] | None
 """What `save_checkpoint` may return: a path, a dict, or None where it wrote into the directory."""
@@ -138,8 +138,8 @@ class Trainable:
         import tempfile
         from pathlib import Path
 
-        from overtone.worker import saving
-        from overtone.worker.checkpoint import Checkpoint
+        from overtone.worker.checkpoints import saving
+        from overtone.worker.checkpoints.checkpoint import Checkpoint
         from overtone.worker.class_trial import save_state
 
         folder = Path(checkpoint_dir or tempfile.mkdtemp(prefix="overtone_checkpoint_"))
@@ -151,7 +151,7 @@ class Trainable:
         """Go on from a checkpoint: its `Checkpoint`, its path, or what `save` returned."""
         from pathlib import Path
 
-        from overtone.worker import saving
+        from overtone.worker.checkpoints import saving
 
         if isinstance(checkpoint, Mapping):
             self.go_on_from(checkpoint, self._iteration)

@@ -7,8 +7,8 @@ from socket import socket
 
 from overtone.core.messages import Start
 from overtone.worker import gpus, output, threads
-from overtone.worker.surroundings import Surroundings
-from overtone.worker.wire import Nothing, Order, SocketChannel
+from overtone.worker.protocol import Nothing, Order, SocketChannel
+from overtone.worker.server.driver_environment import Surroundings
 
 
 class TrialChannel(SocketChannel):

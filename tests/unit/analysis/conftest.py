@@ -9,7 +9,7 @@ from overtone.core.messages import Discarded, Ended, Moved, Record, Ruled, Saved
 from overtone.core.types import Checkpoint, Why
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 class Told(Story):

@@ -12,7 +12,7 @@ from overtone.core.messages import Ended, Moved
 from overtone.core.types import Why
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 class Told(Story):

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from overtone.cli.arguments import COMMANDS
-from overtone.cli.completion import commands
+from overtone.cli.commands.completion import commands
 
 
 def test_all_commands_and_options_are_completed(overtone):

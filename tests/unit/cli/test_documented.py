@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from overtone.cli.arguments import COMMANDS
-from overtone.cli.completion import commands
-from overtone.cli.exits import EXPLAINED
+from overtone.cli.commands.completion import commands
+from overtone.cli.exit_codes import EXPLAINED
 
 PAGE = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from overtone.cli.export import typed_columns
+from overtone.cli.commands.export import typed_columns
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_file_that_was_there_stays_where_writing_fails(overtone, search, tmp_p
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("overtone.cli.export._cell", fail)
+    monkeypatch.setattr("overtone.cli.commands.export._cell", fail)
     done = overtone("export", "search", "-o", file)
     assert (done.code, file.read_text()) == (1, "before")
     assert "No space left on device" in done.err

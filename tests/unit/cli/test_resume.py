@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from overtone.cli import resume
 from overtone.cli.arguments import parsed
-from overtone.cli.exits import NotFoundError
-from overtone.cli.rerun import again, newest_driver
+from overtone.cli.commands import resume
+from overtone.cli.exit_codes import NotFoundError
+from overtone.cli.recorded_command import again, newest_driver
 from overtone.errors import StorageError
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from overtone.cli.arguments import parsed
-from overtone.cli.tail import followed
+from overtone.cli.commands.tail import followed
 from overtone.core.limits import Limits
 from overtone.core.messages import Interrupted, Resumed, Ruled, Suggested
 from overtone.core.types import Why

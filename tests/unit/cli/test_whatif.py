@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.cli.whatif import scheduler_of
+from overtone.cli.commands.whatif import scheduler_of
 from overtone.errors import OvertoneError
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.median import MedianStoppingRule

@@ -5,10 +5,10 @@ import math
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.core.resources import Placement, Resources
-from overtone.core.template import Template
 from overtone.core.trial import Status
+from overtone.core.trial_template import Template
 from overtone.core.types import WORST
-from overtone.testing.by_hand import ByHand, Dictated
+from overtone.testing.manual_controller import ByHand, Dictated
 
 ONE_CPU = Resources.of({"cpu": 1})
 HERE = Placement(("node",), ((),))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from overtone.core import messages as m
+from overtone.core.capacity_requests import MOST
 from overtone.core.resources import Resources
-from overtone.core.template import Template
 from overtone.core.trial import Status
-from overtone.core.wants import MOST
-from overtone.testing.by_hand import ByHand
+from overtone.core.trial_template import Template
+from overtone.testing.manual_controller import ByHand
 
 GPU = Resources.of({"gpu": 1})
 

@@ -9,7 +9,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.trial import Status
 from overtone.core.types import Why
-from overtone.testing.by_hand import ByHand, Dictated, checkpoint
+from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
 
 ONE_CPU = Resources.of({"cpu": 1})
 HERE = Placement(("node",), ((),))

@@ -6,7 +6,7 @@ from overtone.core import messages as m
 from overtone.core.decision import Pause
 from overtone.core.trial import Status
 from overtone.core.types import Why
-from overtone.testing.by_hand import ByHand, Dictated, checkpoint
+from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
 
 
 def leaving(**options):

@@ -6,10 +6,10 @@ from overtone.core import messages as m
 from overtone.core.decision import Add, Pause, Restart, Stop
 from overtone.core.limits import Limits
 from overtone.core.resources import Resources
-from overtone.core.template import Template
 from overtone.core.trial import Status
+from overtone.core.trial_template import Template
 from overtone.core.types import Why
-from overtone.testing.by_hand import ByHand, Dictated
+from overtone.testing.manual_controller import ByHand, Dictated
 
 WHY = Why("dictated", t=1)
 SEARCH = {"lookahead": 2, "total": 4}

@@ -4,7 +4,7 @@ from overtone.core import messages as m
 from overtone.core.retention import Retention
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint
-from overtone.testing.by_hand import ByHand, checkpoint
+from overtone.testing.manual_controller import ByHand, checkpoint
 
 
 def failed_after(n, **options):

@@ -7,11 +7,11 @@ from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Pause, Restart
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.table import TrialTable
-from overtone.core.template import Template
 from overtone.core.trial import Status
+from overtone.core.trial_template import Template
 from overtone.core.types import Why
 from overtone.errors import OvertoneError
-from overtone.testing.by_hand import ByHand, Dictated, checkpoint
+from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
 
 WHY = Why("dictated", t=1)
 HERE = Placement(("node",), ((),))

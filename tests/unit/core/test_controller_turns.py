@@ -5,10 +5,10 @@ import pytest
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, Pause
 from overtone.core.resources import Resources
-from overtone.core.template import Template
 from overtone.core.trial import Status
+from overtone.core.trial_template import Template
 from overtone.core.types import Why
-from overtone.testing.by_hand import ByHand, Dictated
+from overtone.testing.manual_controller import ByHand, Dictated
 
 
 def demand(config):

@@ -8,7 +8,7 @@ from overtone.core.limits import Limits
 from overtone.core.messages import Ended, Moved, Reported, Resumed, Ruled, Saved
 from overtone.core.table import TrialTable, constant_facts, full_result
 from overtone.core.types import Checkpoint, Why
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 def told(story: Story, **options) -> TrialTable:

@@ -17,7 +17,7 @@ from overtone.engines.inline import YOUNG_S, Inline
 from overtone.testing import faulty
 from overtone.testing.folder_store import FolderStore
 from overtone.testing.scripted import Script, go_on, halt
-from overtone.worker.current import current
+from overtone.worker.session.current import current
 
 Open = Callable[..., Script]
 

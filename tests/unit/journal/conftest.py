@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from overtone.core.messages import Record
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from overtone.core.encodable import encodable
+from overtone.core.utf8 import encodable
 from overtone.errors import StorageError
 from overtone.journal.text import LazyMetrics, dumps, loads
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from overtone.core.messages import Reported
-from overtone.observers.console import Console, ConsoleFacts, console_for
-from overtone.observers.reporters import CLIReporter
-from overtone.run.graph import frozen, thaw
-from overtone.testing.story import Story
+from overtone.observers.display.console import Console, ConsoleFacts, console_for
+from overtone.observers.display.reporters import CLIReporter
+from overtone.run.resume.state_codec import frozen, thaw
+from overtone.testing.scripted_records import Story
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ import pytest
 from overtone.core.messages import Added
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
-from overtone.observers.constant_text import ConstantTexts, constant_text, params_text
+from overtone.observers.files.constant_text import ConstantTexts, constant_text, params_text
 from overtone.observers.flatten import flatten
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.observers.crc32c import _of_many, crc32c
+from overtone.observers.tensorboard.crc32c import _of_many, crc32c
 
 
 def bit_by_bit(data: bytes) -> int:

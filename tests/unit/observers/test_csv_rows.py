@@ -8,10 +8,10 @@ from overtone.core.messages import Moved, Ruled
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.journal.text import dumps
-from overtone.observers.csv_rows import CsvRows
-from overtone.observers.trial_files import TrialFiles
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.trial_files import TrialFiles
 from overtone.testing.observer_conformance import eventful
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 def rows_of(folder, trial: str) -> list[dict[str, str]]:

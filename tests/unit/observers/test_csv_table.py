@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.observers.constant_text import ConstantText
-from overtone.observers.csv_table import Sheet, columns, names_of, sheet_of
+from overtone.observers.files.constant_text import ConstantText
+from overtone.observers.files.csv_table import Sheet, columns, names_of, sheet_of
 
 CONSTANT = ConstantText({"lr": 0.1}, 0, ("trial_id", "config/lr"), ",t,0.1", "", "")
 

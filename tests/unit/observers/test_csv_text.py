@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overtone.observers.csv_text import RowsAlike, row_text
-from overtone.worker.wire import encode
+from overtone.observers.files.csv_text import RowsAlike, row_text
+from overtone.worker.protocol import encode
 
 CELLS = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)

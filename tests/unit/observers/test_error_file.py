@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from overtone.core.messages import Ended, Record
-from overtone.observers.error_file import ErrorFile
-from overtone.observers.trial_files import TrialFiles
+from overtone.observers.files.error_file import ErrorFile
+from overtone.observers.files.trial_files import TrialFiles
 
 
 def test_every_failure_is_kept_whole(tmp_path) -> None:

@@ -15,12 +15,13 @@ from overtone.core.messages import Record
 from overtone.errors import StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.observers import file_observers, file_writer
-from overtone.observers.file_process import write_files
-from overtone.observers.file_writer import FileWriter
+from overtone.observers import file_observers
+from overtone.observers.files import file_writer
+from overtone.observers.files.file_process import write_files
+from overtone.observers.files.file_writer import FileWriter
 from overtone.store.folder_mark import FolderGoneError, FolderMark
 from overtone.testing.observer_conformance import eventful
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 RECORDS = [replace(record, n=record.n + 1) for record in eventful()]
 

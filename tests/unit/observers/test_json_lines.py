@@ -5,10 +5,10 @@ import math
 from dataclasses import replace
 
 from overtone.core.messages import Record, Ruled
-from overtone.observers.json_lines import JsonLines
-from overtone.observers.trial_files import TrialFiles
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.trial_files import TrialFiles
 from overtone.testing.observer_conformance import eventful, lines_of
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 
 def observe(folder, records) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 import math
 
-from overtone.observers.params import Params
-from overtone.observers.trial_files import TrialFiles
-from overtone.testing.story import Story
+from overtone.observers.files.params import Params
+from overtone.observers.files.trial_files import TrialFiles
+from overtone.testing.scripted_records import Story
 
 
 def test_the_config_is_written_for_people(tmp_path) -> None:

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.observers.plain_text import clean, cut, duration, number, pad, printable_output, show, width
+from overtone.observers.display.plain_text import (
+    clean,
+    cut,
+    duration,
+    number,
+    pad,
+    printable_output,
+    show,
+    width,
+)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.messages import Moved, Record, Resumed, Ruled
 from overtone.core.types import Why
-from overtone.observers.facts import ConsoleFacts
-from overtone.observers.progress import Progress
-from overtone.observers.sentences import summary
-from overtone.testing.story import Story
+from overtone.observers.display.display_context import ConsoleFacts
+from overtone.observers.display.progress import Progress
+from overtone.observers.display.sentences import summary
+from overtone.testing.scripted_records import Story
 
 NAN = float("nan")
 

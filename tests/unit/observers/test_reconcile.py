@@ -17,9 +17,9 @@ from overtone.journal.codec import Codec
 from overtone.journal.header import driver_facts, new_header
 from overtone.journal.replay import replay
 from overtone.observers import file_observers, rebuild, reconcile
-from overtone.observers.written import RECENT_S
+from overtone.observers.repair.file_audit import RECENT_S
 from overtone.testing.observer_conformance import eventful
-from overtone.testing.story import Story
+from overtone.testing.scripted_records import Story
 
 PARTS = {"engine": "Local"}
 RECORDS = [replace(record, n=record.n + 1) for record in eventful()]
@@ -264,13 +264,13 @@ def test_results_are_dated_by_the_driver_that_saw_them(tmp_path) -> None:
 def test_the_process_of_a_killed_driver_is_waited_for(tmp_path, monkeypatch, capsys) -> None:
     """It writes what it was sent, and then ends; nobody counts before."""
     fcntl = pytest.importorskip("fcntl")
-    from overtone.observers.helpers import wait_for_helpers
+    from overtone.observers.helper_processes import wait_for_helpers
 
     other = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(other, fcntl.LOCK_EX)
     assert not wait_for_helpers(os.fspath(tmp_path), patience_s=0.05)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr("overtone.observers.helpers._TELL_AFTER_S", 0.0)
+    monkeypatch.setattr("overtone.observers.helper_processes._TELL_AFTER_S", 0.0)
     assert not wait_for_helpers(os.fspath(tmp_path), patience_s=0.1)
     said = capsys.readouterr().err
     assert said.count("overtone:") == 1

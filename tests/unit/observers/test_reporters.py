@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from overtone.observers.facts import ConsoleFacts
-from overtone.observers.progress import Progress
-from overtone.observers.reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
-from overtone.observers.reporting import Reporting
-from overtone.observers.seen_trial import SeenTrial
-from overtone.observers.writer import Writer
-from overtone.testing.story import Story
+from overtone.observers.callbacks.trial_view import SeenTrial
+from overtone.observers.display.display_context import ConsoleFacts
+from overtone.observers.display.progress import Progress
+from overtone.observers.display.reporter_display import Reporting
+from overtone.observers.display.reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
+from overtone.observers.display.safe_stream import Writer
+from overtone.testing.scripted_records import Story
 
 
 class Recorder(ProgressReporter):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from overtone.errors import StorageError
-from overtone.observers import appending, trial_files
-from overtone.observers.appending import write_file
-from overtone.observers.trial_files import TrialFiles
+from overtone.observers.files import file_output, trial_files
+from overtone.observers.files.file_output import write_file
+from overtone.observers.files.trial_files import TrialFiles
 from overtone.store import room
 
 
@@ -142,8 +142,8 @@ def test_a_full_disk_is_waited_for_once_until_a_file_is_whole_again(tmp_path, mo
         waits.append("60 s")
         return action()
 
-    monkeypatch.setattr(appending, "_has_waited_in_vain", False)
-    monkeypatch.setattr(appending, "try_for_room", in_vain)
+    monkeypatch.setattr(file_output, "_has_waited_in_vain", False)
+    monkeypatch.setattr(file_output, "try_for_room", in_vain)
     for room_again in (False, True):
         monkeypatch.setattr(os, "write", full)
         for path in paths:

@@ -13,8 +13,8 @@ from overtone.journal.header import new_header
 from overtone.journal.lock import LockHeldError, WriterLock
 from overtone.journal.writer import JournalWriter
 from overtone.run.acquire import acquire, make_room
-from overtone.run.folder import root_of
-from overtone.run.found import Wish, find
+from overtone.run.resume.target import Wish, find
+from overtone.run.storage.location import root_of
 from overtone.store.files import RemoteFiles
 from overtone.store.lease import LeaseHeldError
 

@@ -19,15 +19,15 @@ from overtone.engines.local import Local
 from overtone.engines.simulated import Simulated
 from overtone.errors import GoalError, OvertoneError, ResourceError, SpaceError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.observers.csv_rows import CsvRows
-from overtone.observers.json_lines import JsonLines
-from overtone.observers.tensorboard import TensorBoard
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.tensorboard.scalars import TensorBoard
 from overtone.run.algorithms import learns, scheduler_for, searcher_for
 from overtone.run.compose import compose, observers_for
 from overtone.run.demand import resources_for
 from overtone.run.engine_choice import engine_for
 from overtone.run.followers import followers_for
-from overtone.run.journals import codec_for, header_parts, open_journal
+from overtone.run.storage.journal_setup import codec_for, header_parts, open_journal
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.searchers import BasicVariantGenerator, Listed
@@ -239,7 +239,7 @@ def test_checkpoints_are_ordered_by_the_metric_that_is_named(parts_of):
 
 
 def test_tensorboard_as_asked(parts_of, monkeypatch):
-    import overtone.observers.tensorboard as tensorboard
+    import overtone.observers.tensorboard.scalars as tensorboard
 
     monkeypatch.setattr(tensorboard, "is_available", lambda: True)
     assert parts_of(tensorboard=None).has_tensorboard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from overtone.core import messages as m
-from overtone.run.deletions import Deletions
+from overtone.run.storage.deletions import Deletions
 
 A, B = m.Discard("a"), m.Discard("b")
 

@@ -11,9 +11,9 @@ from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.errors import StorageError
 from overtone.run import loop as module
-from overtone.run.deletions import Deletions
-from overtone.run.host import InlineHost
 from overtone.run.loop import Loop
+from overtone.run.searcher_host import InlineHost
+from overtone.run.storage.deletions import Deletions
 
 
 class Scripted:

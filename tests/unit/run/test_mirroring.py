@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from overtone.errors import StorageError
-from overtone.run import mirroring
-from overtone.run.mirroring import Mirroring, TrialUploads
+from overtone.run.storage import mirroring
+from overtone.run.storage.mirroring import Mirroring, TrialUploads
 from overtone.store.failures import UnreachableError
 from overtone.store.files import RemoteFiles
 from overtone.store.lease import LeaseLostError

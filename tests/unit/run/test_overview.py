@@ -7,7 +7,7 @@ import pytest
 from overtone import tune
 from overtone.analysis import overview_file
 from overtone.analysis.fold import Fold
-from overtone.run import overview
+from overtone.run.storage import overview
 
 
 def train(config):

@@ -9,7 +9,7 @@ from overtone import tune
 from overtone.core.protocols import Observer
 from overtone.engines.inline import Inline
 from overtone.errors import StorageError
-from overtone.run.snapshot import NAME, Mark, Snapshots
+from overtone.run.resume.snapshot import NAME, Mark, Snapshots
 from overtone.tune.schedulers import ASHAScheduler
 
 

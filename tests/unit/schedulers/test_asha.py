@@ -12,7 +12,7 @@ from overtone.core.limits import Limits
 from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.schedulers.asha import ASHAScheduler
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 from overtone.testing.world import World
 from overtone.tune import schedulers
 

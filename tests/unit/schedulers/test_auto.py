@@ -13,8 +13,8 @@ from overtone.core.goal import Goal
 from overtone.core.trial import Status
 from overtone.core.types import Result
 from overtone.schedulers.auto import LEAST_WHOLE, MIN_ENDED, RECENT, AutoScheduler
-from overtone.testing.by_hand import ByHand
 from overtone.testing.curves import MISLEADING, misleading
+from overtone.testing.manual_controller import ByHand
 
 LENGTH = 16
 

@@ -3,7 +3,7 @@
 from overtone.core.goal import Goal
 from overtone.schedulers.bohb import HyperBandForBOHB
 from overtone.schedulers.hyperband import HyperBandScheduler
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 
 def test_what_was_found_at_each_budget():

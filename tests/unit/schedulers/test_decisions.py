@@ -19,7 +19,7 @@ from overtone.schedulers.hyperband import HyperBandScheduler
 from overtone.schedulers.median import MedianStoppingRule
 from overtone.schedulers.moasha import MOASHA
 from overtone.schedulers.rungs import Rung
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 DATA = Path(__file__).parents[2] / "data/decisions"
 MAKE = {

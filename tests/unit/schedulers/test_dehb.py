@@ -7,7 +7,7 @@ from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.engines.simulated import Simulated
 from overtone.schedulers.dehb import DEHB
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 SPACE = {"x": tune.uniform(0, 1), "k": tune.choice(["a", "b"]), "c": 3}
 

@@ -3,7 +3,7 @@
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.schedulers.fifo import FIFOScheduler
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 from overtone.tune.schedulers import FIFO
 
 

@@ -11,7 +11,7 @@ from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.trial import Status
 from overtone.schedulers.hyperband import HyperBandScheduler, plans
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 from overtone.testing.world import World
 from overtone.tune import schedulers
 

@@ -13,7 +13,7 @@ from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.trial import Status
 from overtone.schedulers.median import MedianStoppingRule
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 from overtone.testing.world import World
 
 CURVES = Path(os.environ.get("OVERTONE_TEST_DATA", Path(__file__).parents[4] / "shared/data")) / "curves"

@@ -8,7 +8,7 @@ import pytest
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.schedulers.moasha import MOASHA, FrontRung, dominates, spread
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 
 def peeled(points):

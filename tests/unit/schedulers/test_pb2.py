@@ -11,7 +11,7 @@ from overtone.core.controller import Controller
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.schedulers.pb2 import PB2, _best
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 from overtone.testing.world import World
 
 

@@ -17,7 +17,7 @@ from overtone.engines.inline import Inline
 from overtone.errors import OvertoneError
 from overtone.journal.reader import Reader
 from overtone.schedulers.pbt import PopulationBasedTraining
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 from overtone.testing.trial_life import Perils
 from overtone.testing.world import World
 

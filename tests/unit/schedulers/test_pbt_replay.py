@@ -13,7 +13,7 @@ from overtone.engines.inline import Inline
 from overtone.errors import OvertoneError
 from overtone.schedulers.pbt import PopulationBasedTraining
 from overtone.schedulers.pbt_replay import PopulationBasedTrainingReplay
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 
 class Found:

@@ -11,7 +11,7 @@ from overtone import tune
 from overtone.engines.simulated import Simulated
 from overtone.schedulers.hyperband import HyperBandScheduler
 from overtone.schedulers.priorband import PriorBand
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 ETA, R = 3, 27
 SPACE = {

@@ -14,7 +14,7 @@ from overtone.schedulers.resize import (
     DistributeResourcesToTopJob,
     ResourceChangingScheduler,
 )
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 
 def search(allocation=None, n=1, cpus=4, base=None, **more):

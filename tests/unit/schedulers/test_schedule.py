@@ -10,7 +10,7 @@ from overtone.engines.simulated import Simulated
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.pbt import PopulationBasedTraining
 from overtone.schedulers.schedule import Cosine, Exponential, HyperparameterSchedule, Linear, Steps
-from overtone.testing.by_hand import ByHand
+from overtone.testing.manual_controller import ByHand
 
 
 def test_the_rules():

@@ -6,7 +6,7 @@ from overtone import tune
 from overtone.core.types import Result
 from overtone.engines.simulated import Simulated
 from overtone.searchers.bohb import TuneBOHB
-from overtone.testing.course import Course
+from overtone.testing.search_course import Course
 
 SPACE = {"x": tune.uniform(0, 1), "act": tune.choice(["a", "b"])}
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from overtone.searchers.encoding import Encoding
-from overtone.searchers.evidence import Growing
 from overtone.searchers.final_values import final_values, log_seconds
+from overtone.searchers.observations import Observation
 from overtone.searchers.targets import powered, ranked
-from overtone.searchers.told import Observation
+from overtone.searchers.training_data import Growing
 from overtone.space import Cube, uniform
 
 ENCODING = Encoding(Cube({"x": uniform(0, 1)}))

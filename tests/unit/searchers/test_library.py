@@ -20,7 +20,7 @@ from overtone.searchers.nevergrad import NevergradSearch
 from overtone.searchers.optuna import OptunaSearch
 from overtone.searchers.smac import SMACSearch
 from overtone.space.constraint import space as space_of
-from overtone.testing.course import Course
+from overtone.testing.search_course import Course
 
 SPACE = {"x": tune.uniform(0, 1)}
 

@@ -7,7 +7,7 @@ from overtone.engines.simulated import Simulated
 from overtone.errors import OvertoneError
 from overtone.searchers import BasicVariantGenerator, ConcurrencyLimiter
 from overtone.searchers.bayesopt import BayesOptSearch
-from overtone.testing.course import Course
+from overtone.testing.search_course import Course
 
 
 def curve(config, t):
@@ -70,7 +70,7 @@ def test_it_is_put_around_a_searcher():
 
 def test_it_is_made_again_from_data_with_what_it_limits():
     from overtone.journal.header import described
-    from overtone.run.recorded import _made
+    from overtone.run.resume.recorded_experiment import _made
 
     made = _made(described(ConcurrencyLimiter(BayesOptSearch({"x": 1}, random_state=3), max_concurrent=2)))
     assert (made.max_concurrent, made.searcher.seed, made.searcher.space) == (2, 3, {"x": 1})

@@ -15,7 +15,7 @@ from overtone.searchers.optuna import OptunaSearch
 from overtone.searchers.optuna_params import decoded, encoded
 from overtone.space import parse
 from overtone.space.constraint import space as space_of
-from overtone.testing.course import Course, resumed
+from overtone.testing.search_course import Course, resumed
 
 optuna = pytest.importorskip("optuna")
 SPACE = {"x": tune.uniform(0, 1)}

@@ -7,7 +7,7 @@ from overtone.core.protocols import Searcher
 from overtone.core.randomness import keyed
 from overtone.engines.simulated import Simulated
 from overtone.searchers import BasicVariantGenerator, Repeater
-from overtone.testing.course import Course, resumed
+from overtone.testing.search_course import Course, resumed
 
 SPACE = {"x": tune.uniform(0, 1)}
 

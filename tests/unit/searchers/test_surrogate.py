@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from overtone.searchers.observations import Observation
 from overtone.searchers.surrogate import QUICK, Surrogate
-from overtone.searchers.told import Observation
 from overtone.space import Cube, uniform
 
 

@@ -12,7 +12,7 @@ from overtone.core.resources import Placement
 from overtone.core.retention import Retention
 from overtone.core.types import Checkpoint
 from overtone.schedulers.asha import ASHAScheduler
-from overtone.testing.by_hand import Dictated
+from overtone.testing.manual_controller import Dictated
 from overtone.testing.trial_life import Perils
 from overtone.testing.world import World
 

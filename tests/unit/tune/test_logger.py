@@ -1,7 +1,7 @@
 """Loggers by the names that users import."""
 
 from overtone.experiment import Experiment
-from overtone.observers.callbacks import Callback
+from overtone.observers.callbacks.callback import Callback
 from overtone.tune.arguments import to_experiment
 from overtone.tune.logger import (
     DEFAULT_LOGGERS,

@@ -6,7 +6,7 @@ from overtone import tune
 from overtone.air import session as air_session
 from overtone.errors import TrainableError
 from overtone.tune import session
-from overtone.worker.current import activated
+from overtone.worker.session.current import activated
 
 
 class FakeSession:

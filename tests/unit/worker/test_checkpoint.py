@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from overtone.errors import StorageError
-from overtone.worker.checkpoint import Checkpoint
+from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 
 def test_it_is_a_directory(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from overtone.core.job import Job
 from overtone.errors import TrainableError
 from overtone.testing.fake_channel import FakeChannel, start
-from overtone.worker.current import activated, current, is_inside
-from overtone.worker.session import Session
+from overtone.worker.session.current import activated, current, is_inside
+from overtone.worker.session.session import Session
 
 
 def session() -> Session:

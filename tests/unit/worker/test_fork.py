@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from overtone.worker import fork, gpus, threads
+from overtone.worker import gpus, threads
+from overtone.worker.server import fork
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from overtone.errors import StorageError
-from overtone.worker import held_folders
+from overtone.worker.checkpoints import held_folders
 
 
 @pytest.fixture

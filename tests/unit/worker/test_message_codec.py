@@ -25,7 +25,7 @@ from overtone.worker.message_codec import (
     message_reader,
     read_message,
 )
-from overtone.worker.wire import decode, encode, event
+from overtone.worker.protocol import decode, encode, event
 
 CHECKPOINT = Checkpoint("t", 3, "file:///a/b", 10, True)
 MESSAGES: list[tuple[Vocabulary, Message]] = [

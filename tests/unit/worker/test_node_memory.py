@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from overtone.worker import control_groups
-from overtone.worker.node_memory import NodeMemory, memory_reader
+from overtone.worker.limits import control_groups
+from overtone.worker.limits.node_memory import NodeMemory, memory_reader
 
 MEMINFO = "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 400 kB\nBuffers: 10 kB\nCached: 200 kB\n"
 MACHINE = NodeMemory(600 * 1024, 1000 * 1024)

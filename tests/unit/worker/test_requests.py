@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from overtone.worker import requests
+from overtone.worker.server import requests
 
 
 def test_every_request_has_the_same_size() -> None:

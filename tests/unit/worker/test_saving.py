@@ -10,8 +10,8 @@ from overtone.core.types import Checkpoint
 from overtone.errors import StorageError, TrainableError
 from overtone.store.local import LocalStore
 from overtone.testing.folder_store import FolderStore
-from overtone.worker import saving
-from overtone.worker.checkpoint import Checkpoint as UserCheckpoint
+from overtone.worker.checkpoints import saving
+from overtone.worker.checkpoints.checkpoint import Checkpoint as UserCheckpoint
 
 
 def test_what_is_kept_comes_back_with_its_state(tmp_path: Path) -> None:

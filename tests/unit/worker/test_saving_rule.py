@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from overtone.worker.saving_rule import SavingRule
+from overtone.worker.checkpoints.saving_rule import SavingRule
 
 
 class Clock:

@@ -19,10 +19,10 @@ from overtone.core.types import Checkpoint as Reference
 from overtone.errors import NoRoomError, StorageError, TrainableError
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
-from overtone.worker.checkpoint import Checkpoint
-from overtone.worker.halted import TrialHalted
-from overtone.worker.session import Session
-from overtone.worker.wire import Order, decode
+from overtone.worker.checkpoints.checkpoint import Checkpoint
+from overtone.worker.protocol import Order, decode
+from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.session import Session
 
 
 class Clock:

@@ -12,8 +12,8 @@ from overtone.core.messages import NEVER
 from overtone.testing import faulty
 from overtone.testing.fake_channel import FakeChannel, start
 from overtone.testing.folder_store import FolderStore
-from overtone.worker.body import run_trial
-from overtone.worker.current import current
+from overtone.worker.server.run_trial import run_trial
+from overtone.worker.session.current import current
 
 
 class NoticedAt(FakeChannel):

@@ -9,7 +9,7 @@ import pytest
 from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
 from overtone.worker import threads, trial_channel
-from overtone.worker.surroundings import Surroundings
+from overtone.worker.server.driver_environment import Surroundings
 
 
 def start(amounts: Mapping[str, float], gpus: tuple[tuple[int, float], ...] = ()) -> Start:

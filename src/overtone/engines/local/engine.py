@@ -30,18 +30,18 @@ from overtone.core.messages import (
 from overtone.core.protocols import Engine
 from overtone.engines.discards import Discards
 from overtone.engines.local.capacity import Capacity
-from overtone.engines.local.crew import Crew
 from overtone.engines.local.exits import account_of, never_ran
-from overtone.engines.local.patience import Patience
+from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.process import Shape, TrialProcess
-from overtone.engines.local.warm import WarmServer
+from overtone.engines.local.process_pool import Crew
+from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
 from overtone.errors import MessageError, OvertoneError
-from overtone.worker import requests
 from overtone.worker.message_codec import Message
-from overtone.worker.wire import event as event_of
+from overtone.worker.protocol import event as event_of
+from overtone.worker.server import requests
 
 NODE = "local"
 _NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})

@@ -12,9 +12,9 @@ from overtone.core.messages import Event, Reported
 from overtone.engines.local.engine import NODE, Local
 from overtone.engines.local.payload import nameless_file, write_payload
 from overtone.engines.local.process import TrialProcess
-from overtone.worker import requests
 from overtone.worker.message_codec import Message
-from overtone.worker.wire import event as event_of
+from overtone.worker.protocol import event as event_of
+from overtone.worker.server import requests
 
 
 class LocalOnNodes:

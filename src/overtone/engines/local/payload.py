@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import IO, Any
 
 from overtone.core.job import Job
-from overtone.engines.local.blame import blame, unwrap
+from overtone.engines.local.pickle_error import blame, unwrap
 from overtone.errors import TrainableError
 from overtone.worker import threads
-from overtone.worker.surroundings import Surroundings, write_header
+from overtone.worker.server.driver_environment import Surroundings, write_header
 
 
 def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:

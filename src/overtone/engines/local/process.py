@@ -12,7 +12,7 @@ from overtone.engines.message_check import ResultCheck, check
 from overtone.errors import MessageError
 from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
 from overtone.worker.output import Lines
-from overtone.worker.wire import Order, order_frame
+from overtone.worker.protocol import Order, order_frame
 
 READ_BYTES = 1 << 18
 PRINT_BYTES = 1 << 16

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from overtone.core.resources import Bundle, Resources
-from overtone.engines.ray.groups import bundle_index, ray_amounts
+from overtone.engines.ray.placement_groups import bundle_index, ray_amounts
 from overtone.worker import gpus
 
 Devices = tuple[tuple[str, str], ...]

@@ -9,12 +9,12 @@ from itertools import count
 from typing import Any
 
 from overtone.core.messages import Start
-from overtone.engines.ray import connecting, memory
+from overtone.engines.ray import cluster_connection, memory
 from overtone.engines.ray.environment import options_of
-from overtone.engines.ray.groups import bundle_index, ray_amounts
 from overtone.engines.ray.lease import Lease
-from overtone.engines.ray.relay import Errand, relay
-from overtone.worker.tally import Amounts
+from overtone.engines.ray.node_agent import Errand, relay
+from overtone.engines.ray.placement_groups import bundle_index, ray_amounts
+from overtone.worker.limits.limit_usage import Amounts
 
 _NOT_INSTALLED = "Overtone is not installed there"
 
@@ -94,7 +94,7 @@ def keep_agent(node: str, errand: Errand, actor: Any) -> None:
 
 
 def _key(node: str, errand: Errand) -> tuple[str, str, str]:
-    return connecting.job_id(), node, repr(errand.job.runtime_env)
+    return cluster_connection.job_id(), node, repr(errand.job.runtime_env)
 
 
 def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amounts) -> tuple[Any, Any]:
@@ -119,7 +119,7 @@ def end(actor: Any) -> None:
     """Kill an actor's process, if it is still there."""
     import ray
 
-    if not connecting.is_connected():
+    if not cluster_connection.is_connected():
         return  # Ray would connect anew
     try:
         ray.kill(actor)
@@ -131,7 +131,7 @@ def is_done(reference: Any, within_s: float) -> bool:
     """Whether a task is over in time, and went well."""
     import ray
 
-    if not connecting.is_connected():
+    if not cluster_connection.is_connected():
         return False
     try:
         ray.get(reference, timeout=within_s)

@@ -10,8 +10,8 @@ from typing import Any
 
 from overtone.core.resources import Resources
 from overtone.engines.ray.accelerators import Devices, on_first_node, probes_of
-from overtone.engines.ray.groups import make_group, may_be_removed, nodes_of, remove_group
 from overtone.engines.ray.lease import Lease
+from overtone.engines.ray.placement_groups import make_group, may_be_removed, nodes_of, remove_group
 
 LOOK_EVERY_S = 0.01
 LOOK_AT = 8

@@ -33,22 +33,22 @@ from overtone.core.protocols import Engine
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
-from overtone.engines.ray import connecting
-from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray import cluster_connection
+from overtone.engines.ray.cluster_view import NodeFacts, Watch, capped, look
+from overtone.engines.ray.connection import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.environment import check_environment
 from overtone.engines.ray.fair_use import FairUse
-from overtone.engines.ray.figures import figures_of
 from overtone.engines.ray.head import Head
+from overtone.engines.ray.job_distribution import Sharing
 from overtone.engines.ray.leases import Leases
-from overtone.engines.ray.line import TOKEN_BYTES, Line, Port
+from overtone.engines.ray.metrics import figures_of
+from overtone.engines.ray.node_agent import Errand, OnNodes
 from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.options import most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
-from overtone.engines.ray.relay import Errand, OnNodes
-from overtone.engines.ray.sharing import Sharing
-from overtone.engines.ray.shortage import Shortage
+from overtone.engines.ray.pending_reasons import Shortage
+from overtone.engines.ray.state import Node, Trial
 from overtone.engines.ray.trials import Trials
-from overtone.engines.ray.watch import NodeFacts, Watch, capped, look
 from overtone.errors import OvertoneError
 from overtone.worker.message_codec import WRONG, Message
 
@@ -126,10 +126,10 @@ class Ray(Engine):
             raise OvertoneError("this Ray engine has run an experiment already: make another")
         self._job = job
         self._labels = self._shortage.labels = joined(self._labels, job.label_selector)
-        connecting.connect(self._address, self._runtime_env)
+        cluster_connection.connect(self._address, self._runtime_env)
         check_environment(job.runtime_env)
-        self._ray_job = connecting.job_id()
-        home, ip = connecting.driver_node()
+        self._ray_job = cluster_connection.job_id()
+        home, ip = cluster_connection.driver_node()
         token = secrets.token_bytes(TOKEN_BYTES)
         self._sharing = Sharing(job, ip, token, self._on_nodes, self._carries)
         self._loop.restart_clock(job.elapsed_s)
@@ -155,7 +155,7 @@ class Ray(Engine):
         )  # fmt: skip
         self._watch = Watch(self._wake_for(self._on_look), self._look)
         self._head = Head(
-            connecting.head_address(), lambda: self._watch.answered_at, self._say_soon, job.folder
+            cluster_connection.head_address(), lambda: self._watch.answered_at, self._say_soon, job.folder
         )
         found = self._watch.start()
         self._nodes.know(found)
@@ -271,7 +271,7 @@ class Ray(Engine):
     def _close(self, give_up_at: float) -> None:
         self._watch.stop()
         self._head.stop()
-        if connecting.is_connected():
+        if cluster_connection.is_connected():
             self._figures.close()
         self._trials.close()
         for line in list(self._lines):
@@ -288,7 +288,7 @@ class Ray(Engine):
 
     def _look(self) -> list[NodeFacts]:
         """What is there; called in a thread."""
-        if connecting.job_id() != self._ray_job:
+        if cluster_connection.job_id() != self._ray_job:
             self._wake_for(self._on_shutdown)()
             return []
         return look()

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from overtone.core.resources import Resources
-from overtone.engines.ray.claims import within
+from overtone.engines.ray.cluster_view import NodeFacts
 from overtone.engines.ray.leases import Leases
-from overtone.engines.ray.neighbours import Neighbours
 from overtone.engines.ray.nodes import Nodes
+from overtone.engines.ray.other_runs import Neighbours
 from overtone.engines.ray.register import Register
-from overtone.engines.ray.watch import NodeFacts
+from overtone.engines.ray.run_claims import within
 
 KEEP_S = 0.2
 """While others wait, resources that no trial needs are kept for the next one no longer than this."""

@@ -13,10 +13,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from overtone.core.resources import Bundle, Resources
-from overtone.engines.ray import connecting
+from overtone.engines.ray import cluster_connection
 from overtone.engines.ray.asked_leases import LOOK_EVERY_S, AskedLeases
-from overtone.engines.ray.groups import remove_group
 from overtone.engines.ray.lease import Lease
+from overtone.engines.ray.placement_groups import remove_group
 
 MOST_WANTED = 64
 """So many leases are asked for at once to show the autoscaler what is wanted."""
@@ -223,7 +223,7 @@ class Leases:
             except Empty:
                 pass
             try:
-                if not self._is_closed and connecting.is_connected() and self._asked.look():
+                if not self._is_closed and cluster_connection.is_connected() and self._asked.look():
                     self._wake()
             except Exception:
                 time.sleep(LOOK_EVERY_S)  # the head may be starting again; what runs goes on meanwhile

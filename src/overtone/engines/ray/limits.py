@@ -12,9 +12,9 @@ from threading import Event, Lock, Thread
 
 from overtone.core.messages import Start
 from overtone.core.trial_limits import TrialLimits
+from overtone.worker.limits.limit_usage import Amounts, Tally
+from overtone.worker.limits.limit_watch import KEEP_EVERY_S, LOOK_EVERY_S, Watch
 from overtone.worker.message_codec import Message
-from overtone.worker.tally import Amounts, Tally
-from overtone.worker.watch import KEEP_EVERY_S, LOOK_EVERY_S, Watch
 
 NOTHING: Amounts = (0.0, 0.0)
 

@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from overtone.worker.memory_guard import SCORE_GAP
-from overtone.worker.node_memory import memory_reader
+from overtone.worker.limits.memory_guard import SCORE_GAP
+from overtone.worker.limits.node_memory import memory_reader
 
 _OWN_SCORE = Path("/proc/self/oom_score_adj")
 

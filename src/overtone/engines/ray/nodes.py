@@ -9,11 +9,11 @@ from typing import Protocol
 
 from overtone.core.labels import is_match
 from overtone.engines.ray import agents
-from overtone.engines.ray.crowd import MOST_FAILURES, Node, name_of
+from overtone.engines.ray.cluster_view import NodeFacts, capped
+from overtone.engines.ray.connection import Line
 from overtone.engines.ray.leases import Leases
-from overtone.engines.ray.line import Line
-from overtone.engines.ray.relay import Errand
-from overtone.engines.ray.watch import NodeFacts, capped
+from overtone.engines.ray.node_agent import Errand
+from overtone.engines.ray.state import MOST_FAILURES, Node, name_of
 
 REASON_WITHIN_S = 0.5
 """Of an agent that is gone Ray says why, if the agent is not gone with its node."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from overtone.engines.ray import connecting
+from overtone.engines.ray import cluster_connection
 
 NAME = "overtone-runs-1"
 NAMESPACE = "overtone"
@@ -122,7 +122,7 @@ class Register:
 
     def _serve(self) -> None:
         heard_at = time.monotonic()
-        while not self._is_over and connecting.is_connected():
+        while not self._is_over and cluster_connection.is_connected():
             try:
                 self._converse(_register())
             except Exception:  # its driver has ended, or the head is starting again
@@ -136,7 +136,7 @@ class Register:
     def _converse(self, actor: Any) -> None:
         """Talk to the register until it is gone or this run is over."""
         version, listening = 0, None
-        while not self._is_over and connecting.is_connected():
+        while not self._is_over and cluster_connection.is_connected():
             if listening is None:
                 self._said = self._text
                 listening = actor.listen.remote(self._run, self._said, version)
@@ -151,7 +151,7 @@ class Register:
                 self._said = self._text
                 actor.say.remote(self._run, self._said)
             time.sleep(PAUSE_S)
-        if connecting.is_connected():
+        if cluster_connection.is_connected():
             _result(actor.say.remote(self._run, self._text), 1.0)
 
     def _hear(self, others: dict[str, str]) -> None:
@@ -170,10 +170,10 @@ def _register() -> Any:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    job = connecting.job_id()
+    job = cluster_connection.job_id()
     found = _registers.get(job)
     if found is None:
-        home, _ = connecting.driver_node()
+        home, _ = cluster_connection.driver_node()
         found = (
             ray.remote(Runs)
             .options(
@@ -190,7 +190,7 @@ def _register() -> Any:
 
 
 def _forget() -> None:
-    _registers.pop(connecting.job_id(), None)
+    _registers.pop(cluster_connection.job_id(), None)
 
 
 def _is_done(reference: Any) -> bool:

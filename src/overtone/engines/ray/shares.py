@@ -20,9 +20,9 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from overtone.core.fit import UNIT, Node, demands_of, fit, parts
+from overtone.core.placement import UNIT, Node, demands_of, fit, parts
 from overtone.core.resources import Bundle, Resources
-from overtone.engines.ray.claims import NOTHING_YET, Claim
+from overtone.engines.ray.run_claims import NOTHING_YET, Claim
 
 Amounts = Mapping[str, Mapping[str, float]]
 """By node (Ray's id) and resource name."""

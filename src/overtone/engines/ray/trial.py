@@ -14,16 +14,17 @@ from typing import Any, cast
 
 from overtone.core.job import Job
 from overtone.core.messages import Proceed, Start
-from overtone.engines.ray.carried import Carried
+from overtone.engines.ray.checkpoint_transfer import Carried
+from overtone.engines.ray.connection import call
 from overtone.engines.ray.limits import NOTHING, Held
-from overtone.engines.ray.line import call
+from overtone.engines.ray.node_agent import Errand, settle
 from overtone.engines.ray.prints import Prints
-from overtone.engines.ray.relay import Errand, settle
-from overtone.worker import held_folders, objects, output, threads
+from overtone.worker import output, shared_objects, threads
+from overtone.worker.checkpoints import held_folders
+from overtone.worker.limits.limit_usage import Amounts
 from overtone.worker.message_codec import Message
-from overtone.worker.tally import Amounts
+from overtone.worker.protocol import Nothing, Order, SocketChannel
 from overtone.worker.trial_channel import cpu_threads
-from overtone.worker.wire import Nothing, Order, SocketChannel
 
 _LENGTH = struct.Struct("<Q")
 
@@ -40,15 +41,15 @@ def run_trial(
     """
     import pickle
 
-    from overtone.worker import body
-    from overtone.worker.surroundings import Surroundings, explain
+    from overtone.worker.server import run_trial
+    from overtone.worker.server.driver_environment import Surroundings, explain
 
     channel = _Channel(call(errand.address, errand.token))
     channel.send(("hello", start.trial_id, start.attempt, os.getpid()))
     if errand.job.captures_output or errand.job.log_to_file is not None:
         is_cut = errand.job.log_to_file is None
         channel.at_end.callback(_Captured(channel, Prints(start.trial_id, name, os.getpid(), is_cut)).end)
-    channel.at_end.callback(objects.release_adopted)
+    channel.at_end.callback(shared_objects.release_adopted)
     try:
         shares = settle(errand, fetch)
         packed = BytesIO(fetch(errand.packed[not shares]))
@@ -63,7 +64,7 @@ def run_trial(
         if job.limits is not None:
             channel.held = Held(job.limits, start, used, channel.send)
             channel.at_end.callback(channel.held.end)
-        body.run_trial(channel, home, start)
+        run_trial.run_trial(channel, home, start)
     channel.close()
 
 

@@ -22,17 +22,17 @@ from overtone.core.resources import Resources
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check
 from overtone.engines.ray import agents, memory
-from overtone.engines.ray.crowd import Node, Trial
+from overtone.engines.ray.connection import Line
 from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.leases import Leases
 from overtone.engines.ray.limits import NOTHING, Used
-from overtone.engines.ray.line import Line
+from overtone.engines.ray.node_agent import Errand
 from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.output import Output
-from overtone.engines.ray.relay import Errand
+from overtone.engines.ray.state import Node, Trial
 from overtone.errors import MessageError, OvertoneError
 from overtone.worker.message_codec import Message
-from overtone.worker.wire import event
+from overtone.worker.protocol import event
 
 
 class Trials:

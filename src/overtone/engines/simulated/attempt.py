@@ -8,7 +8,7 @@ from overtone.core import messages as m
 from overtone.core.types import Config
 from overtone.engines.simulated.live import LiveTrial
 from overtone.engines.simulated.source import Curve
-from overtone.worker.saving_rule import SavingRule
+from overtone.worker.checkpoints.saving_rule import SavingRule
 
 
 class Attempt:

@@ -9,8 +9,8 @@ from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from overtone.core.json_encoder import encoder
-from overtone.worker.normalise import normalise
-from overtone.worker.wire import encode
+from overtone.worker.protocol import encode
+from overtone.worker.session.metrics import normalise
 
 PLAIN = frozenset({int, float, str, bool, type(None)})
 OWN = frozenset({

@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 from overtone.core.job import Job
 from overtone.core.messages import Start
-from overtone.worker import current
 from overtone.worker.message_codec import Message
-from overtone.worker.session import Session
-from overtone.worker.wire import NOTHING, Nothing, Order
+from overtone.worker.protocol import NOTHING, Nothing, Order
+from overtone.worker.session import current
+from overtone.worker.session.session import Session
 
 UNWIND_S = 10.0
 """How long a trial whose process is gone may take, in real time, to notice."""
@@ -116,7 +116,7 @@ class LiveTrial:
         self._goes.acquire()
 
     def _run(self) -> None:
-        from overtone.worker.body import run_trial
+        from overtone.worker.server.run_trial import run_trial
 
         try:
             run_trial(self, self._job, self._start, virtual=self.clock)

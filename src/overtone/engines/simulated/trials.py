@@ -23,8 +23,8 @@ from overtone.engines.simulated.live import LiveTrial
 from overtone.engines.simulated.source import Curve, wrong_point
 from overtone.engines.simulated.world import World
 from overtone.errors import OvertoneError
-from overtone.worker.saving_rule import SavingRule
-from overtone.worker.wire import event as event_of
+from overtone.worker.checkpoints.saving_rule import SavingRule
+from overtone.worker.protocol import event as event_of
 
 NODE = "simulated"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from overtone.errors import OvertoneError
 from overtone.tune.session import report
-from overtone.worker.checkpoint import Checkpoint
+from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 Metrics = str | Sequence[str] | Mapping[str, str] | None
 """A name, several, or {name to report: name in the library}; None for all."""

@@ -40,8 +40,8 @@ def validate_save_restore(
     Raises:
         TrainableError: It is no class trainable, or what it saved is not what it loads.
     """
+    from overtone.worker.checkpoints.saving import Restored
     from overtone.worker.class_trial import is_steppable, save_state, trainable_class
-    from overtone.worker.saving import Restored
 
     if not is_steppable(trainable_cls):
         raise TrainableError(f"validate_save_restore takes a class with step(), not {trainable_cls!r}")

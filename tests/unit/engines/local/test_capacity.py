@@ -7,7 +7,7 @@ import pytest
 from overtone.engines.local import capacity
 from overtone.engines.local.capacity import Capacity
 from overtone.errors import ResourceError
-from overtone.worker import control_groups
+from overtone.worker.limits import control_groups
 
 
 def test_declared_amounts() -> None:

@@ -14,7 +14,7 @@ from overtone.core.job import Job
 from overtone.engines.local import payload
 from overtone.engines.local.payload import write_payload
 from overtone.errors import TrainableError
-from overtone.worker.surroundings import load_job, take_over
+from overtone.worker.server.driver_environment import load_job, take_over
 
 
 def train(config: Any) -> str:

@@ -9,7 +9,7 @@ from overtone.core.messages import Halt
 from overtone.core.types import Checkpoint
 from overtone.engines.local.process import PRINT_BYTES, Stream, TrialProcess
 from overtone.worker.message_codec import message_frame
-from overtone.worker.wire import order_reader
+from overtone.worker.protocol import order_reader
 
 
 class Line:

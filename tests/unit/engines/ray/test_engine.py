@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from overtone.engines.ray import connecting, engine
+from overtone.engines.ray import cluster_connection, engine
 from overtone.errors import OvertoneError
 
 
@@ -15,7 +15,7 @@ def test_ray_that_was_shut_down_under_a_run_is_an_error_that_says_so(monkeypatch
     mine = engine.Ray(nothing)
     mine._ray_job = "01000000"
     for now in ("", "02000000"):  # gone, and another by now
-        monkeypatch.setattr(connecting, "job_id", lambda now=now: now)
+        monkeypatch.setattr(cluster_connection, "job_id", lambda now=now: now)
         assert mine._look() == []
         with pytest.raises(OvertoneError, match=r"Ray was shut down in this process .*resume it"):
             mine._calls.popleft()()

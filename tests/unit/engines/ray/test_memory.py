@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from overtone.engines.ray import memory
-from overtone.worker.node_memory import NodeMemory
+from overtone.worker.limits.node_memory import NodeMemory
 
 
 @pytest.fixture(autouse=True)

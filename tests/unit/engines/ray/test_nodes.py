@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from overtone.engines.ray import nodes as module
-from overtone.engines.ray.crowd import MOST_FAILURES, Node
+from overtone.engines.ray.cluster_view import NodeFacts
 from overtone.engines.ray.nodes import Nodes
-from overtone.engines.ray.watch import NodeFacts
+from overtone.engines.ray.state import MOST_FAILURES, Node
 
 UNAVAILABLE = "ActorUnavailableError: The actor is temporarily unavailable: RpcError: rpc_code: 14"
 DIED = "ActorDiedError: The actor died because its node has died."

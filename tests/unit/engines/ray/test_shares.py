@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from overtone.core.resources import Resources
-from overtone.engines.ray.claims import NOTHING_YET, Claim
+from overtone.engines.ray.run_claims import NOTHING_YET, Claim
 from overtone.engines.ray.shares import allow, dominant_share, targets
 
 CPU = Resources.of({"cpu": 1})

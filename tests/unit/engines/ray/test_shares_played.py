@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from overtone.core.fit import demands_of, fit
+from overtone.core.placement import demands_of, fit
 from overtone.core.resources import Resources
-from overtone.engines.ray.claims import NOTHING_YET, Claim
+from overtone.engines.ray.run_claims import NOTHING_YET, Claim
 from overtone.engines.ray.shares import allow, dominant_share, node_of, total_of
 
 CPU = Resources.of({"cpu": 1})

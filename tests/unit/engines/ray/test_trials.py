@@ -12,10 +12,10 @@ import pytest
 from overtone.core.messages import Ended, Halt, Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.loop import Loop
-from overtone.engines.ray.crowd import Node
+from overtone.engines.ray.cluster_view import NodeFacts
 from overtone.engines.ray.lease import Lease
+from overtone.engines.ray.state import Node
 from overtone.engines.ray.trials import Trials
-from overtone.engines.ray.watch import NodeFacts
 from overtone.errors import OvertoneError
 
 CPU = Resources.of({"cpu": 1})

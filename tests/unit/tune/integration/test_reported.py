@@ -5,7 +5,7 @@ import pytest
 from overtone.errors import OvertoneError
 from overtone.tune.integration import lightgbm
 from overtone.tune.integration.reported import chosen
-from overtone.worker.current import activated
+from overtone.worker.session.current import activated
 
 LOGS = {"loss": 0.5, "val_loss": 0.25}
 

@@ -1,0 +1,124 @@
+"""`overtone resume PATH`: run the recorded command again, so that it goes on with the experiment."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from shlex import join, quote
+from typing import TYPE_CHECKING, Any
+
+from overtone.cli.arguments import Arguments, add_dir, add_json
+from overtone.cli.exit_codes import OK, NotFoundError
+
+if TYPE_CHECKING:
+    from overtone.cli.recorded_command import Rerun
+
+Execute = Callable[[str, Sequence[str], Mapping[str, str]], Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be written after `overtone resume`."""
+    parser.add_argument(
+        "experiment", metavar="PATH", help="the experiment's folder, its name below DIR, or a url"
+    )
+    parser.epilog = "overtone resume PATH -- COMMAND ... runs COMMAND, not the recorded one."
+    add_dir(parser)
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="also where the experiment is finished: a script that asks for more trials goes on with it",
+    )
+    parser.add_argument(
+        "-y", "--yes", action="store_true", help="also where the folder belongs to another user"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be run, and do not run it")
+    add_json(parser)
+
+
+def run(args: Arguments, execute: Execute | None = None) -> int:
+    """Become the recorded command.
+
+    Args:
+        execute: Does that: takes a program, its arguments and its environment, as `os.execvpe`.
+
+    Raises:
+        NotFoundError: It cannot be resumed; the message says why and what to do.
+    """
+    from overtone.run.resume.target import ENVIRONMENT
+
+    path, rerun, facts = _planned(args)
+    _tell(args, path, rerun, facts)
+    if args.dry_run:
+        return OK
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.chdir(rerun.directory)
+    become = execute if execute is not None else os.execvpe
+    become(rerun.command[0], list(rerun.command), {**os.environ, ENVIRONMENT: path})
+    return OK
+
+
+def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
+    """Where the experiment lies, what will be run, and what is known of it."""
+    from overtone.cli.index import Index
+    from overtone.cli.lookup import journal_of
+    from overtone.cli.overview import overview, place_of
+    from overtone.cli.recorded_command import again, newest_driver
+
+    journal = journal_of(args.experiment, args.dir)
+    path = place_of(journal)
+    with Index() as index:
+        facts = overview(journal, index)
+    driver = facts["driver"]
+    if driver is not None:
+        who = "a process" if driver["pid"] is None else f"process {driver['pid']} on {driver['hostname']}"
+        raise NotFoundError(f"{path} is running: {who} is at work on it")
+    if facts["state"] == "finished" and not args.force:
+        raise NotFoundError(
+            f"{path} is finished, so there is nothing to resume; with --force its script is run again, and "
+            "goes on where it asks for more trials (a larger num_samples) or tries failed ones again"
+        )
+    rerun = again(newest_driver(journal), path, args.rest)
+    if not args.rest and not args.yes:
+        _check_owner(journal, rerun)
+    return path, rerun, facts
+
+
+def _check_owner(journal: Path, rerun: Rerun) -> None:
+    """Run nothing that somebody else wrote down, unless the user says so.
+
+    Raises:
+        NotFoundError: The journal is another user's, or names no Python to run.
+    """
+    name = os.path.basename(rerun.command[0]).lower()
+    shown = f"the recorded command is: cd {quote(rerun.directory)} && {join(rerun.command)}"
+    if hasattr(os, "getuid") and journal.stat().st_uid != os.getuid():
+        raise NotFoundError(f"{journal} belongs to another user, and {shown}; add --yes to run it")
+    if rerun.command[0] != sys.executable and not name.startswith(("python", "pypy")):
+        raise NotFoundError(f"{rerun.command[0]!r} is no Python, and {shown}; add --yes to run it")
+
+
+def _tell(args: Arguments, path: str, rerun: Rerun, facts: dict[str, Any]) -> None:
+    if args.json:
+        from overtone.cli.json_output import write_json
+
+        plan = {"path": path, "command": rerun.command, "directory": rerun.directory, "experiment": facts}
+        write_json(plan)
+        return
+    import platform
+
+    from overtone.cli.overview import counted
+    from overtone.cli.tables import say
+
+    results = f"{facts['results']} result{'' if facts['results'] == 1 else 's'}"
+    of = f" of {facts['planned']}" if facts["planned"] not in (None, facts["trials"]) else ""
+    trials = f"{facts['trials']}{of} trials ({counted(facts['statuses'])})"
+    say(f"resuming {facts['name']}: {trials}, {results}")
+    for note in rerun.notes:
+        say(note, "yellow")
+    if rerun.hostname not in ("", platform.node()):
+        say(f"it ran on {rerun.hostname}, this is {platform.node()}", "yellow")
+    say(f"in {rerun.directory}: {join(rerun.command)}")

@@ -1,0 +1,219 @@
+"""`overtone show EXP [TRIAL]`: an experiment and its trials, or one trial."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from overtone.cli.arguments import Arguments, add_experiment, add_goal, add_json, positive
+from overtone.cli.exit_codes import OK
+
+if TYPE_CHECKING:
+    from overtone.analysis import ExperimentAnalysis, RecordedTrial
+
+_ROWS = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be written after `overtone show`."""
+    add_experiment(parser)
+    parser.add_argument("trial", metavar="TRIAL", nargs="?", help="show this trial only")
+    parser.add_argument("-n", type=positive, metavar="N", help=f"so many trials ({_ROWS}); 0: all")
+    order = parser.add_mutually_exclusive_group()
+    order.add_argument("--newest", action="store_true", help="the newest trials first, not the best")
+    order.add_argument("--failed", action="store_true", help="failed trials only")
+    add_goal(parser)
+    add_json(parser)
+
+
+def run(args: Arguments) -> int:
+    """Show it."""
+    from overtone.cli.index import Index
+    from overtone.cli.lookup import analysis_of, journal_of, trial_id
+    from overtone.cli.overview import overview
+    from overtone.cli.ranking import goal_of
+
+    journal = journal_of(args.experiment, args.dir)
+    with Index() as index:
+        facts = overview(journal, index)
+    analysis, trials = analysis_of(journal, args.metric, args.mode)
+    metric, mode = goal_of(analysis, args.metric, args.mode)
+    facts = {**facts, "metric": metric, "mode": mode, "best": _best(analysis, trials, metric, mode)}
+    is_running = facts["driver"] is not None
+    if args.trial is not None:
+        wanted = trial_id(args.trial, (one.trial_id for one in trials), journal.parent)
+        _show_trial(next(one for one in trials if one.trial_id == wanted), metric, is_running, args.json)
+        return OK
+    ordered = _ordered(analysis, trials, metric, mode, args)
+    if args.json:
+        from overtone.cli.json_output import write_json
+        from overtone.cli.trial_rows import trial_data
+
+        kept = ordered[: args.n] if args.n else ordered
+        header = analysis.runner_data()
+        write_json({
+            **facts,
+            "seed": header.get("seed"),
+            "command": header.get("command"),
+            "directory": header.get("directory"),
+            "parts": header.get("parts"),
+            "trial_list": [trial_data(one, is_running, metric) for one in kept],
+        })  # fmt: skip
+        return OK
+    _show(facts, analysis.runner_data(), trials)
+    _show_table(ordered, _ROWS if args.n is None else args.n, trials, metric, is_running)
+    return OK
+
+
+def _best(
+    analysis: ExperimentAnalysis, trials: list[RecordedTrial], metric: str | None, mode: str | None
+) -> dict[str, Any] | None:
+    from overtone.cli.ranking import ranking
+
+    ranked = ranking(analysis, trials, metric, mode)
+    return {"trial_id": ranked[0][1].trial_id, "value": ranked[0][0]} if ranked else None
+
+
+def _ordered(
+    analysis: ExperimentAnalysis,
+    trials: list[RecordedTrial],
+    metric: str | None,
+    mode: str | None,
+    args: Arguments,
+) -> list[RecordedTrial]:
+    from overtone.cli.ranking import ranking
+
+    if args.failed:
+        return [one for one in trials if one.num_failures or one.status == "ERROR"]
+    if args.newest:
+        return trials[::-1]
+    best = [one for _, one in ranking(analysis, trials, metric, mode)]
+    known = {one.trial_id for one in best}
+    return [*best, *(one for one in trials if one.trial_id not in known)]
+
+
+def _show(facts: dict[str, Any], header: dict[str, Any], trials: list[RecordedTrial]) -> None:
+    from overtone.cli.overview import counted
+    from overtone.cli.sizes import bytes_shown
+    from overtone.cli.tables import show_facts
+    from overtone.observers.display.plain_text import duration, number
+
+    best = facts["best"]
+    of = f" of {facts['planned']} planned" if facts["planned"] not in (None, facts["trials"]) else ""
+    results = f"{facts['results']} result{'' if facts['results'] == 1 else 's'}"
+    show_facts([
+        ("experiment", facts["name"]),
+        ("state", _state(facts)),
+        ("to go on", f"overtone resume {_quoted(facts['path'])}" if facts["is_resumable"] else ""),
+        ("trainable", facts["trainable"]),
+        ("trials", f"{facts['trials']}{of}: {counted(facts['statuses'])}; {results}"),
+        ("best", "" if best is None else f"{facts['metric']}={number(best['value'])} by {best['trial_id']}"),
+        ("goal", "" if facts["metric"] is None else f"{facts['mode']} {facts['metric']}"),
+        ("scheduler", _part(header, "scheduler")),
+        ("searcher", _part(header, "searcher")),
+        ("started", _started(facts)),
+        ("ran for", duration(facts["duration_s"])),
+        ("command", _command(header)),
+        ("folder", f"{facts['path']} ({bytes_shown(facts['size_bytes'])})"),
+    ])  # fmt: skip
+
+
+def _state(facts: dict[str, Any]) -> str:
+    if facts["driver"] is not None:
+        if facts["driver"]["pid"] is None:
+            return "running"
+        return f"running: process {facts['driver']['pid']} on {facts['driver']['hostname']}"
+    return str(facts["state"])
+
+
+def _started(facts: dict[str, Any]) -> str:
+    from overtone.cli.json_output import at_home
+
+    times = f", and resumed {facts['runs'] - 1} times" if facts["runs"] > 2 else ""
+    return at_home(facts["started"]) + (", and resumed once" if facts["runs"] == 2 else times)
+
+
+def _part(header: dict[str, Any], name: str) -> str:
+    parts = header.get("parts")
+    part = parts.get(name) if isinstance(parts, dict) else None
+    if isinstance(part, dict):
+        part = part.get("path", "")
+    return str(part or "").rsplit(".", 1)[-1]
+
+
+def _command(header: dict[str, Any]) -> str:
+    command = header.get("command")
+    return " ".join(_quoted(str(one)) for one in command) if isinstance(command, list) else ""
+
+
+def _quoted(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)
+
+
+def _show_table(
+    ordered: list[RecordedTrial],
+    rows: int,
+    trials: list[RecordedTrial],
+    metric: str | None,
+    is_running: bool,
+) -> None:
+    from overtone.cli.tables import say, show_table
+    from overtone.cli.trial_rows import parameter_names, table_columns, table_row
+
+    if not ordered:
+        return
+    shown = ordered[:rows] if rows else ordered
+    parameters = parameter_names(trials)
+    say()
+    show_table(
+        table_columns(parameters, metric),
+        [table_row(one, parameters, metric, is_running) for one in shown],
+    )
+    if len(shown) < len(ordered):
+        say(f"... {len(ordered) - len(shown)} more: -n 0 shows all", "dim")
+
+
+def _show_trial(trial: RecordedTrial, metric: str | None, is_running: bool, as_json: bool) -> None:
+    from overtone.cli.trial_rows import trial_data
+
+    saved = [{"path": one.path, "training_iteration": ref.t} for one, ref in _saved(trial)]
+    data = {
+        **trial_data(trial, is_running, metric),
+        "last_result": trial.last_result or None,
+        "checkpoints": saved,
+        "traceback": trial.traceback or None,
+    }
+    if as_json:
+        from overtone.cli.json_output import write_json
+
+        write_json(data)
+        return
+    from overtone.analysis.frames import flatten
+    from overtone.cli.tables import say, show_facts
+    from overtone.cli.trial_rows import in_short, parameter_shown
+    from overtone.core.goal import OWN_FIELDS
+    from overtone.observers.display.plain_text import duration, show
+
+    reported = flatten({**trial.last_result, "config": None})
+    seconds = data["time_total_s"]
+    took = f" in {duration(seconds)}" if isinstance(seconds, (int, float)) else ""
+    show_facts([
+        ("trial", f"{trial.trial_id} (index {trial.index})"),
+        ("status", data["status"]),
+        ("why", in_short(trial)),
+        *((f"config {name}", parameter_shown(one)) for name, one in flatten(trial.config).items()),
+        *((f"last {name}", show(one)) for name, one in reported.items() if name not in OWN_FIELDS),
+        ("results", f"{trial.num_results}{took}"),
+        ("checkpoint", saved[-1]["path"] if saved else ""),
+        ("folder", trial.local_path),
+    ])  # fmt: skip
+    if trial.traceback:
+        say()
+        for line in trial.traceback.rstrip().split("\n"):
+            say(line)
+
+
+def _saved(trial: RecordedTrial) -> list[tuple[Any, Any]]:
+    return [(trial.opened(one), one) for one in trial.references()]

@@ -1,0 +1,120 @@
+"""What the records of an experiment have to tell, as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from overtone.analysis.aim import recorded_goal, recorded_objectives
+from overtone.core import messages as m
+from overtone.core.goal import Goal
+from overtone.errors import GoalError
+from overtone.observers.display.display_context import ConsoleFacts
+from overtone.observers.display.plain_text import clean
+from overtone.observers.display.progress import Progress
+from overtone.observers.display.sentences import ended, parameters, reported
+
+_RULED = {
+    "pause": "is paused",
+    "restart": "is restarted",
+    "continue": "goes on with another config",
+}
+
+
+class Line(NamedTuple):
+    """A line: its record, what it is about, and how to say it."""
+
+    record: m.Record
+    kind: str
+    trial_id: str | None
+    say: Callable[[], str]
+
+
+class Telling:
+    """Follows the records of an experiment.
+
+    Args:
+        name, folder: Of the experiment.
+        header: The first record of its journal.
+        tells_results: Whether each result has a line.
+
+    Attributes:
+        progress: How far the experiment is.
+    """
+
+    def __init__(self, name: str, folder: str, header: dict[str, Any], tells_results: bool = True) -> None:
+        parts = header.get("parts")
+        metric, mode = recorded_goal(header)
+        limits = parts.get("limits") if isinstance(parts, dict) else None
+        planned = limits.get("total") if isinstance(limits, dict) else None
+        facts = ConsoleFacts(
+            name=name,
+            folder=folder,
+            engine_line="",
+            clock=lambda: 0.0,
+            metric=metric,
+            mode=mode,
+            limits=recorded_objectives(header),
+            total=lambda: planned if isinstance(planned, int) else None,
+        )
+        self.progress = Progress(facts, keeps_results=True)
+        self._tells_results = tells_results
+
+    def lines(self, record: m.Record) -> Iterator[Line]:
+        """What a record has to tell."""
+        progress, event = self.progress, record.event
+        if type(event) is m.Reported and progress.facts.metric is None:
+            self._aim(event.metrics)
+        progress.apply(record)
+        if self._tells_results:
+            for row, result in progress.results:
+                yield Line(record, "result", row.id, partial(reported, progress, row, result))
+        if record.choices or type(event) is not m.Reported:
+            yield from self._others(record)
+        progress.clear_news()
+
+    def _others(self, record: m.Record) -> Iterator[Line]:
+        progress, event = self.progress, record.event
+        if isinstance(event, m.Started):
+            yield Line(record, "started", event.trial_id, partial(self._started, event))
+        elif isinstance(event, m.Resumed):
+            yield Line(record, "resumed", None, lambda: "a new driver goes on with the experiment")
+        elif isinstance(event, m.Interrupted):
+            yield Line(record, "interrupted", None, lambda: "interrupted: trials save and end")
+        for choice in record.choices:
+            if isinstance(choice, m.Ruled) and choice.what in _RULED:
+                yield Line(record, "ruled", choice.trial_id, partial(_ruled, choice))
+            elif isinstance(choice, m.Moved) and choice.status == "PENDING" and choice.error:
+                yield Line(record, "failed", choice.trial_id, partial(_failed, choice))
+        for ending in progress.endings:
+            text = ended(progress, ending, progress.n_ended)
+            yield Line(record, "ended", ending.row.id, partial(str, text))
+        for note in progress.notes:
+            yield Line(record, "note", None, partial("note: {}".format, clean(note)))
+
+    def _aim(self, metrics: Any) -> None:
+        """The goal that the run takes from its first result, where nobody named one."""
+        goal, facts = Goal(), self.progress.facts
+        try:
+            goal.infer(metrics)
+        except GoalError:
+            return
+        facts.metric, facts.mode = goal.metric, goal.mode
+
+    def _started(self, event: m.Started) -> str:
+        shown = parameters(self.progress, self.progress.table.rows[event.trial_id].config)
+        state = f" from iteration {event.restored.t}" if event.restored is not None else ""
+        again = f", attempt {event.attempt + 1}" if event.attempt else ""
+        return f"{clean(event.trial_id)} started{state}{again}{f' ({shown})' if shown else ''}"
+
+
+def _ruled(ruled: m.Ruled) -> str:
+    whose = f" from the state of {clean(ruled.source)}" if ruled.source else ""
+    by = f" by {clean(ruled.why.rule)}" if ruled.why is not None else ""
+    return f"{clean(ruled.trial_id)} {_RULED[ruled.what]}{whose}{by}"
+
+
+def _failed(moved: m.Moved) -> str:
+    error = clean(moved.error.strip().split("\n", 1)[0])
+    return f"{clean(moved.trial_id)} failed and is tried again: {error}"

@@ -1,0 +1,151 @@
+"""From what users call an experiment or a trial to the thing itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from overtone.analysis.location import JOURNAL, located
+from overtone.cli.exit_codes import NotFoundError
+from overtone.errors import StorageError
+from overtone.store.files import is_url
+
+if TYPE_CHECKING:
+    from overtone.analysis import ExperimentAnalysis, RecordedTrial
+
+RESULTS = "~/overtone_results"
+_MOST_LISTED = 8
+
+
+def results_folder(given: str | None) -> Path:
+    """Where experiments are looked up by name."""
+    return Path(given if given is not None else RESULTS).expanduser().absolute()
+
+
+def journal_of(name: str, directory: str | None = None) -> Path:
+    """The journal of the experiment that `name` means.
+
+    Args:
+        name: A folder, a journal, a URL, or a name (or the beginning of one) below `directory`.
+        directory: By default `~/overtone_results`.
+
+    Raises:
+        NotFoundError: There is none, or more than one is meant.
+    """
+    if is_url(name):
+        return _fetched(name)
+    name = name.removeprefix("file://")
+    results = results_folder(directory)
+    is_name = os.sep not in name.rstrip(os.sep) and name not in (".", "..", "~")
+    try:
+        return located(name)
+    except StorageError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        if is_name:
+            found = _below(results, name.rstrip(os.sep))
+            if found is not None:
+                return found
+            if not os.path.lexists(name):
+                raise NotFoundError(_unknown(name, results)) from None
+        elif not os.path.lexists(os.path.expanduser(name)):
+            given = Path(name).expanduser().absolute()
+            found = _below(given.parent, given.name)
+            if found is not None:
+                return found
+        raise NotFoundError(str(error)) from None
+
+
+def _fetched(url: str) -> Path:
+    """The journal at a URL, brought to this machine."""
+    try:
+        return located(url)
+    except StorageError as error:
+        if "damaged" in str(error):
+            raise
+        raise NotFoundError(str(error)) from None
+
+
+def _below(results: Path, name: str) -> Path | None:
+    """The journal of the experiment below `results` whose name is, or begins with, `name`."""
+    if (results / name / JOURNAL).is_file():
+        return results / name / JOURNAL
+    names = [one for one in experiment_names(results) if one.startswith(name)]
+    if len(names) > 1:
+        raise NotFoundError(f"{name!r} may be {_listed(names)}, below {results}: write more of the name")
+    return results / names[0] / JOURNAL if names else None
+
+
+def _unknown(name: str, results: Path) -> str:
+    from difflib import get_close_matches
+
+    names = experiment_names(results)
+    near = get_close_matches(name, names, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    there = f"{results} has {_listed(names)}" if names else f"{results} has none"
+    return f"there is no experiment {name!r}: {there}{hint}"
+
+
+def experiment_names(folder: Path) -> list[str]:
+    """The folders below `folder` that are experiments, the newest by name last."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [one.name for one in entries if _is_experiment(one)]
+    except OSError:
+        return []
+    return sorted(names)
+
+
+def _is_experiment(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir() and os.path.isfile(os.path.join(entry.path, JOURNAL))
+    except OSError:
+        return False
+
+
+def analysis_of(
+    journal: Path, metric: str | None = None, mode: str | None = None
+) -> tuple[ExperimentAnalysis, list[RecordedTrial]]:
+    """What was found, and every trial.
+
+    Raises:
+        StorageError: The journal cannot be read, or is damaged.
+    """
+    from overtone.analysis import ExperimentAnalysis
+
+    analysis = ExperimentAnalysis(journal, metric, mode)
+    return analysis, analysis.trials
+
+
+def trial_id(wanted: str, ids: Iterable[str], folder: Path) -> str:
+    """The id of the trial that `wanted` means: an id, how only one begins or ends, or an index.
+
+    Args:
+        ids: All ids, in the order of creation.
+
+    Raises:
+        NotFoundError: There is none, or more than one is meant.
+    """
+    known = list(ids)
+    wanted = wanted.rstrip(os.sep)
+    name = os.path.basename(wanted)
+    if name in known:
+        return name
+    if wanted.isdecimal() and len(wanted) <= len(str(len(known))) and int(wanted) < len(known):
+        return known[int(wanted)]
+    found = [one for one in known if one.startswith(name)] or [
+        one for one in known if one.endswith(f"_{name}")
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotFoundError(f"{wanted!r} may be {_listed(found)}: write more of the id")
+    there = f"it has {_listed(known)}" if known else "it has none yet"
+    raise NotFoundError(f"experiment {folder} has no trial {wanted!r}: {there}")
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,121 @@
+"""The command that an experiment was run with, made ready to be run again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from overtone.cli.exit_codes import NotFoundError
+from overtone.errors import StorageError
+from overtone.journal.header import header
+from overtone.journal.reader import Lines
+from overtone.journal.text import loads
+
+_KERNELS = ("ipykernel", "colab_kernel_launcher", "ipython", "jupyter")
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What will be run.
+
+    Attributes:
+        command: The program and its arguments.
+        directory: Where.
+        hostname: Of the machine on which it ran.
+        notes: What is not as it was.
+    """
+
+    command: tuple[str, ...]
+    directory: str
+    hostname: str
+    notes: tuple[str, ...] = ()
+
+
+def newest_driver(journal: Path) -> dict[str, Any]:
+    """What the newest driver noted of itself: command, directory, hostname.
+
+    Raises:
+        StorageError: The journal cannot be read, or is damaged.
+    """
+    facts: dict[str, Any] = {}
+    for body in Lines(journal):
+        if b'"e":"driver"' in body[:40] or not facts:
+            facts = {**(facts or header(journal)), **loads(body.decode() + "}")}
+    if not facts:
+        raise StorageError(f"{journal} holds no complete header: nothing was recorded; start anew")
+    return facts
+
+
+def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
+    """How to run it again.
+
+    Args:
+        facts: See `newest_driver`.
+        path: The experiment, for messages.
+        given: A command to take instead of the recorded one.
+
+    Raises:
+        NotFoundError: It cannot be run again; the message says what to do.
+    """
+    directory, hostname = str(facts.get("directory", "")), str(facts.get("hostname", ""))
+    if given:
+        return Rerun(tuple(given), os.getcwd(), hostname)
+    recorded = facts.get("command")
+    if (
+        not isinstance(recorded, list)
+        or len(recorded) < 2
+        or not all(isinstance(one, str) for one in recorded)
+    ):
+        raise NotFoundError(f"no command is on record that could be run again; {_advice(path)}")
+    _check_repeatable(recorded, path)
+    if not os.path.isdir(directory):
+        raise NotFoundError(f"it ran in {directory!r}, which is not there; {_advice(path)}")
+    script = os.path.join(directory, recorded[1])
+    if not os.path.isfile(script):
+        raise NotFoundError(f"its script {script!r} is not there; {_advice(path)}")
+    python, notes = recorded[0], []
+    if not os.access(os.path.join(directory, python), os.X_OK):
+        notes.append(f"{python} is not there: taking {sys.executable}")
+        python = sys.executable
+    return Rerun((python, *_program(recorded[1]), *recorded[2:]), directory, hostname, tuple(notes))
+
+
+def _check_repeatable(recorded: Sequence[str], path: str) -> None:
+    first = recorded[1]
+    name = os.path.basename(first).lower()
+    if any(kernel in first.lower() for kernel in _KERNELS[:2]) or name.startswith(_KERNELS[2:]):
+        raise NotFoundError(f"it was run in a notebook or in IPython: {_advice(path, 'there')}")
+    if first == "-c":
+        raise NotFoundError(f"it was run with `python -c`, and its code is not on record; {_advice(path)}")
+    if first in ("", "-"):
+        what = "typed into Python" if first == "" else "read from standard input (`python -`)"
+        raise NotFoundError(f"its script was {what}, and is not on record; {_advice(path)}")
+
+
+def _advice(path: str, where: str = "in your script") -> str:
+    name = os.path.basename(path.rstrip("/"))
+    return (
+        f'call Tuner.restore("{path}", trainable) {where}, or tune.run(..., name="{name}", resume=True); '
+        f"or name the command: overtone resume {path} -- python my_script.py"
+    )
+
+
+def _program(script: str) -> tuple[str, ...]:
+    """How Python is told to run the script: as a module where it was one (`python -m package.module`).
+
+    Python gives such a script its whole path, and it lies in a package, whose imports work
+    only so.
+    """
+    path = Path(script)
+    if not path.is_absolute() or not (path.parent / "__init__.py").is_file():
+        return (script,)
+    names = [] if path.stem == "__main__" else [path.stem]
+    folder = path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return ("-m", ".".join(names))

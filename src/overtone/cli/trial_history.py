@@ -1,0 +1,266 @@
+"""What happened to one trial, step by step, from the journal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from overtone.cli.rung_standings import Place, Standings
+from overtone.core import messages as m
+from overtone.core.goal import lookup
+from overtone.core.types import Why
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import PLAIN_REPORT
+from overtone.journal.reader import Lines
+from overtone.journal.text import LazyMetrics
+
+_RUNG = re.compile(rb'"rung":([-+.e\d]+)')
+_OF_ALL = re.compile(rb'\{"n":\d+,"e":"(?:resumed|interrupted)"')
+
+
+@dataclass(slots=True)
+class Step:
+    """One thing that happened to a trial.
+
+    Attributes:
+        n: The number of its record in the journal.
+        time: When, in seconds that the experiment had run.
+        kind: "created", "started", "passed" a rung, "ruled", "saved", "ended", "waits", "asked",
+            "cloned" by another, "resumed" or "interrupted" with the whole experiment.
+        text: A sentence of it.
+        t: The training_iteration, where there is one.
+        decision: What was decided: "stop", "pause", "restart", "save", "continue".
+        why: The reason, as the journal has it.
+        value: The metric then.
+        cutoff: What it took to go on, as the metric.
+        rank, of: The place among those that were compared.
+        competitors: Those, best first, the trial itself among them.
+        source: The trial whose state it went on from.
+    """
+
+    n: int
+    time: float
+    kind: str
+    text: str
+    t: float | None = None
+    decision: str | None = None
+    why: Why | None = None
+    value: float | None = None
+    cutoff: float | None = None
+    rank: int | None = None
+    of: int | None = None
+    competitors: list[Place] = field(default_factory=list)
+    source: str | None = None
+
+
+class Story:
+    """Reads the journal and tells of one trial.
+
+    Args:
+        journal: Of the experiment.
+        trial_id: The trial.
+        metric, mode: What is optimised, where it is known.
+        clock: The scheduler's `time_attr`.
+
+    Attributes:
+        steps: What happened, in order.
+        is_ruled: Whether a scheduler or a stopper ever ruled on it.
+    """
+
+    def __init__(
+        self, journal: Path, trial_id: str, metric: str | None, mode: str | None, clock: str
+    ) -> None:
+        self.steps: list[Step] = []
+        self.is_ruled = False
+        self._journal, self._id = journal, trial_id
+        self._metric, self._mode, self._clock = metric, mode or "max", clock
+        self._value: float | None = None
+        self._t: int | None = None
+        self._told: Why | None = None
+        self._n_redone = 0
+        rungs: set[float] = set()
+        for body, record in self._own(rungs):
+            if record is not None:
+                self._take(record)
+            else:
+                found = PLAIN_REPORT.match(body)
+                assert found is not None  # _own decodes all other lines
+                self._report(int(found[5]), LazyMetrics(body[found.end() :]))
+        if rungs and metric is not None:
+            self._compare(sorted(rungs), metric)
+
+    def _own(self, rungs: set[float]) -> Iterator[tuple[bytes, m.Record | None]]:
+        """The lines that name the trial, or are about all; decoded unless they are plain reports."""
+        name, decode = self._id.encode(), Codec().decode
+        for body in Lines(self._journal):
+            rungs.update(map(float, _RUNG.findall(body)) if b'"c":"ruled"' in body else ())
+            if name not in body and not _OF_ALL.match(body):
+                continue
+            found = PLAIN_REPORT.match(body)
+            if found is None:
+                yield body, decode(body, True)
+            elif found[3] == name:
+                yield body, None
+
+    # --- what each record tells ----------------------------------------------------------
+
+    def _add(self, record: m.Record, kind: str, text: str, **more: Any) -> None:
+        self.steps.append(Step(record.n, record.event.time, kind, text, **more))
+
+    def _report(self, t: int, metrics: Any) -> None:
+        self._t = t
+        value = lookup(metrics, self._metric) if self._metric is not None else None
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            self._value = value
+
+    def _take(self, record: m.Record | None) -> None:
+        if record is None:
+            return
+        event = record.event
+        is_own = getattr(event, "trial_id", None) == self._id
+        match event:
+            case m.Reported() if is_own:
+                if any(isinstance(one, m.Ruled) and one.what == "redone" for one in record.choices):
+                    self._n_redone += 1
+                else:
+                    self._report(event.t, event.metrics)
+            case m.Started() if is_own:
+                where = f"process {event.pid} on {event.hostname or event.node}"
+                state = f", from the checkpoint of iteration {event.restored.t}" if event.restored else ""
+                whose = event.restored.trial_id if event.restored else self._id
+                state += f" of {whose}" if whose != self._id else ""
+                again = f" (attempt {event.attempt + 1})" if event.attempt else ""
+                self._add(record, "started", f"started{again}: {where}{state}")
+            case m.SaveFailed() if is_own:
+                self._add(record, "saved", f"could not save: {event.error}", t=self._t)
+            case m.Noticed() if is_own:
+                when = f" in {event.grace_s:g} s" if event.grace_s < m.NEVER else ""
+                moves = "; it is to save and move to another node" if event.moves else ""
+                self._add(record, "asked", f"its machine said that it goes away{when}{moves}")
+            case m.Requested(what="save_trial") if event.trial_id == self._id:
+                self._add(record, "asked", "was asked to save", t=self._t)
+            case m.Requested() if event.trial_id == self._id:
+                self._add(record, "asked", f"was asked to end{_noted(event.note)}", t=self._t)
+            case m.Resumed():
+                self._add(record, "resumed", "the experiment was resumed by a new driver")
+            case m.Interrupted():
+                self._add(record, "interrupted", "the experiment was interrupted (Ctrl-C)")
+            case _:
+                pass
+        for choice in record.choices:
+            self._choose(record, choice, is_own)
+
+    def _choose(self, record: m.Record, choice: m.Choice, is_own: bool) -> None:
+        if isinstance(choice, m.Added):
+            if choice.trial_id == self._id:
+                origin = f" from the state of {choice.source}" if choice.source else ""
+                self._add(record, "created", f"created{origin}", why=choice.why, source=choice.source)
+            elif choice.source == self._id:
+                self._add(record, "cloned", f"{choice.trial_id} was created from its state", t=self._t)
+        elif isinstance(choice, m.Ruled):
+            if choice.trial_id == self._id and choice.what != "redone":
+                self._ruled(record, choice)
+            elif choice.source == self._id and choice.trial_id != self._id:
+                self._add(record, "cloned", f"{choice.trial_id} went on from its state", t=self._t)
+        elif isinstance(choice, m.Moved) and choice.trial_id == self._id:
+            self._moved(record, choice, is_own)
+
+    def _ruled(self, record: m.Record, ruled: m.Ruled) -> None:
+        self.is_ruled = True
+        why = ruled.why
+        self._told = why
+        cutoff = why.cutoff if why is not None else None
+        self._add(
+            record,
+            "ruled",
+            "",
+            t=ruled.t,
+            decision=ruled.what,
+            why=why,
+            value=self._value,
+            cutoff=None if cutoff is None else cutoff * (-1.0 if self._mode == "min" else 1.0),
+            rank=why.rank if why is not None else None,
+            of=why.of if why is not None else None,
+            source=ruled.source,
+        )
+
+    def _moved(self, record: m.Record, moved: m.Moved, is_own: bool) -> None:
+        event, why = record.event, moved.why
+        cause = event.cause if isinstance(event, m.Ended) and is_own else None
+        new = why if why is not None and why != self._told else None
+        reason = _reason(new)
+        if moved.status in ("TERMINATED", "ERROR"):
+            how = "failed" if moved.status == "ERROR" else "ended"
+            wrong = _noted(moved.error or (event.error if isinstance(event, m.Ended) and is_own else ""))
+            text = f"{how}{wrong or reason}"
+            if cause == "returned" and not wrong:
+                text = "ended by itself: its function returned"
+            self._add(record, "ended", text, t=self._t, why=why)
+        elif moved.status == "PAUSED":
+            self._add(record, "waits", f"paused{reason}; it waits to be chosen again", t=self._t, why=why)
+        elif moved.status == "PARKED":
+            self._add(record, "waits", "paused: it cannot save, so its process waits", t=self._t, why=why)
+        elif moved.status == "PENDING" and isinstance(event, m.Ended) and is_own:
+            what = {"lost": "was lost", "halted": "halted", "killed": "was killed"}.get(event.cause, "failed")
+            self._add(
+                record,
+                "waits",
+                f"{what}{_noted(event.error)}; it waits to be started again",
+                t=self._t,
+                why=why,
+            )
+        elif moved.status == "PENDING":
+            self._add(record, "waits", f"waits to be started{reason}", t=self._t, why=why)
+
+    # --- who it was compared with --------------------------------------------------------
+
+    def _compare(self, rungs: list[float], metric: str) -> None:
+        standings = Standings(rungs, metric, self._mode, self._clock)
+        decode = Codec().decode
+        times: dict[int, float] = {}
+        for body in Lines(self._journal):
+            plain = PLAIN_REPORT.match(body)
+            if plain is not None:
+                n, time, trial_id, _, t = plain.groups()
+                metrics = LazyMetrics(body[plain.end() :])
+                standings.on_report(int(n), trial_id.decode(), int(t), metrics)
+                if trial_id == self._id.encode():
+                    times[int(n)] = float(time)
+            elif b'"e":"reported"' in body[:40] or b'"c":"ruled"' in body:
+                record = decode(body, True)
+                if record is not None and isinstance(record.event, m.Reported):
+                    event = record.event
+                    standings.on_report(record.n, event.trial_id, event.t, event.metrics)
+                    times[record.n] = event.time
+                if record is not None:
+                    standings.on_rulings(record)
+        ruled = {step.why.rung for step in self.steps if step.why is not None and step.kind == "ruled"}
+        for step in self.steps:
+            if step.kind == "ruled" and step.why is not None and step.why.rung is not None:
+                step.competitors = standings.at(step.why.rung, step.n)
+        for rung, place in standings.passed(self._id):
+            if rung in ruled:
+                continue
+            there = standings.at(rung, place.n)
+            self.steps.append(
+                Step(
+                    place.n, times[place.n], "passed", "", place.t, value=place.value, competitors=there,
+                    why=Why("", rung=rung), rank=standings.rank(there, self._id), of=len(there),
+                )
+            )  # fmt: skip
+        self.steps.sort(key=lambda step: step.n)
+
+
+def _noted(text: str) -> str:
+    line = text.strip().split("\n", 1)[0]
+    return f": {line}" if line else ""
+
+
+def _reason(why: Why | None) -> str:
+    """`: the time budget of 60 s is spent`, where there is more to tell than how its process ended."""
+    if why is None or why.rule in ("halted", "returned"):
+        return ""
+    return f": {why.note or why.rule.replace('_', ' ')}"

@@ -1,0 +1,386 @@
+"""The processes of an experiment: made by the server, waiting for a trial, in one, ending."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+
+from overtone.core.job import Job
+from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
+from overtone.engines.local.restarts import pause_before
+from overtone.engines.local.warm_server import WarmServer, end_text, was_taken
+from overtone.worker.limits.memory_guard import declared_memory
+from overtone.worker.message_codec import Message
+from overtone.worker.protocol import Order
+from overtone.worker.server import requests
+
+SPARES = 2
+"""Processes that are forked ahead, for the next trials."""
+
+_FDS_A_PROCESS = 4  # its line, its prints, and room for what is being handed over
+_FDS_OF_OTHERS = 100
+
+
+class Crew:
+    """Makes processes and tells of their ends; knows nothing of trials' messages.
+
+    Args:
+        job: What they run.
+        server: Their server, just started; becomes the crew's, as the payload does.
+        payload: The descriptor of the Job.
+        max_processes: At most so many at once; None for what the limit of open files allows.
+        selector: Where lines and pipes are waited for, each with a callable to call.
+        on_messages: Called with a process that has said something.
+        on_lines: Called with what one has printed: process, stream's name, lines.
+        on_exit: Called with one that is gone, how it ended, for people, and whether somebody
+            else took it away: by SIGKILL or SIGTERM, or with the server.
+        on_notice: Called with one that somebody else has sent a SIGTERM, and that may save first.
+        on_largest: Called with one whose trial would be ended first if memory ran short, and how much
+            it uses.
+        on_ready: Called when the server is ready, or broken: then `broken` says how.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        server: WarmServer,
+        payload: int,
+        max_processes: int | None,
+        selector: selectors.BaseSelector,
+        on_messages: Callable[[TrialProcess, list[Message]], None],
+        on_lines: Callable[[TrialProcess, str, list[str]], None],
+        on_exit: Callable[[TrialProcess, str, bool], None],
+        on_notice: Callable[[TrialProcess], None],
+        on_largest: Callable[[TrialProcess, str], None],
+        on_ready: Callable[[str], None],
+    ) -> None:
+        self.broken: tuple[str, str] | None = None
+        self.is_warm = False
+        self._job = job
+        self._payload = payload
+        self._selector = selector
+        self._on_messages = on_messages
+        self._on_lines = on_lines
+        self._on_exit = on_exit
+        self._on_notice = on_notice
+        self._on_largest = on_largest
+        self._on_ready = on_ready
+        self._null = os.open(os.devnull, os.O_WRONLY)
+        self._processes: dict[int, TrialProcess] = {}
+        self._waiting: list[TrialProcess] = []  # without a trial, oldest first
+        self._room = _room() if max_processes is None else max_processes
+        self._made = 0
+        self._restarts = 0
+        self._server = server
+        self._brief(server)
+
+    # --- the server -----------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        return self._server.is_ready
+
+    def _brief(self, server: WarmServer) -> None:
+        """Give a server its Job, and listen to it."""
+        self._selector.register(server.line, selectors.EVENT_READ, self._on_server)
+        self._selector.register(server.prints, selectors.EVENT_READ, self._on_server_prints)
+        server.ask(requests.JOB, 0, [os.dup(self._payload)])
+        if self._job.memory_share is not None:
+            server.ask(requests.GUARD, int(1e6 * self._job.memory_share))
+
+    def _on_server(self, mask: int) -> None:
+        server = self._server
+        if mask & selectors.EVENT_WRITE:
+            server.flush()
+        answers = server.hear() if mask & selectors.EVENT_READ else []
+        for answer in answers or ():
+            self._on_answer(answer)
+        if answers is None:
+            self._on_server_end()
+            return
+        self._watch_server()
+
+    def _watch_server(self) -> None:
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._server.has_backlog else 0)
+        if self._selector.get_key(self._server.line).events != wanted:
+            self._selector.modify(self._server.line, wanted, self._on_server)
+
+    def _on_server_prints(self, mask: int) -> None:
+        server = self._server
+        # its end may have been heard earlier in the same round of events, and its pipe closed
+        if server.prints >= 0 and not server.read_prints():
+            self._selector.unregister(server.prints)
+
+    def _on_answer(self, answer: Message) -> None:
+        kind = answer[0]
+        if kind == "forked":
+            process = self._processes.get(answer[1])
+            if process is not None:
+                process.pid = answer[2]
+        elif kind == "exited":
+            self._bury(answer[1], end_text(answer[2]), was_taken(answer[2]))
+        elif kind == "noticed":
+            process = self._processes.get(answer[1])
+            if process is not None:
+                self._on_notice(process)
+        elif kind in ("limit", "memory", "largest"):
+            process = self._processes.get(answer[1])
+            if process is None or process.start is None or process.start.index != answer[2]:
+                pass  # its trial has ended meanwhile
+            elif kind == "largest":
+                self._on_largest(process, answer[3])
+            else:
+                process.excess = ("limit" if kind == "limit" else "killed"), answer[3]
+        elif kind == "failed":
+            self._bury(answer[1], f"could not be started: {answer[2]}")
+        elif kind == "ready":
+            self._server.is_ready = True
+            self.is_warm = answer[1]
+            self._on_ready(answer[2])
+        elif kind == "broken":
+            self.broken = (answer[1], answer[2])
+        else:
+            self._server.kill()  # its end is told as any other; another takes its place
+
+    def _on_server_end(self) -> None:
+        """The server is gone: so are its processes; a new one is made, unless this one never worked."""
+        server = self._server
+        for descriptor in (server.line, server.prints):
+            if descriptor in self._selector.get_map():
+                self._selector.unregister(descriptor)
+        obituary = server.obituary()
+        server.forget()
+        self._restarts += 1
+        pause_s = pause_before(self._restarts, server.is_ready, server.was_taken)
+        if self.broken is None and pause_s is None:
+            doing = "made trial processes" if server.is_ready else "imported the trainable's modules"
+            self.broken = (f"the process that {doing} {obituary}", "")
+        lost = list(self._processes.values())
+        if self.broken is None:
+            time.sleep(pause_s or 0.0)  # nobody waits: all processes went with the server
+            try:
+                self._server = WarmServer()
+                self._brief(self._server)
+            except OSError as error:
+                self.broken = (f"the process that made trial processes {obituary}; another: {error}", "")
+        for process in lost:
+            if process.pid:
+                _kill_group(process.pid)
+            self._bury(process.number, f"lost with the server of all processes, which {obituary}", True)
+        if self.broken is not None:
+            self._on_ready("")
+
+    # --- processes ------------------------------------------------------------------
+
+    def take(self, shape: Shape) -> TrialProcess | None:
+        """A process for a trial of this shape: one that waits, or a new one; None without room.
+
+        Raises:
+            OSError: This process cannot open more files.
+        """
+        for process in self._waiting:
+            if process.is_open and process.shape in (None, shape):
+                self._waiting.remove(process)
+                return process
+        # one that waits in another shape holds memory, and perhaps a GPU's, for nothing
+        mine = _devices(shape)
+        idle = [one for one in self._waiting if one.shape is not None]
+        for index, process in enumerate(idle):
+            if index == 0 or (process.shape and mine & _devices(process.shape)):
+                self.dismiss(process)
+        if not self.has_room:
+            return None
+        process = self._make()
+        process.was_waiting = False
+        return process
+
+    def put_back(self, process: TrialProcess) -> None:
+        """Let a process wait for its next trial."""
+        process.forget_trial()
+        self._waiting.append(process)
+
+    def make_spares(self) -> None:
+        """Fork ahead: a spare starts its trial at once."""
+        if self.is_warm and self.is_ready and self.broken is None:
+            while len(self._waiting) < SPARES and self.has_room:
+                self._waiting.append(self._make())
+
+    def dismiss(self, process: TrialProcess) -> None:
+        """Let a process that waits end."""
+        self._waiting.remove(process)
+        self.send(process, None)
+
+    def abandon(self, process: TrialProcess) -> None:
+        """Forget a process that the server has not made yet."""
+        self.signal(process, requests.KILL)
+        self._bury(process.number, "")
+
+    def send(self, process: TrialProcess, order: Order) -> None:
+        """Send an order, now or when the process takes it.
+
+        Raises:
+            Exception: The order holds a value that cannot be pickled.
+        """
+        process.send(order)
+        self._watch_line(process)
+
+    def watch(self, process: TrialProcess, is_on: bool = True) -> None:
+        """Hold the trial in a process to its limits, or no longer."""
+        if process.start is None or (self._job.limits is None and self._job.memory_share is None):
+            return
+        what = requests.WATCH if is_on else requests.UNWATCH
+        amount = declared_memory(process.start)
+        self._server.ask(what, process.number, index=process.start.index, amount=amount)
+        self._watch_server()
+
+    def signal(self, process: TrialProcess, what: bytes) -> None:
+        """`requests.TERMINATE` or `requests.KILL` a process and what it started."""
+        self._server.ask(what, process.number)
+
+    def refuse(self, process: TrialProcess) -> None:
+        """Kill a process, and do not read what else it says."""
+        if process.is_open:
+            process.is_open = False
+            self._selector.unregister(process.sock)
+        self.signal(process, requests.KILL)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more process, with its descriptors, can be made."""
+        return len(self._processes) < self._room
+
+    def _make(self) -> TrialProcess:
+        self._made += 1
+        to_file = self._job.log_to_file is not None  # its own, once the trial is known
+        process, theirs = open_process(
+            self._made, self._job.captures_output and not to_file, self._null if to_file else None
+        )
+        self._processes[process.number] = process
+        self._selector.register(process.sock, selectors.EVENT_READ, partial(self._on_line, process))
+        for stream in process.streams:
+            call = partial(self._on_prints, process, stream)
+            self._selector.register(stream.descriptor, selectors.EVENT_READ, call)
+        self._server.ask(requests.NEW, process.number, theirs)
+        self._watch_server()
+        return process
+
+    def _watch_line(self, process: TrialProcess) -> None:
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if process.unsent else 0)
+        if process.is_open and wanted != process.watched:
+            process.watched = wanted
+            self._selector.modify(process.sock, wanted, partial(self._on_line, process))
+
+    def _on_line(self, process: TrialProcess, mask: int) -> None:
+        if process.number not in self._processes or not process.is_open:
+            return  # it was seen to a moment ago
+        if mask & selectors.EVENT_WRITE:
+            process.flush()
+            self._watch_line(process)
+        if mask & selectors.EVENT_READ:
+            messages = process.read()
+            if not process.is_open:
+                self._selector.unregister(process.sock)
+            if messages:
+                self._restarts = 0  # this server does make processes that work
+                self._on_messages(process, messages)
+
+    def _on_prints(self, process: TrialProcess, stream: Stream, mask: int) -> None:
+        if process.number not in self._processes:
+            return
+        if not process.shown_pid:
+            self._on_line(process, selectors.EVENT_READ)  # what it said before it printed: its pid
+        lines = stream.read()
+        if lines is None:
+            self._selector.unregister(stream.descriptor)
+        elif lines:
+            self._on_lines(process, stream.name, lines)
+
+    def drain(self, process: TrialProcess) -> None:
+        """Show what a process has printed until now."""
+        for stream in process.streams:
+            lines = stream.drain()
+            if lines:
+                self._on_lines(process, stream.name, lines)
+
+    def _bury(self, number: int, text: str, was_taken: bool = False) -> None:
+        """See to what a process that is gone has left to be read, and forget it."""
+        process = self._processes.get(number)
+        if process is None:
+            return
+        if text:
+            messages = process.read_rest()
+            if messages:
+                self._on_messages(process, messages)
+            self.drain(process)
+        self._close(process)
+        if text:
+            self._on_exit(process, text, was_taken)
+
+    def _close(self, process: TrialProcess) -> None:
+        del self._processes[process.number]
+        if process in self._waiting:
+            self._waiting.remove(process)
+        if process.is_open:
+            self._selector.unregister(process.sock)
+        process.sock.close()
+        watched = self._selector.get_map()
+        for stream in process.streams:
+            if stream.descriptor in watched:
+                self._selector.unregister(stream.descriptor)
+            os.close(stream.descriptor)
+
+    def _let_go(self, patience_s: float) -> None:
+        """Wait for the end of processes without a trial: a class trainable may clean up there."""
+        leaving = [one for one in self._waiting if one.is_open and one.pid]
+        for process in leaving:
+            process.send(None)
+        give_up_at = time.monotonic() + patience_s
+        for process in leaving:
+            process.sock.settimeout(max(0.001, give_up_at - time.monotonic()))
+            try:
+                while process.sock.recv(1024):
+                    pass
+            except OSError:
+                pass  # it does not end, or it is gone
+
+    def close(self, patience_s: float) -> None:
+        """Kill all processes, with what they started, and the server."""
+        if self._job.reuse:
+            self._let_go(patience_s)
+        has_killed_all = self._server.end(patience_s)
+        for process in list(self._processes.values()):
+            if process.pid and not has_killed_all:
+                _kill_group(process.pid)
+            self.drain(process)
+            process.sock.close()
+            for stream in process.streams:
+                os.close(stream.descriptor)
+        self._processes.clear()
+        self._waiting.clear()
+        os.close(self._null)
+        os.close(self._payload)
+
+
+def _room() -> int:
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        limit = 1 << 16
+    return max(4, (limit - _FDS_OF_OTHERS) // _FDS_A_PROCESS)
+
+
+def _devices(shape: Shape) -> set[tuple[str, str]]:
+    """Return (variable, id) of each accelerator that a process of this shape sees."""
+    return {(name, device) for name, value in shape[0] for device in value.split(",") if device}
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass  # it is gone already

@@ -1,0 +1,169 @@
+"""The driver's side of the warm server: it starts it, asks it for processes, hears of ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from overtone.engines.local import prestart
+from overtone.worker.message_codec import SERVER, Message, message_reader
+from overtone.worker.protocol import CHUNK_BYTES
+from overtone.worker.server.requests import REQUEST
+
+_TAIL_BYTES = 8192
+
+
+class WarmServer:
+    """One server process, which starts while the driver goes on.
+
+    Attributes:
+        line: The socket to the server, to be selected for reading.
+        prints: What the server prints, to be selected for reading.
+        is_ready: Whether it has said so.
+        was_taken: Whether somebody killed it, once its `obituary` was asked for.
+        has_backlog: Whether requests wait until `line` can be written to.
+    """
+
+    def __init__(self) -> None:
+        self.line, self.prints, self._pid = prestart.take()
+        self.is_ready = False
+        self.was_taken = False
+        self._reader = message_reader(SERVER)
+        self._requests: deque[tuple[bytes, Sequence[int]]] = deque()
+        self._tail = b""
+        self.line.setblocking(False)
+        os.set_blocking(self.prints, False)
+
+    @property
+    def has_backlog(self) -> bool:
+        return bool(self._requests)
+
+    def ask(
+        self, what: bytes, number: int = 0, descriptors: Sequence[int] = (), index: int = 0, amount: int = 0
+    ) -> None:
+        """Send a request now, or when `flush` can; takes the descriptors over."""
+        self._requests.append((REQUEST.pack(what, number, index, amount), descriptors))
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what waits, as far as the line takes it."""
+        while self._requests:
+            request, descriptors = self._requests[0]
+            try:
+                socket.send_fds(self.line, [request], descriptors)
+            except BlockingIOError:
+                return
+            except OSError:
+                pass  # the server is gone; reading from the line will say so
+            self._requests.popleft()
+            for one in descriptors:
+                os.close(one)
+
+    def hear(self) -> list[Message] | None:
+        """What the server says now; None when it has gone."""
+        try:
+            data = self.line.recv(CHUNK_BYTES)
+        except BlockingIOError:
+            return []
+        except OSError:
+            return None
+        return self._reader.feed(data) if data else None
+
+    def read_prints(self) -> bool:
+        """Keep the end of what the server printed; False once it has stopped for good."""
+        try:
+            data = os.read(self.prints, CHUNK_BYTES)
+        except BlockingIOError:
+            return True
+        self._tail = (self._tail + data)[-_TAIL_BYTES:]
+        return bool(data)
+
+    def obituary(self) -> str:
+        """How the server ended ("exited ...", "was killed ..."), with the last of what it printed."""
+        status = self._wait(1.0)
+        self.was_taken = status is not None and was_taken(status)
+        if self.prints >= 0:
+            self.read_prints()
+        tail = self._tail.decode("utf-8", "replace").strip()
+        how = end_text(status)
+        return ("was " if how.startswith("killed") else "") + how + (f"; it printed:\n{tail}" if tail else "")
+
+    def end(self, patience_s: float) -> bool:
+        """Have the server kill all that is below it and exit; True if it did. Twice is safe."""
+        try:
+            self.line.shutdown(socket.SHUT_WR)
+            self.line.settimeout(patience_s)
+            while self.line.recv(CHUNK_BYTES):
+                pass
+        except OSError:
+            pass  # it is gone, or it does not answer
+        has_ended = self._wait(patience_s) is not None
+        for signum in (signal.SIGTERM, signal.SIGKILL):  # the guard kills all at the first one
+            if self._pid:
+                _signal(self._pid, signum)
+                _signal(self._pid, signal.SIGCONT)  # should it be stopped
+                self._wait(patience_s)
+        self.forget()
+        return has_ended
+
+    def kill(self) -> None:
+        """Have all that is below it end with it; its line says when."""
+        if self._pid:
+            _signal(self._pid, signal.SIGTERM)
+
+    def forget(self) -> None:
+        """Close what this process holds of it."""
+        self.line.close()
+        if self.prints >= 0:
+            os.close(self.prints)
+            self.prints = -1
+        for _, descriptors in self._requests:
+            for one in descriptors:
+                os.close(one)
+        self._requests.clear()
+
+    def _wait(self, patience_s: float) -> int | None:
+        """The server's exit status, as from waitpid; None while it runs, or where unknown."""
+        give_up_at = time.monotonic() + patience_s
+        while self._pid:
+            try:
+                pid, status = os.waitpid(self._pid, os.WNOHANG)
+            except ChildProcessError:
+                self._pid = 0  # somebody else waits for this process's children
+                return None
+            if pid:
+                self._pid = 0
+                return status
+            if time.monotonic() > give_up_at:
+                return None
+            time.sleep(0.001)
+        return None
+
+
+def end_text(status: int | None) -> str:
+    """How a process with this `waitpid` status ended, for people."""
+    if status is None:
+        return "ended, nobody knows how"
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"killed by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def was_taken(status: int) -> bool:
+    """Whether a process with this `waitpid` status was ended by somebody, and did not crash."""
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGTERM)
+
+
+def _signal(pid: int, signum: int) -> None:
+    try:
+        os.kill(pid, signum)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,306 @@
+"""The driver's store, for trials on nodes that do not see its disk: checkpoints travel there and back.
+
+A request is a frame and perhaps files, an answer is a frame and perhaps files; a file is its
+name and length in a frame of its own, and then its bytes. Frames hold JSON: trials send them.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import shutil
+import socket
+import tempfile
+import threading
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from overtone.core.json_encoder import encoder
+from overtone.core.protocols import Store
+from overtone.core.sizes import LONGEST_LINE
+from overtone.engines.ray.connection import TOKEN_BYTES, call, set_up
+from overtone.errors import DamagedError, NoRoomError, StorageError
+from overtone.regular_files import open_regular
+
+IGNORE_WITHIN_S = 30.0
+
+_CHUNK_BYTES = 1 << 20
+_encode = encoder()
+_ERRORS = {"DamagedError": DamagedError, "NoRoomError": NoRoomError}
+
+
+class Carried(Store):
+    """The store behind a `Carrier`; picklable, and cheap to make.
+
+    Args:
+        address: Of the carrier.
+        token: The run's.
+        cache: Where what is got is kept, on this node.
+    """
+
+    def __init__(self, address: tuple[str, int], token: bytes, cache: str) -> None:
+        self._address, self._token, self._cache = address, token, cache
+
+    def keeping_in(self, cache: Path) -> Carried:
+        """The same, which keeps what it gets elsewhere."""
+        return Carried(self._address, self._token, str(cache))
+
+    def put(self, source: Path, key: str, move: bool = False) -> str:
+        """As the store's; with `move`, `source` is deleted when the store has it.
+
+        Raises:
+            StorageError: The store, or the way to it, failed.
+        """
+        with self._connection() as line:
+            line.send(("put", key))
+            line.send_folder(source)
+            uri: str = line.answer()
+        if move:
+            shutil.rmtree(source, ignore_errors=True)
+        return uri
+
+    def get(self, uri: str) -> Path:
+        """A copy on this node, checked where it came from; not to be written to.
+
+        Raises:
+            DamagedError: The store does not have it, or not as it was put.
+            StorageError: The store, or the way to it, failed.
+        """
+        cache = Path(self._cache)
+        cache.mkdir(parents=True, exist_ok=True)
+        with self._connection() as line:
+            line.send(("get", uri))
+            line.answer()
+            # a copy for each: others may be reading the last one
+            folder = Path(tempfile.mkdtemp(prefix="checkpoint_", dir=cache))
+            line.receive_folder(folder)
+        return folder
+
+    def delete(self, uri: str) -> None:
+        """As the store's."""
+        with self._connection() as line:
+            line.send(("delete", uri))
+            line.answer()
+
+    def list(self, prefix: str = "") -> list[str]:
+        """As the store's."""
+        with self._connection() as line:
+            line.send(("list", prefix))
+            found: list[str] = line.answer()
+        return found
+
+    def _connection(self) -> _Line:
+        try:
+            return _Line(call(self._address, self._token))
+        except OSError as error:
+            raise StorageError(
+                f"the driver's store at {self._address[0]} cannot be reached: {error}"
+            ) from error
+
+
+def fetch_file(address: tuple[str, int], token: bytes, path: str, target: Path) -> None:
+    """Write the contents of a file of the driver's to `target`.
+
+    Args:
+        address: Of the carrier.
+        token: The run's.
+        path: The file at the driver.
+        target: The file here.
+
+    Raises:
+        StorageError: The driver does not offer the file, or hung up.
+        OSError: The driver cannot be reached, or `target` cannot be written.
+    """
+    with _Line(call(address, token)) as line:
+        line.send(("file", path))
+        line.receive_file(target, line.answer())
+
+
+class Carrier:
+    """Lets the nodes of a run use a store and files of the driver's, from threads of its own.
+
+    Args:
+        store: The store, if nodes use one.
+        ip: The driver's, as nodes see it.
+        token: The run's; who does not show it is not listened to.
+        files: Paths of the files that nodes may fetch.
+
+    Attributes:
+        address: Where it is reached.
+    """
+
+    def __init__(
+        self, store: Store | None, ip: str, token: bytes, files: Collection[str] = ()
+    ) -> None:
+        self._store, self._token, self._files = store, token, frozenset(files)
+        self._sock = socket.create_server((ip, 0), backlog=256)
+        self.address: tuple[str, int] = (ip, self._sock.getsockname()[1])
+        threading.Thread(target=self._accept, name="overtone-carrier", daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more requests."""
+        with suppress(OSError):
+            self._sock.shutdown(socket.SHUT_RDWR)
+        self._sock.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                caller, _ = self._sock.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(caller,), daemon=True).start()
+
+    def _serve(self, caller: socket.socket) -> None:
+        set_up(caller)
+        with _Line(caller) as line, suppress(StorageError, OSError):
+            if not hmac.compare_digest(line.take(TOKEN_BYTES), self._token):
+                return
+            request = line.receive()
+            if type(request) is not list or [type(one) for one in request] != [str, str]:
+                return
+            what, argument = request
+            try:
+                answer = self._carry_out(line, what, argument)
+            except Exception as error:
+                line.send(("error", type(error).__name__, str(error)))
+                line.ignore_rest()
+                return
+            line.send(("done", answer))
+            if what == "get":
+                line.send_folder(Path(answer))
+            elif what == "file":
+                with open_regular(argument) as file:
+                    line.send_file(file, answer)
+
+    def _carry_out(self, line: _Line, what: str, argument: str) -> Any:
+        if what == "file":
+            if argument not in self._files:
+                raise StorageError(f"the driver does not offer {argument}")
+            return os.path.getsize(argument)
+        if self._store is None:
+            raise StorageError("the driver offers no store")
+        if what == "put":
+            with tempfile.TemporaryDirectory(prefix=".put-", dir=self._beside()) as folder:
+                received = Path(folder, "received")
+                received.mkdir()
+                line.receive_folder(received)
+                return self._store.put(received, argument, move=True)
+        if what == "get":
+            return str(self._store.get(argument))
+        if what == "delete":
+            return self._store.delete(argument)
+        return list(self._store.list(argument))
+
+    def _beside(self) -> str | None:
+        root = getattr(self._store, "root", None)  # on the same disk, what is put need not be copied
+        return str(root) if root is not None and os.path.isdir(root) else None
+
+
+class _Line:
+    """A blocking connection for one request; a context manager."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+
+    def __enter__(self) -> _Line:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._sock.close()
+
+    def send(self, message: Any) -> None:
+        try:
+            body = _encode(message).encode()
+            self._sock.sendall(len(body).to_bytes(4, "little") + body)
+        except OSError as error:
+            raise StorageError(f"the driver's store hung up: {error}") from error
+
+    def receive(self) -> Any:
+        length = int.from_bytes(self.take(4), "little")
+        if length > LONGEST_LINE:
+            raise StorageError(f"a message of {length} bytes: at most {LONGEST_LINE} are read")
+        try:
+            return json.loads(self.take(length))
+        except (ValueError, RecursionError) as error:
+            raise StorageError(f"what came is not a message: {error}") from error
+
+    def answer(self) -> Any:
+        """What was answered.
+
+        Raises:
+            StorageError: An error was.
+        """
+        kind, *rest = self.receive()
+        if kind == "error":
+            raise _ERRORS.get(rest[0], StorageError)(rest[1])
+        return rest[0]
+
+    def take(self, count: int) -> bytes:
+        """So many bytes."""
+        found = bytearray()
+        while len(found) < count:
+            found += self._some(count - len(found))
+        return bytes(found)
+
+    def _some(self, most: int) -> bytes:
+        try:
+            data = self._sock.recv(min(most, _CHUNK_BYTES))
+        except OSError as error:
+            raise StorageError(f"the driver's store hung up: {error}") from error
+        if not data:
+            raise StorageError("the driver's store hung up")
+        return data
+
+    def ignore_rest(self) -> None:
+        """Read until the other end hangs up: one that is still sending has not read the answer yet."""
+        self._sock.shutdown(socket.SHUT_WR)
+        self._sock.settimeout(IGNORE_WITHIN_S)
+        while self._sock.recv(_CHUNK_BYTES):
+            pass
+
+    def send_folder(self, folder: Path) -> None:
+        """Everything below `folder`, and that it was all."""
+        for where, names, files in os.walk(folder, followlinks=True):
+            for name in names:
+                self.send(("folder", Path(where, name).relative_to(folder).as_posix(), 0))
+            for name in files:
+                path = Path(where, name)
+                with open_regular(path) as file:
+                    size = os.fstat(file.fileno()).st_size
+                    self.send(("file", path.relative_to(folder).as_posix(), size))
+                    self.send_file(file, size)
+        self.send(("end", "", 0))
+
+    def send_file(self, file: BinaryIO, size: int) -> None:
+        """The first `size` bytes of a file."""
+        if size:
+            try:
+                self._sock.sendfile(file, count=size)
+            except OSError as error:
+                raise StorageError(f"the driver's store hung up: {error}") from error
+
+    def receive_folder(self, folder: Path) -> None:
+        """What `send_folder` sent, below `folder`."""
+        while True:
+            kind, name, size = self.receive()
+            if kind == "end":
+                return
+            path = folder / name
+            if folder.resolve() not in path.resolve().parents:
+                raise StorageError(f"{name!r} leaves the folder of its checkpoint")
+            if kind == "folder":
+                path.mkdir(parents=True, exist_ok=True)
+                continue
+            self.receive_file(path, size)
+
+    def receive_file(self, path: Path, size: int) -> None:
+        """What `send_file` sent."""
+        with path.open("wb") as file:
+            while size:
+                data = self._some(size)
+                file.write(data)
+                size -= len(data)

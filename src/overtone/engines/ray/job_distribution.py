@@ -1,0 +1,114 @@
+"""What every node is given: the Job, in one form for nodes that see the driver's disk and one for others."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from overtone.core.job import Job
+from overtone.engines.ray.agents import driver_cwd
+from overtone.engines.ray.checkpoint_transfer import Carried, Carrier
+from overtone.engines.ray.node_agent import Errand, OnNodes
+from overtone.worker.shared_objects import ObjectRef
+from overtone.worker.with_parameters import as_bound
+
+
+class Sharing:
+    """One run's Job, for all nodes.
+
+    Args:
+        job: The Job.
+        ip: The driver's address.
+        token: The run's.
+        on_nodes: Packs it.
+        carries: Whether no node is to be thought to see the driver's disk.
+
+    Attributes:
+        uses_ray: Whether the trainable said that it uses Ray itself.
+
+    Raises:
+        TrainableError: The Job cannot be pickled.
+    """
+
+    def __init__(self, job: Job, ip: str, token: bytes, on_nodes: OnNodes, carries: bool) -> None:
+        import ray
+
+        self.uses_ray = job.uses_ray or as_bound(job.trainable).uses_ray
+        self._token, self._on_nodes, self._cwd = token, on_nodes, driver_cwd()
+        name = token.hex()[:12]
+        self._probe = Path() if carries else job.folder / f".overtone-{name}"
+        away = Path(tempfile.gettempdir(), f"overtone-nodes-{os.getuid()}", name)
+        self._carrier: Carrier | None = None
+        store = job.store
+        files = list(_object_files(job))
+        is_carried = store is not None and not reaches_from_anywhere(store)
+        if is_carried or (files and not self.uses_ray):
+            self._carrier = Carrier(store, ip, token, files)
+        if self._carrier is not None and is_carried:
+            store = Carried(self._carrier.address, token, str(away / "fetched"))
+        # what trials print to files comes to the driver as lines
+        captures = job.captures_output or job.log_to_file is not None
+        apart = replace(
+            job, folder=away / job.folder.name, mark=None, store=store, log_to_file=None,
+            captures_output=captures,
+        )  # fmt: skip
+        # Trials that are actors come one by one: Ray keeps the contents on the node for the next one.
+        self._objects = tuple([(path, _put_file(path) if self.uses_ray else None) for path in files])
+        try:
+            self._packed = (ray.put(on_nodes.pack(job)), ray.put(on_nodes.pack(apart)))
+        except BaseException:
+            self.close()
+            raise
+        self._jobs = (_without_trainable(job), _without_trainable(apart))
+        if not carries:
+            self._probe.touch()
+
+    def errand(self, address: tuple[str, int], node: str) -> Errand:
+        """What to tell a node."""
+        probe = str(self._probe) if self._probe.name else ""
+        return Errand(
+            address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._cwd,
+            tuple(os.path.join(self._cwd, one) for one in sys.path), sys.prefix, self._objects,
+            self._carrier.address if self._carrier is not None else None,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Take nothing more from nodes."""
+        if self._carrier is not None:
+            self._carrier.close()
+        if self._probe.name:
+            self._probe.unlink(missing_ok=True)
+
+
+def reaches_from_anywhere(store: Any) -> bool:
+    """Whether any node can use a store as it is: it is at a URL, and nobody counts its bytes."""
+    from overtone.store.remote import RemoteStore
+    from overtone.store.retrying import Retrying
+
+    while isinstance(store, Retrying):
+        store = store.store
+    return isinstance(store, RemoteStore)
+
+
+def _without_trainable(job: Job) -> Job:
+    return replace(job, trainable=None, parameters={}, store=None)
+
+
+def _object_files(job: Job) -> Iterator[str]:
+    """The files of large parameters."""
+    for value in {**as_bound(job.trainable).parameters, **job.parameters}.values():
+        if isinstance(value, ObjectRef) and os.path.exists(value.path):
+            yield value.path
+
+
+def _put_file(path: str) -> Any:
+    """A reference to the contents of a file, of which each node that asks holds one copy."""
+    import numpy as np
+    import ray
+
+    return ray.put(np.asarray(np.memmap(path, dtype=np.uint8, mode="r")))

@@ -1,0 +1,245 @@
+"""What runs on each node: it passes orders to the engine of the node, and on what happens there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from socket import socket
+from typing import Any, Protocol
+
+from overtone.core import messages as m
+from overtone.core.job import Job
+from overtone.engines.ray.checkpoint_transfer import fetch_file
+from overtone.engines.ray.connection import call
+from overtone.engines.ray.environment import brings_folder, brings_modules
+from overtone.engines.ray.prints import Prints
+from overtone.worker import shared_objects
+from overtone.worker.checkpoints import held_folders
+from overtone.worker.message_codec import Message, message_frame
+from overtone.worker.protocol import order_reader
+
+READ_BYTES = 1 << 18
+
+
+class NodeEngine(Protocol):
+    """The engine of one node."""
+
+    on_lines: Callable[[str, str, int, str, list[str]], None]
+    on_output: Callable[[str, str, str], None]
+    on_largest: Callable[[str, int, str], None]
+
+    def watch(self, sock: socket, call: Callable[[int], None]) -> None:
+        """Call `call` in a `poll` whenever `sock` can be read."""
+
+    def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
+        """The next events."""
+
+    def submit(self, commands: Sequence[m.Command]) -> None:
+        """Carry out."""
+
+    def kill(self, trial_id: str) -> None:
+        """Kill a trial's process."""
+
+    def wake(self) -> None:
+        """Let `poll` return."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class OnNodes(Protocol):
+    """How the engine of a node is made."""
+
+    def pack(self, job: Job) -> bytes:
+        """The Job, for any node."""
+
+    def open(self, packed: bytes, job: Job) -> NodeEngine:
+        """An open engine of this node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What a node is told when it begins to work for a run.
+
+    Attributes:
+        address: The driver's port.
+        token: To be shown there.
+        node: The node's name.
+        on_nodes: Makes its engine.
+        job: Without the trainable.
+        apart: The same, where the node does not see the driver's disk.
+        packed: References to the packed Job, with it and without.
+        probe: A file that is there if the node sees the driver's disk; "" for nobody does.
+        cwd: The driver's working directory.
+        path: Where the driver looks for modules.
+        prefix: Of its Python.
+        objects: (path, reference to the contents) of the files of large parameters; without a
+            reference, the carrier has the file.
+        carrier: The address of the carrier, if there is one.
+    """
+
+    address: tuple[str, int]
+    token: bytes
+    node: str
+    on_nodes: OnNodes
+    job: Job
+    apart: Job
+    packed: tuple[Any, Any]
+    probe: str
+    cwd: str
+    path: tuple[str, ...] = ()
+    prefix: str = ""
+    objects: tuple[tuple[str, Any], ...] = ()
+    carrier: tuple[str, int] | None = None
+
+    @property
+    def shares_disk(self) -> bool:
+        """Whether this process sees the driver's disk."""
+        return bool(self.probe) and os.path.exists(self.probe)
+
+
+def relay(errand: Errand, fetch: Callable[[Any], bytes], memory_share: float | None = None) -> None:
+    """Work for a run until its driver hangs up.
+
+    Args:
+        fetch: Gives what a reference stands for.
+        memory_share: Of this node's memory; before more is in use, the trial ends that uses the most.
+    """
+    # Ray ends this process soon after its driver: whichever step that interrupts, the others follow.
+    with ExitStack() as at_end:
+        sock = at_end.enter_context(call(errand.address, errand.token))
+        at_end.callback(shared_objects.release_adopted)
+        shares = settle(errand, fetch)
+        job = replace(errand.job if shares else errand.apart, memory_share=memory_share)
+        if not shares:
+            home = job.folder.parent
+            at_end.callback(held_folders.let_go, home, held_folders.hold(home))
+            job.folder.mkdir(parents=True, exist_ok=True)
+        engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job)
+        at_end.callback(engine.close)
+        Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
+
+
+class Relay:
+    """One run's work on one node.
+
+    Args:
+        sock: The line to the driver.
+        engine: Runs the trials.
+        node: This node's name.
+        is_cut: Whether trials that print too much are cut short.
+    """
+
+    def __init__(self, sock: socket, engine: NodeEngine, node: str, is_cut: bool = True) -> None:
+        self._sock, self._engine = sock, engine
+        self._reader = order_reader()
+        self._out: list[Message] = [("node", node, os.getpid())]
+        self._is_cut = is_cut
+        self._said: dict[str, Prints] = {}
+        self._is_over = False
+        engine.on_lines = self._on_lines
+        engine.on_output = self._on_output
+        engine.on_largest = lambda *said: self._out.append(("largest", *said))
+        engine.watch(sock, self._on_orders)
+
+    def run(self) -> None:
+        """Go on until the driver hangs up."""
+        while not self._is_over:
+            self._flush()
+            for event in self._engine.poll(5.0):
+                message = told(event)
+                if message is not None:
+                    if message[0] in ("ended", "hopeless") and message[1] in self._said:
+                        prints = self._said.pop(message[1])
+                        self._out += prints.rest()
+                    self._out.append(message)
+
+    def _flush(self) -> None:
+        if not self._out:
+            return
+        try:
+            # blocks while the driver is behind: trials then wait too, instead of filling memory
+            self._sock.sendall(b"".join(map(message_frame, self._out)))
+        except OSError:
+            self._is_over = True
+        self._out = []
+
+    def _on_orders(self, mask: int) -> None:
+        try:
+            data = self._sock.recv(READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            self._is_over = True
+            self._engine.wake()
+            return
+        for order in self._reader.feed(data):
+            if isinstance(order, tuple):
+                self._engine.kill(order[1])
+            else:
+                self._engine.submit([order])
+
+    def _on_output(self, trial_id: str, stream: str, text: str) -> None:
+        self._out.append(("output", trial_id, "", 0, stream, text.splitlines()))
+
+    def _on_lines(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
+        prints = self._said.get(trial_id)
+        if prints is None or prints.pid != pid:
+            prints = self._said[trial_id] = Prints(trial_id, name, pid, self._is_cut)
+        self._out += prints.messages(stream, lines)
+
+
+def told(event: m.Event) -> Message | None:
+    """An event of a trial as it travels; None for what is not a trial's."""
+    if isinstance(event, m.Reported):
+        return ("reported", event.trial_id, event.attempt, event.t, event.raw, event.checkpoint)
+    if isinstance(event, m.Started):
+        return ("started", event.trial_id, event.attempt, event.pid, event.hostname, event.restored)
+    if isinstance(event, m.Saved):
+        return ("saved", event.trial_id, event.attempt, event.checkpoint)
+    if isinstance(event, m.SaveFailed):
+        return ("save_failed", event.trial_id, event.attempt, event.error)
+    if isinstance(event, m.Ended):
+        if event.is_hopeless:
+            return ("hopeless", event.trial_id, event.attempt, event.error, event.traceback)
+        return ("ended", event.trial_id, event.attempt, event.cause, event.error, event.traceback)
+    if isinstance(event, m.Noticed):
+        return ("noticed", event.trial_id, event.attempt, event.grace_s)
+    return None
+
+
+def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
+    """Have this process look for modules and files as the driver does; whether it sees its disk.
+
+    The files of large parameters come to this node once, for all its trials.
+    """
+    shares, environment = errand.shares_disk, errand.job.runtime_env
+    if shares:
+        if not brings_folder(environment):
+            with suppress(OSError):  # trials then run where Ray has put its workers
+                os.chdir(errand.cwd)
+        given = [one for one in errand.path if one not in sys.path]
+        others = [one for one in sys.path if one not in errand.path]
+        # the driver's packages come last if the environment brings others
+        is_same = errand.prefix == sys.prefix and not brings_modules(environment)
+        sys.path[:] = [*errand.path, *others] if is_same else [*sys.path, *given]
+    for path, reference in errand.objects:
+        if not Path(path).exists():
+            shared_objects.adopt(shared_objects.ObjectRef(path), partial(_write_object, errand, fetch, path, reference))
+    return shares
+
+
+def _write_object(
+    errand: Errand, fetch: Callable[[Any], bytes], path: str, reference: Any, target: Path
+) -> None:
+    """Write the contents of a large parameter's file to `target`."""
+    if reference is not None:
+        target.write_bytes(fetch(reference))
+        return
+    assert errand.carrier is not None
+    fetch_file(errand.carrier, errand.token, path, target)

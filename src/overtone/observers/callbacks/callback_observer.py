@@ -1,0 +1,170 @@
+"""Calls users' callbacks as a run goes on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from traceback import format_exc
+from typing import Any
+
+from overtone.core.messages import Ended, Moved, Record, Reported, Ruled, Saved, Started
+from overtone.core.protocols import Observer
+from overtone.core.table import Row, TrialTable, full_result
+from overtone.core.types import Checkpoint, Metrics
+from overtone.observers.callbacks.callback import HOOKS, Callback
+from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
+
+
+class CallbackObserver(Observer):
+    """Drives callbacks from records. One that raises is called no more, with one warning.
+
+    Args:
+        callbacks: Called in this order; only hooks that they define cost anything.
+        experiment: What all trials share.
+        stop, num_samples, total_num_samples: For `Callback.setup`.
+        table: A table that other observers share, each of which sees every record before the
+            next one comes; by default one of its own.
+        warn: Says a line to the user; by default a RuntimeWarning.
+    """
+
+    def __init__(
+        self,
+        callbacks: Sequence[Any],
+        experiment: Experiment,
+        *,
+        stop: Any = None,
+        num_samples: int | None = None,
+        total_num_samples: int | None = None,
+        table: TrialTable | None = None,
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
+        self._warn = warn or _warn
+        self._table = TrialTable("all") if table is None else table
+        self._experiment = experiment
+        self._iteration = 0
+        self._is_in_step = False
+        self._is_closed = False
+        self._trials: list[SeenTrial] = []
+        self._by_id: dict[str, SeenTrial] = {}
+        self._hooks: dict[str, list[tuple[Any, Callable[..., Any]]]] = {
+            hook: [(one, getattr(one, hook)) for one in callbacks if _defines(one, hook)] for hook in HOOKS
+        }
+        for one in callbacks:
+            if hasattr(one, "setup"):
+                one.setup(stop=stop, num_samples=num_samples, total_num_samples=total_num_samples)
+
+    def on_record(self, record: Record) -> None:
+        """Call the hooks of this record."""
+        if not self._is_in_step:
+            self._is_in_step = True
+            self._call("on_step_begin", self._iteration, self._seen())
+        row = self._table.apply(record)
+        event = record.event
+        if row is not None:
+            assert type(event) is Reported
+            self._on_result(row, event, record)
+        elif type(event) is Started:
+            trial = self._trial(event.trial_id)
+            if event.restored is not None:
+                self._on("on_trial_restore", trial)
+            self._on("on_trial_start", trial)
+        if type(event) is Saved or (type(event) is Reported and event.checkpoint is not None):
+            self._on_saved(event.trial_id, event.checkpoint)
+        for choice in record.choices:
+            if type(choice) is Moved:
+                self._on_moved(choice, event)
+
+    def on_past(self, record: Record) -> None:
+        """Hooks were called then."""
+        self._table.apply(record)
+
+    def on_past_report(
+        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
+    ) -> None:
+        """As `on_past`."""
+        if n > self._table.n:
+            self._table.show(n, time, trial_id, t, metrics)
+
+    def memory(self) -> TrialTable:
+        """The trials, as callbacks are shown them."""
+        return self._table
+
+    def flush(self) -> None:
+        """The step has ended."""
+        if self._is_in_step:
+            self._is_in_step = False
+            self._call("on_step_end", self._iteration, self._seen())
+            self._iteration += 1
+
+    def close(self) -> None:
+        """The run has ended. Twice is safe."""
+        if not self._is_closed:
+            self._is_closed = True
+            self.flush()
+            self._call("on_experiment_end", self._seen())
+
+    def _on_result(self, row: Row, event: Reported, record: Record) -> None:
+        if self._hooks["on_trial_result"]:
+            result = full_result(row, event.metrics)
+            if any(type(one) is Ruled and one.what == "stop" for one in record.choices):
+                result["done"] = True
+            self._on("on_trial_result", self._trial(row.id), result=result)
+
+    def _on_saved(self, trial_id: str, checkpoint: Checkpoint | None) -> None:
+        if checkpoint is None or not (self._hooks["on_trial_save"] or self._hooks["on_checkpoint"]):
+            return
+        trial = self._trial(trial_id)
+        self._on("on_trial_save", trial)
+        self._on("on_checkpoint", trial, checkpoint=self._experiment.open_checkpoint(checkpoint))
+
+    def _on_moved(self, moved: Moved, event: Any) -> None:
+        if moved.status == "TERMINATED":
+            self._on("on_trial_complete", self._trial(moved.trial_id))
+        elif moved.status == "ERROR":
+            self._on("on_trial_error", self._trial(moved.trial_id))
+        elif moved.status == "PENDING" and type(event) is Ended and event.cause != "halted":
+            self._on("on_trial_recover", self._trial(moved.trial_id))
+
+    def _on(self, hook: str, trial: SeenTrial, **more: Any) -> None:
+        if self._hooks[hook]:
+            self._call(hook, self._iteration, self._seen(), trial, **more)
+
+    def _call(self, hook: str, *arguments: Any, **more: Any) -> None:
+        if not self._hooks[hook]:
+            return
+        names = ("trials",) if hook == "on_experiment_end" else ("iteration", "trials", "trial")
+        named = dict(zip(names, arguments, strict=False))
+        for one, method in list(self._hooks[hook]):
+            try:
+                method(**named, **more)
+            except Exception:
+                self._disconnect(one, hook)
+
+    def _disconnect(self, callback: Any, hook: str) -> None:
+        for calls in self._hooks.values():
+            calls[:] = [call for call in calls if call[0] is not callback]
+        who = f"{type(callback).__name__}.{hook}"
+        self._warn(f"{who} raised, and is called no more; the run goes on:\n{format_exc()}")
+
+    def _trial(self, trial_id: str) -> SeenTrial:
+        self._seen()
+        return self._by_id[trial_id]
+
+    def _seen(self) -> list[SeenTrial]:
+        """Every trial so far; the list is the same one each time."""
+        rows = self._table.rows
+        if len(self._trials) < len(rows):
+            for row in list(rows.values())[len(self._trials) :]:
+                self._by_id[row.id] = trial = SeenTrial(row, self._experiment)
+                self._trials.append(trial)
+        return self._trials
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=4)
+
+
+def _defines(callback: Any, hook: str) -> bool:
+    """Whether `callback` has this hook, other than the one that does nothing."""
+    method = getattr(callback, hook, None)
+    return callable(method) and getattr(method, "__func__", method) is not getattr(Callback, hook)

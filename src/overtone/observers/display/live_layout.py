@@ -1,0 +1,222 @@
+"""One picture of a running experiment: lines of styled text that fit the screen; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from overtone.core.goal import lookup
+from overtone.core.resources import format_amount
+from overtone.core.table import Row
+from overtone.core.trial import Status
+from overtone.observers.display.columns import headed, inferred_metrics, varying
+from overtone.observers.display.plain_text import clean, cut, duration, number, pad, show, width
+from overtone.observers.display.progress import Progress
+from overtone.observers.display.sentences import of_total, parameters
+
+Line = list[tuple[str, str]]
+"""One line: (text, style) pairs; styles are rich's."""
+
+MAX_ROWS = 24
+_BAR = 30
+_MAX_CELL = 22
+_GAP = "  "
+_LABELS = {"cpu": "CPUs", "gpu": "GPUs"}
+_DOT = " · "
+_STYLES = {"running": "cyan", "failed": "red", "stopped": "dim"}
+
+
+class _Column(NamedTuple):
+    header: str
+    cell: Callable[[Row], Any]
+    right: bool
+
+
+_TIME = 3
+"""The place of the column with the time that a trial took, just before the goal."""
+
+
+class Frame:
+    """Draws frames of one run; columns stay once they were shown, and only grow.
+
+    Args:
+        progress: The run.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._widths: dict[str, int] = {}
+        self._metrics: list[str] = []
+        self._parameters: list[str] = []
+
+    def draw(self, columns: int, rows: int, rate: float | None) -> list[Line]:
+        """The whole picture in at most `columns` x `rows`.
+
+        Args:
+            rate: Results a second, where that is known.
+        """
+        room = max(columns - 1, 20)  # the last column stays free: writing into it may wrap
+        lines = [*self._header(room, rate), []]
+        left = rows - len(lines) - 3  # the table's header, what is left out, and one spare
+        if left > 0:
+            lines += self.table(room, min(left, MAX_ROWS))
+        return [_fit(line, room) for line in lines[: max(rows - 1, 1)]]
+
+    def table(self, room: int, n_rows: int) -> list[Line]:
+        """Running trials first, then the best that ended."""
+        running = list(self._progress.running.values())
+        shown = running[:n_rows]
+        shown += [entry[2] for entry in self._progress.best_ended[: n_rows - len(shown)]]
+        if not shown:
+            return []
+        columns = self._columns(shown)
+        texts = [[_text(column.cell(row)) for row in shown] for column in columns]
+        cells = [self._widen(column, texts[i]) for i, column in enumerate(columns)]
+        fitting = _how_many_fit([width(column[0]) for column in cells], room)
+        if fitting in (_TIME, _TIME + 1) and len(cells) > _TIME + 1:  # in a narrow one the goal says more
+            del cells[_TIME]
+            fitting = _how_many_fit([width(column[0]) for column in cells], room)
+        lines: list[Line] = [[(_GAP.join(column[0] for column in cells[:fitting]), "bold")]]
+        for i, row in enumerate(shown):
+            lines.append(
+                [(_GAP.join(column[i + 1] for column in cells[:fitting]), _STYLES.get(_word(row), ""))]
+            )
+        if len(running) > len(shown):
+            lines.append([(f"... {len(running) - len(shown)} more running", "dim")])
+        return lines
+
+    def _header(self, room: int, rate: float | None) -> list[Line]:
+        progress = self._progress
+        facts = progress.facts
+        used, capacity = progress.table.used, progress.table.capacity
+        seconds = facts.clock()
+        held = [
+            f"{format_amount(name, used.get(name, 0.0))}/{format_amount(name, there)} "
+            f"{_LABELS.get(name) or clean(name)}"
+            for name, there in sorted(capacity.items())
+            if name in _LABELS or used.get(name)
+        ]
+        words = [
+            duration(seconds),
+            ", ".join(held),
+            f"{progress.n_results} results" + (f", {rate:.3g}/s" if rate else ""),
+        ]
+        lines: list[Line] = [
+            [(cut(clean(facts.name), room // 2), "bold"), (_DOT + _DOT.join(filter(None, words)), "")],
+            self._bar(room, seconds),
+        ]
+        lines += [[(cut(clean(line), room), "dim")] for line in facts.describe().splitlines()[:3]]
+        waits = facts.waits()
+        lines += [[(cut(clean(waits), room), "yellow")]] if waits else []
+        best = progress.best
+        if best is not None and progress.metric is not None:
+            lines.append([
+                ("best ", "bold"),
+                (f"{clean(progress.metric)}={number(best.value)}", "bold green"),
+                (f"  {clean(best.trial_id)}  {parameters(progress, best.config, 20)}", ""),
+            ])  # fmt: skip
+        return lines
+
+    def _bar(self, room: int, seconds: float) -> Line:
+        progress = self._progress
+        counts, total, ended = progress.counts, progress.facts.total(), progress.n_ended
+        words = [f"{of_total(progress, ended)} finished"]
+        words += [
+            f"{counts[one]} {one.lower()}" for one in ("RUNNING", "PAUSED", "PENDING") if counts.get(one)
+        ]
+        failed = f"{_DOT}{counts['ERROR']} failed" if counts.get("ERROR") else ""
+        left = ""
+        if total and 2 <= ended < total:
+            left = f"{_DOT}about {duration(seconds / ended * (total - ended))} left"
+        text = _DOT.join(words)
+        line: Line = [(text, ""), (failed, "red"), (left, "")]
+        space = min(_BAR, room - width(text + failed + left) - 2)
+        if not total or space < 5:
+            return line
+        full = min(int(space * ended / total), space)
+        return [("━" * full, "green"), ("─" * (space - full), "dim"), ("  ", ""), *line]
+
+    def _columns(self, rows: Sequence[Row]) -> list[_Column]:
+        progress, facts = self._progress, self._progress.facts
+        metric = progress.metric
+        named = headed(facts.metric_columns)
+        if facts.metric_columns is None:
+            fresh = inferred_metrics((row.metrics for row in rows), 2, [metric or ""])
+            self._metrics += [name for name in fresh if name not in self._metrics][: 2 - len(self._metrics)]
+            named = headed(([metric] if metric else []) + self._metrics)
+        chosen = headed(facts.parameter_columns) or headed(facts.parameters)
+        if not chosen:
+            fresh = varying(row.config for row in rows)
+            self._parameters += [name for name in fresh if name not in self._parameters]
+            chosen = headed(self._parameters[:12])
+        columns = [
+            _Column("trial", lambda row: row.id, False),
+            _Column("status", _word, False),
+            _Column("iter", lambda row: row.t or None, True),
+            _Column("time", lambda row: _seconds(row, progress), True),
+        ]
+        skipped = ("training_iteration", "time_total_s")
+        columns += [
+            _Column(header, lambda row, name=name: lookup(row.metrics, name), True)  # type: ignore[misc]
+            for name, header in named.items()
+            if name not in skipped
+        ]
+        return columns + [
+            _Column(header, lambda row, name=name: lookup(row.config, name), True)  # type: ignore[misc]
+            for name, header in chosen.items()
+        ]
+
+    def _widen(self, column: _Column, texts: list[str]) -> list[str]:
+        """The header and the cells, as wide as this column ever was."""
+        header = cut(clean(column.header), _MAX_CELL, keep_end=True)
+        widest = max([self._widths.get(column.header, 0), width(header), *map(width, texts)])
+        self._widths[column.header] = widest
+        return [pad(text, widest, column.right) for text in (header, *texts)]
+
+
+def _word(row: Row) -> str:
+    """What a trial does or did, in one word."""
+    if row.status == "TERMINATED":
+        rule = row.why.rule if row.why is not None else "returned"
+        return "finished" if rule in ("returned", "stop") else "stopped"
+    return "failed" if row.status == "ERROR" else Status(row.status).shown.lower()
+
+
+def _seconds(row: Row, progress: Progress) -> str | None:
+    """How long the trial has trained."""
+    seconds = row.metrics.get("time_total_s")
+    if not isinstance(seconds, (int, float)):
+        if row.started is None:
+            return None
+        seconds = (progress.table.time if row.ended is None else row.ended) - row.started
+    return duration(seconds)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return cut(show(value), _MAX_CELL)
+
+
+def _how_many_fit(widths: Iterable[int], room: int) -> int:
+    """How many columns fit side by side, from the left; at least one."""
+    used = -len(_GAP)
+    fitting = 0
+    for one in widths:
+        used += one + len(_GAP)
+        if used > room:
+            break
+        fitting += 1
+    return max(fitting, 1)
+
+
+def _fit(line: Line, room: int) -> Line:
+    """`line` cut to `room` columns."""
+    kept: Line = []
+    for text, style in line:
+        if width(text) > room:
+            kept.append((cut(text, room), style))
+            break
+        kept.append((text, style))
+        room -= width(text)
+    return kept

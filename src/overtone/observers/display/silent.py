@@ -1,0 +1,60 @@
+"""What people see of a run that should be silent: what its trials print."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from overtone.core.messages import Record
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.core.types import Metrics
+from overtone.observers.display.safe_stream import Writer
+from overtone.observers.display.trial_output import TrialOutput
+
+
+class SilentConsole(Observer):
+    """Shows nothing but what trials print, each line with the trial's name.
+
+    Args:
+        stream: Where to; by default standard output.
+
+    Attributes:
+        table: The state of the run, which other observers may share.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.table = TrialTable("all")
+        self._out = Writer(stream)
+        self._output = TrialOutput()
+
+    def open(self) -> None:
+        """Nothing."""
+
+    def on_record(self, record: Record) -> None:
+        self.table.apply(record)
+
+    def on_past(self, record: Record) -> None:
+        """Take note of what happened before."""
+        self.table.apply(record)
+
+    def on_past_report(
+        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
+    ) -> None:
+        """As `on_past`."""
+        if n > self.table.n:
+            self.table.show(n, time, trial_id, t, metrics)
+
+    def memory(self) -> TrialTable:
+        """The table."""
+        return self.table
+
+    def on_output(self, trial_id: str, stream: str, text: str) -> None:
+        """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""
+        self._out.write(self._output.feed(trial_id, stream, text))
+
+    def moved_to(self, folder: str) -> None:
+        """Nothing: no folder is named."""
+
+    def close(self) -> None:
+        """Show the lines that were never ended. Twice is safe."""
+        self._out.write(self._output.rest())

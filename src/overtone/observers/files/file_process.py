@@ -1,0 +1,130 @@
+"""The body of the process that writes the text files of trials: it follows the journal of a run.
+
+It ends when something comes on its standard input, or that ends, and all is written; or as soon as its
+parent is gone: a resume compares the files with the journal anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.errors import SpaceError
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import apart
+from overtone.journal.reader import follow_lines
+from overtone.observers.files.constant_text import ConstantTexts
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.cut_files import CutFiles
+from overtone.observers.files.error_file import ErrorFile
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.params import Params
+from overtone.observers.files.trial_files import TrialFiles
+from overtone.observers.helper_processes import fail_with, hurry_with
+from overtone.space import decode_config
+from overtone.store.folder_mark import FolderMark
+
+JOURNAL = "journal.jsonl"
+
+FOLLOW_EVERY_S = 0.25
+
+
+def main(folder: str, parent: int, inode: int) -> None:
+    """Write files below `folder` until standard input ends.
+
+    Args:
+        folder: The experiment's.
+        parent: The pid of its driver.
+        inode: The number of its lock file: in another folder nothing is written.
+    """
+    os.nice(5)  # trials come first
+    hurry_with(parent)
+    from select import select
+
+    is_over = False
+
+    def stop() -> bool:
+        if os.getppid() != parent:
+            os._exit(1)  # a child that it has forked may hold the other end of the pipe
+        return is_over
+
+    def sleep(seconds: float) -> None:
+        nonlocal is_over
+        is_over = bool(select([sys.stdin], [], [], seconds)[0])
+
+    try:
+        write_files(FolderMark(folder, inode), stop, sleep)
+        os._exit(0)  # the run waits for this process, which has nothing to tidy up
+    except Exception as error:
+        fail_with(error)
+
+
+def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
+    """What writes the text files of trials."""
+    texts = ConstantTexts()
+    return [
+        Params(files, table, texts),
+        JsonLines(files, table, texts),
+        CsvRows(files, table, texts),
+        ErrorFile(files),
+        CutFiles(files),
+    ]
+
+
+def write_files(
+    mark: FolderMark,
+    stop: Callable[[], bool] = lambda: True,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Write what follows from the journal from its beginning on, as it grows, until `stop()` is true.
+
+    Raises:
+        StorageError: The journal cannot be read, files cannot be written, or the folder is gone.
+    """
+    table = TrialTable("live")
+    observers = text_observers(TrialFiles(mark.folder), table)
+    mark.check()  # after the files have theirs: it is the same
+
+    def flush() -> None:
+        for observer in observers:
+            observer.flush()
+
+    def rest(seconds: float) -> None:
+        flush()
+        sleep(seconds)
+        mark.check()
+
+    followers = [one for one in observers if isinstance(one, (JsonLines, CsvRows))]
+
+    def on_results(trial_id: str, raws: list[str]) -> None:
+        # the first result of a trial begins its files
+        for some in [raws] if table.rows[trial_id].n_results else [raws[:1], raws[1:]]:
+            row = table.count(trial_id, len(some))
+            for follower in followers if some else ():
+                follower.on_results(row, some)
+
+    decode = Codec(None, _config).decode
+    for bodies in follow_lines(os.path.join(mark.folder, JOURNAL), stop, FOLLOW_EVERY_S, rest):
+        for part in apart(bodies):
+            if isinstance(part, dict):
+                for trial_id, raws in part.items():
+                    on_results(trial_id, raws)
+            elif (record := decode(part, lazy=True, raw=True)) is not None:
+                for observer in observers:
+                    observer.on_record(record)
+        flush()
+    for observer in observers:
+        observer.close()
+
+
+def _config(data: Any) -> Any:
+    """A config as it was, but for what is not data."""
+    try:
+        return decode_config({}, data)
+    except SpaceError:
+        return data

@@ -1,0 +1,196 @@
+"""The files that observers write in each trial's folder: followed, made anew, and mended on resume.
+
+All of them are projections of the journal: what they hold follows from it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.errors import StorageError
+from overtone.journal.codec import Codec
+from overtone.journal.header import header
+from overtone.journal.replay import replay
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.cut_files import CutFiles
+from overtone.observers.files.error_file import ErrorFile
+from overtone.observers.files.file_process import JOURNAL, text_observers
+from overtone.observers.files.file_writer import FileWriter
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.params import Params
+from overtone.observers.files.trial_files import TrialFiles
+from overtone.observers.helper_processes import wait_for_helpers
+from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, deviating, remove, strangers
+from overtone.observers.repair.file_repair import Mending
+from overtone.observers.repair.journal_filter import selected
+from overtone.observers.tensorboard.scalars import TensorBoard, is_available
+
+FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, CutFiles, TensorBoard)
+
+
+def file_observers(
+    folder: str | os.PathLike[str],
+    tensorboard: bool | None = None,
+    *,
+    table: TrialTable | None = None,
+    began: float | None = None,
+    is_prompt: bool = False,
+    is_apart: bool = False,
+) -> list[Observer]:
+    """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
+
+    They append to what is there: on resume, `reconcile` comes first.
+
+    Args:
+        tensorboard: Whether event files are written; None for where tensorboardX is installed.
+        table: Shared by them all, and with whom it is given to.
+        began: See `TensorBoard`.
+        is_prompt: Whether a trial's folder and text files are there once they have seen its start or end.
+        is_apart: Whether a process writes the text files, for a new journal whose configs are data.
+
+    Raises:
+        MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
+    """
+    table = table if table is not None else TrialTable("live")
+    found: list[Observer] = [FileWriter(folder)] if is_apart else []
+    if not is_apart:
+        found = text_observers(TrialFiles(folder, is_prompt=is_prompt), table)
+    if tensorboard or (tensorboard is None and is_available()):
+        found.append(TensorBoard(folder, table, began))
+    return found
+
+
+def reconcile(
+    folder: str | os.PathLike[str],
+    tensorboard: bool | None = None,
+    codec: Codec | None = None,
+    *,
+    table: TrialTable | None = None,
+    is_prompt: bool = False,
+    trusts_old: bool = True,
+) -> list[Observer]:
+    """What `file_observers` gives, after the files below `folder` were brought to the journal's length.
+
+    A driver that is killed leaves files that lack their end, and a power cut may leave them
+    shorter or longer than the journal. Trials that had ended long before are only looked at
+    for missing files; the files of the others are compared with the journal by their
+    length, and written anew where they differ, each whole or not at all. Event files that
+    differ are removed, and what they held is sent to the observer's process again.
+
+    Call it once the journal has its writer, so that nobody else writes.
+
+    Args:
+        folder: The experiment's; its journal is in it.
+        tensorboard: See `file_observers`.
+        codec: Needed where configs hold what is not data.
+        table: The state at the end of the journal, where a replay has made it already; the
+            observers share it. Read from the journal where it is not given.
+        is_prompt: See `file_observers`.
+        trusts_old: Whether trials that had ended long before are only looked at for missing files.
+
+    Raises:
+        StorageError: The journal cannot be read, files cannot be written, or a trial is
+            named so that its folder would not be in `folder`.
+    """
+    folder = os.fspath(folder)
+    journal = os.path.join(folder, JOURNAL)
+    if table is None:
+        try:
+            table = replay(journal, keep_metrics="live", codec=codec)
+        except KeyError as error:
+            raise _unknown(journal, error) from error
+    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
+    events = next((one for one in observers if isinstance(one, TensorBoard)), None)
+    wait_for_helpers(folder)
+    is_mended = False
+    try:
+        for trial in strangers(folder, table):
+            remove(folder, trial)
+        has_real_clock = trusts_old and _parts(journal).get("engine") not in (None, "Simulated")
+        due = deviating(folder, table, with_events=events is not None, has_real_clock=has_real_clock)
+        if due:
+            with Mending(folder, due, events) as mending:
+                for record, began in selected(journal, due.trials, codec):
+                    mending.on_record(record, began)
+        is_mended = True
+    except StorageError:  # which is an OSError too, and says more
+        raise
+    except OSError as error:
+        raise StorageError(f"{error.filename or folder} cannot be mended: {error.strerror}") from error
+    except KeyError as error:
+        raise _unknown(journal, error) from error
+    finally:
+        if events is not None and not is_mended:
+            events.abandon()
+    return observers
+
+
+def rebuild(
+    folder: str | os.PathLike[str],
+    tensorboard: bool | None = False,
+    codec: Codec | None = None,
+) -> TrialTable:
+    """Write the files of every trial anew, so that they hold what the journal does, and no more.
+
+    Args:
+        folder: The experiment's; its journal is in it.
+        tensorboard: See `file_observers`.
+        codec: Needed where configs hold what is not data.
+
+    Returns:
+        The state of the experiment.
+
+    Raises:
+        StorageError: The journal cannot be read, the files cannot be written, or a trial is
+            named so that its folder would not be in `folder`.
+    """
+    journal = Path(folder, JOURNAL)
+    header(journal)
+    table = TrialTable("live")
+    observers = file_observers(folder, tensorboard, table=table)
+    events = next((one for one in observers if isinstance(one, TensorBoard)), None)
+    _remove_files(Path(folder), events is not None)
+    known = 0
+    try:
+        for record, began in selected(journal, None, codec):
+            if events is not None:
+                events.began = began
+            table.apply(record)
+            if len(table.rows) != known:
+                known = len(table.rows)
+                check_name(os.fspath(folder), next(reversed(table.rows)))
+            for observer in observers:
+                observer.on_record(record)
+                observer.flush()
+    except KeyError as error:
+        raise _unknown(os.fspath(journal), error) from error
+    finally:
+        for observer in observers:
+            observer.close()
+    return table
+
+
+def _unknown(journal: str, error: KeyError) -> StorageError:
+    return StorageError(f"{journal} is about {error}, of which nothing was said before")
+
+
+def _parts(journal: str) -> dict[str, object]:
+    parts = header(journal).get("parts")
+    return parts if isinstance(parts, dict) else {}
+
+
+def _remove_files(folder: Path, events: bool) -> None:
+    names = FILES if events else tuple(name for name in FILES if name != EVENTS)
+    try:
+        with os.scandir(folder) as entries:
+            trials = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        for trial in trials:
+            remove(os.fspath(folder), trial, names)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be cleared: {error.strerror} ({error.filename})") from error
+
+
+__all__ = ["FILE_OBSERVERS", "JOURNAL", "file_observers", "rebuild", "reconcile"]

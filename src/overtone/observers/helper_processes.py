@@ -1,0 +1,139 @@
+"""Processes that write files below an experiment's folder: how they start and end, and who waits for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from selectors import EVENT_READ, DefaultSelector
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from overtone.store.room import hurry, is_hurried
+from overtone.worker.server.process_tree import GROUP_OF_ITS_OWN
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+_LOOK_EVERY_S = 0.25
+_TELL_AFTER_S = 1.0
+_KILL_AFTER_S = 5.0
+"""An end that was asked for waits so long for such a process."""
+
+_PROGRAM = (
+    "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2 + n:]; "  # first: '' is the current folder
+    "from overtone.worker.server.process_tree import wake_with_parent; wake_with_parent(); "
+    "import json; from {module} import main; main(*map(json.loads, sys.argv[2:2 + n]))"
+)
+
+
+def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
+    """Start a process that writes below `folder`: it calls `module.main(folder, pid of this process, ...)`.
+
+    It ends when its standard input does, or with this process. What goes wrong is the last thing on its
+    standard output.
+
+    Args:
+        arguments: What else `main` is called with, as data for JSON.
+    """
+    import subprocess
+
+    path = [os.path.abspath(one) for one in sys.path]
+    given = [json.dumps(one) for one in (folder, os.getpid(), *arguments)]
+    lock = _locked(folder, is_shared=True)  # the process inherits it, and has it from its birth to its end
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM.format(module=module), str(len(given)), *given, *path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=() if lock is None or lock < 0 else (lock,),
+            **GROUP_OF_ITS_OWN,  # Ctrl-C is the driver's to handle: this process ends with its input
+        )
+    finally:
+        if lock is not None and lock >= 0:
+            os.close(lock)
+
+
+def ended(process: Popen[bytes]) -> str:
+    """Let a process do all that it was told, and wait for its end; what went wrong, or nothing.
+
+    It goes on if somebody has stopped it. After Ctrl-C it is waited for a few seconds.
+    """
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(OSError):
+        process.stdin.close()
+    kill_at = 0.0
+    with DefaultSelector() as selector:
+        selector.register(process.stdout, EVENT_READ)
+        while not selector.select(_LOOK_EVERY_S):  # it says nothing before its end
+            if is_hurried() and not kill_at:
+                process.terminate()
+                kill_at = time.monotonic() + _KILL_AFTER_S
+            if kill_at and time.monotonic() > kill_at:
+                process.kill()
+            else:
+                process.send_signal(signal.SIGCONT)
+    said = process.stdout.read().decode(errors="replace").strip()
+    process.stdout.close()
+    if process.wait() == 0:
+        return ""
+    return said or f"its process ended with exit code {process.returncode}"
+
+
+def hurry_with(parent: int) -> None:
+    """In such a process: leave out what finds no room once the parent sends SIGTERM, or is gone."""
+
+    def on_signal(number: int, _: Any) -> None:
+        if number == signal.SIGTERM or os.getppid() != parent:  # its end is told by SIGCONT
+            hurry(0.0)
+
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        signal.signal(number, on_signal)
+    if os.getppid() != parent:  # the signal came before
+        hurry(0.0)
+
+
+def fail_with(error: Exception) -> NoReturn:
+    """In such a process: end, and tell why if the parent still reads."""
+    with suppress(OSError):
+        sys.stdout.write(f"{type(error).__name__}: {error}\n")
+        sys.stdout.flush()
+    os._exit(1)
+
+
+def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
+    """Whether no such process writes below `folder`: those of a killed driver still may.
+
+    They end by themselves, once they have written what they were sent. A wait of a second is told on stderr.
+    """
+    began, is_told = time.monotonic(), False
+    while (fd := _locked(folder)) is None and (waited_s := time.monotonic() - began) < patience_s:
+        if waited_s >= _TELL_AFTER_S and not is_told:
+            is_told = True
+            sys.stderr.write(
+                f"overtone: a process of an earlier driver still writes files of trials below {folder}: "
+                f"waiting for its end, at most {patience_s:g} s\n"
+            )
+        time.sleep(0.02)
+    if fd is not None and fd >= 0:
+        os.close(fd)
+    return fd is not None
+
+
+def _locked(folder: str, is_shared: bool = False) -> int | None:
+    """A descriptor that holds the folder's lock; -1 where there are no locks, None if another has it."""
+    try:
+        import fcntl
+
+        fd = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return -1
+    try:
+        fcntl.flock(fd, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        return fd
+    except OSError as error:
+        os.close(fd)
+        return None if isinstance(error, BlockingIOError) else -1

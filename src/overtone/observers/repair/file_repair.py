@@ -1,0 +1,119 @@
+"""Writes the files of some trials anew, from their records."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from overtone.core.messages import Ended, Record, Started, Tick
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.observers.files.constant_text import params_text
+from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
+from overtone.observers.files.error_file import ERROR_TXT, error_text
+from overtone.observers.files.file_output import NEW, swap_file
+from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.files.params import PARAMS_JSON
+from overtone.observers.files.trial_files import TrialFiles
+from overtone.observers.repair.file_audit import EVENTS, Due, remove
+from overtone.observers.tensorboard.scalars import TensorBoard
+from overtone.regular_files import read_regular
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_ROWS = (RESULT_JSON, PROGRESS_CSV)
+
+
+class Mending:
+    """A context that takes the records of the trials that are due, and leaves their files as they should be.
+
+    New files are written beside the old ones, and take their places at the end.
+
+    Args:
+        folder: The experiment's.
+        due: What is to be written.
+        events: The observer through whose process event files are written, if they are.
+    """
+
+    def __init__(self, folder: str, due: Due, events: TensorBoard | None) -> None:
+        self._folder = folder
+        self._due = due
+        self._table = TrialTable("live")
+        self._params: dict[str, str] = {}
+        self._errors: dict[str, str] = {}
+        self._written: set[str] = set()
+        files = TrialFiles(folder, NEW)
+        self._rows: list[Observer] = [JsonLines(files, self._table), CsvRows(files, self._table)]
+        self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
+
+    def __enter__(self) -> Self:
+        self._remove_new()
+        for trial in self._due.events:
+            remove(self._folder, trial, (EVENTS,))
+        return self
+
+    def on_record(self, record: Record, began: float) -> None:
+        """Take a record that is about trials that are due alone; `began` as `TensorBoard` has it."""
+        row = self._table.apply(record)
+        event: Any = record.event
+        trial = getattr(event, "trial_id", None)
+        if type(event) is Started:
+            self._params[event.trial_id] = params_text(self._table.rows[event.trial_id].config)
+        elif type(event) is Ended:
+            self._errors[event.trial_id] = self._errors.get(event.trial_id, "") + error_text(event)
+        if trial in self._due.rows:
+            if row is not None:
+                self._written.add(row.id)
+            for observer in self._rows:
+                observer.on_record(record)
+                observer.flush()
+        if self._events is not None:
+            self._events.began = began
+            # what another trial's event led to may be the end of one that is due; 0: the table has it
+            is_due = trial in self._due.events
+            self._events.on_record(record if is_due else Record(0, Tick(event.time), record.choices))
+            self._events.flush()
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        try:
+            for observer in self._rows:
+                observer.close()
+            if kind is None:
+                self._take_places()
+        finally:
+            self._remove_new()
+
+    def _take_places(self) -> None:
+        for trial in self._due.rows:
+            for name in _ROWS:
+                if trial in self._written:
+                    os.replace(self._path(trial, name + NEW), self._path(trial, name))
+                else:
+                    remove(self._folder, trial, (name,))
+        for trial in self._due.trials:
+            self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
+            self._put(trial, ERROR_TXT, self._errors.get(trial, ""))
+
+    def _remove_new(self) -> None:
+        for trial in self._due.rows:
+            for name in _ROWS:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    os.unlink(self._path(trial, name + NEW))
+
+    def _put(self, trial: str, name: str, text: str) -> None:
+        """Let a file hold `text`; where that is nothing, let it not be there."""
+        path = self._path(trial, name)
+        if not text:
+            remove(self._folder, trial, (name,))
+            return
+        try:
+            if read_regular(path, follow_links=False) == text.encode("utf-8", "backslashreplace"):
+                return
+        except OSError:  # it is missing, or cannot be read: it is written anew
+            pass
+        swap_file(path, text)
+
+    def _path(self, trial: str, name: str) -> str:
+        return f"{self._folder}{os.sep}{trial}{os.sep}{name}"

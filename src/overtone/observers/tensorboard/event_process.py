@@ -1,0 +1,271 @@
+"""The body of the process that writes TensorBoard event files, through tensorboardX.
+
+It reads batches from standard input until an empty one, or until its parent is gone.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import struct
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from overtone.core.utf8 import encodable
+from overtone.journal.text import loads
+from overtone.observers.files.file_output import append
+from overtone.observers.flatten import flatten
+from overtone.observers.helper_processes import fail_with, hurry_with
+from overtone.store.folder_mark import FolderMark
+
+FLUSH_EVERY_S = 1.0
+
+_NUMBERS = frozenset({float, int})
+_MOST_STEPS = 1 << 63
+_NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
+_FILE = "events.out.tfevents."
+_HPARAMS = "hparams"
+_VERSION = "brain.Event:2"
+_CHUNK_BYTES = 1 << 20
+
+
+def main(folder: str, parent: int, inode: int) -> None:
+    """Write event files below `folder`; what goes wrong is the last thing on standard output.
+
+    Args:
+        folder: The experiment's.
+        parent: The pid of the process that sends batches.
+        inode: The number of the folder's lock file: in another folder nothing is written.
+    """
+    os.nice(5)  # trials come first
+    hurry_with(parent)
+    try:
+        _spare_imports()
+        files = EventFiles(FolderMark(folder, inode))
+        for batch in _batches(files, parent):
+            for kind, trial, wall, text in batch:
+                files.on_message(kind, trial, wall, text)
+        files.close()
+        os._exit(0)  # the run waits for this process, which has nothing to tidy up
+    except Exception as error:
+        fail_with(error)
+
+
+def _spare_imports() -> None:
+    """Let imports from tensorboardX be those of its writer alone, which take a tenth of the time."""
+    from importlib.util import find_spec
+    from types import ModuleType
+
+    for name in ("torch", "boto3", "google.cloud"):  # which it tries, for what is not done here
+        sys.modules[name] = None  # type: ignore[assignment]
+    spec = find_spec("tensorboardX")
+    if spec is not None and spec.submodule_search_locations is not None:
+        package = sys.modules["tensorboardX"] = ModuleType("tensorboardX")
+        package.__path__ = list(spec.submodule_search_locations)
+
+
+def _batches(files: EventFiles, parent: int) -> Any:
+    """The batches from standard input; between them files are flushed."""
+    from select import select
+
+    fd = sys.stdin.fileno()
+    data = bytearray()
+    while True:
+        while len(data) < 4 or len(data) < 4 + struct.unpack_from("<I", data)[0]:
+            if not select([fd], [], [], FLUSH_EVERY_S)[0]:
+                files.flush()
+                if os.getppid() != parent:
+                    return  # a child that it has forked may hold the other end of the pipe
+                continue
+            chunk = os.read(fd, _CHUNK_BYTES)
+            if not chunk:
+                return
+            data += chunk
+        end = 4 + struct.unpack_from("<I", data)[0]
+        batch = marshal.loads(bytes(data[4:end]))
+        del data[:end]
+        if not batch:
+            return
+        yield batch
+        files.flush_now_and_then()
+
+
+class _File:
+    """A file that is open only while it is flushed, so that there may be any number of them."""
+
+    def __init__(self, path: str, checksum: Callable[[bytes], int]) -> None:
+        self._path = path
+        self._checksum = checksum
+        self._waiting: list[bytes] = []
+
+    def write(self, message: bytes) -> None:
+        """Add a message in its frame."""
+        for part in (struct.pack("<Q", len(message)), message):
+            self._waiting += (part, struct.pack("<I", self._checksum(part)))
+
+    def flush(self) -> None:
+        if self._waiting:
+            data = b"".join(self._waiting)
+            self._waiting.clear()
+            append(self._path, data)
+
+
+class EventFiles:
+    """One event file in each trial's folder.
+
+    Args:
+        mark: Of the experiment's folder.
+
+    Attributes:
+        is_dirty: Whether something waits to be written.
+    """
+
+    def __init__(self, mark: FolderMark) -> None:
+        self._folder = mark.folder
+        self._mark = mark
+        self._files: dict[str, _File] = {}
+        self._dirty: set[str] = set()
+        self._tags: dict[str, str] = {}
+        self._flushed = time.monotonic()
+        from socket import gethostname
+
+        import tensorboardX.crc32c
+        import tensorboardX.record_writer
+        from tensorboardX.proto import plugin_hparams_pb2
+        from tensorboardX.proto.api_pb2 import Status
+        from tensorboardX.proto.event_pb2 import Event
+        from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
+
+        if tensorboardX.crc32c._crc32c_native is None:
+            from overtone.observers.tensorboard.crc32c import crc32c
+
+            # its own, a loop over bytes, is most of the cost of an event
+            tensorboardX.record_writer.crc32c = crc32c
+        self._host = gethostname()
+        self._event, self._summary, self._value = Event, Summary, Summary.Value
+        self._metadata, self._hparams, self._status = SummaryMetadata, plugin_hparams_pb2, Status
+        self._checksum = tensorboardX.record_writer.masked_crc32c
+
+    @property
+    def is_dirty(self) -> bool:
+        return bool(self._dirty)
+
+    def on_message(self, kind: str, trial: str, wall: float, text: str) -> None:
+        """Take note of a trial's start (with its config), of a result, or of its end (with its status).
+
+        Args:
+            trial: The name of its folder.
+        """
+        if kind == "result":
+            self._on_result(trial, wall, loads(text))
+        elif kind == "start":
+            if trial not in self._files:
+                self._write(trial, self._session_start(wall, loads(text)), wall)
+        elif kind == "end":
+            if trial not in self._files:  # it ended before it began
+                return
+            self._write(trial, self._session_end(wall, text), wall)
+            self._files.pop(trial).flush()
+            self._dirty.discard(trial)
+        else:
+            raise ValueError(f"{kind!r} is no message of this process")
+
+    def _on_result(self, trial: str, wall: float, metrics: dict[str, Any]) -> None:
+        make, tags = self._value, self._tags
+        values = []
+        for key, value in flatten(metrics).items():
+            if type(value) in _NUMBERS:
+                tag = tags.get(key)
+                if tag is None:
+                    tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{encodable(key)}"
+                if tag:
+                    values.append(make(tag=tag, simple_value=_single(value)))
+        self._write(trial, self._summary(value=values), wall, _step(metrics))
+
+    def _write(self, trial: str, summary: Any, wall: float, step: int = 0) -> None:
+        file = self._files.get(trial)
+        if file is None:
+            file = self._files[trial] = _File(self._new_path(trial, wall), self._checksum)
+            file.write(self._event(wall_time=wall, file_version=_VERSION).SerializeToString())
+        file.write(self._event(wall_time=wall, step=step, summary=summary).SerializeToString())
+        self._dirty.add(trial)
+
+    def _new_path(self, trial: str, wall: float) -> str:
+        """A path that sorts after the trial's other event files: TensorBoard reads them in this order."""
+        folder, second = f"{self._folder}{os.sep}{trial}", int(wall)
+        with suppress(OSError):  # it is not there yet
+            seconds = [name[len(_FILE) :][:10] for name in os.listdir(folder) if name.startswith(_FILE)]
+            second = max([second, *(int(one) for one in seconds if one.isdecimal())])
+        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}"
+
+    # --- the HParams tab ---------------------------------------------------------------
+
+    # No summary of the whole experiment is written: without one TensorBoard gathers the
+    # parameters and metrics of all trials, with one it takes those of a single trial for all.
+
+    def _session_start(self, wall: float, config: dict[str, Any]) -> Any:
+        info = self._hparams.SessionStartInfo(start_time_secs=wall)
+        for name, value in flatten(config).items():
+            key = encodable(name)
+            if isinstance(value, bool):
+                info.hparams[key].bool_value = value
+            elif isinstance(value, (int, float)):
+                info.hparams[key].number_value = _single(value)
+            elif value is not None:
+                info.hparams[key].string_value = encodable(str(value))
+        return self._plugin_summary(
+            "session_start_info", self._hparams.HParamsPluginData(session_start_info=info)
+        )
+
+    def _session_end(self, wall: float, status: str) -> Any:
+        name = "STATUS_FAILURE" if status == "ERROR" else "STATUS_SUCCESS"
+        info = self._hparams.SessionEndInfo(status=self._status.Value(name), end_time_secs=wall)
+        return self._plugin_summary(
+            "session_end_info", self._hparams.HParamsPluginData(session_end_info=info)
+        )
+
+    def _plugin_summary(self, name: str, content: Any) -> Any:
+        make = self._metadata
+        plugin = make.PluginData(plugin_name=_HPARAMS, content=content.SerializeToString())
+        metadata = make(plugin_data=plugin)
+        return self._summary(value=[self._value(tag=f"_hparams_/{name}", metadata=metadata)])
+
+    # --- files -------------------------------------------------------------------------
+
+    def flush_now_and_then(self) -> None:
+        """Flush where that was not done for a second."""
+        if time.monotonic() - self._flushed >= FLUSH_EVERY_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write all that waits."""
+        self._mark.check()
+        for trial in self._dirty:
+            self._files[trial].flush()
+        self._dirty.clear()
+        self._flushed = time.monotonic()
+
+    def close(self) -> None:
+        """Write all, and forget the trials."""
+        self.flush()
+        self._files.clear()
+
+
+def _step(metrics: dict[str, Any]) -> int:
+    """Where on the axis of steps a result is."""
+    for name in ("timesteps_total", "training_iteration"):
+        value = metrics.get(name)
+        if type(value) in _NUMBERS and value and -_MOST_STEPS < value < _MOST_STEPS:
+            return int(value)
+    return 0
+
+
+def _single(value: float) -> float:
+    """`value` as a float, which protobuf then makes single."""
+    try:
+        return float(value)
+    except OverflowError:  # an int beyond all floats
+        return float("inf") if value > 0 else float("-inf")

@@ -1,0 +1,38 @@
+"""The console of an experiment: what it says, from the experiment's parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from overtone.experiment import Experiment
+from overtone.run.compose import Parts, has_files
+
+if TYPE_CHECKING:
+    from overtone.observers.display.console import Console
+    from overtone.observers.display.silent import SilentConsole
+
+
+def console_of(experiment: Experiment, parts: Parts) -> Console | SilentConsole:
+    """The console that `verbose` and the reporter ask for."""
+    from overtone.observers.display.console import ConsoleFacts, console_for
+    from overtone.space import variables
+
+    goal, engine = parts.goal, parts.engine
+    facts = ConsoleFacts(
+        name=parts.folder.name,
+        folder=parts.place.url or str(parts.folder),
+        engine_line=f"running on the {engine.describe()} ({parts.why_engine})",
+        clock=engine.now,
+        trainable=parts.name,
+        metric=goal.metric,
+        mode=goal.mode,
+        goal=lambda: (goal.metric, goal.mode),
+        limits=goal,
+        total=lambda: parts.searcher.total,
+        describe=parts.scheduler.describe,
+        waits=engine.waits,
+        parameters=variables(parts.space) or None,
+        has_tensorboard=parts.has_tensorboard and has_files(experiment, engine),
+        may_redraw=type(engine).__name__ != "Inline",
+    )
+    return console_for(facts, experiment.verbose, experiment.reporter)

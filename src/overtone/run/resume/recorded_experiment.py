@@ -1,0 +1,128 @@
+"""An experiment as its journal describes it, made again from data: no code of the folder's is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from overtone.core.resources import Resources
+from overtone.errors import OvertoneError, SpaceError
+from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.journal.newest_parts import newest_parts
+from overtone.run.resume.recorded_options import AS_USERS_SAY, OPTIONS
+from overtone.run.resume.target import header_of
+from overtone.run.storage.results_place import JOURNAL
+
+
+def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) -> Experiment:
+    """The experiment in `folder`, to be resumed.
+
+    Args:
+        trainable: Code is not recorded: it must be given.
+        given: Fields of `Experiment` that take the place of what is recorded.
+
+    Raises:
+        OvertoneError: Something is not data, and was not given; the message names it.
+        StorageError: There is no journal.
+    """
+    header = header_of(folder)
+    parts = newest_parts(folder / JOURNAL, header)
+    options = parts["options"]  # an older journal lacks some: they had their defaults
+    fields: dict[str, Any] = {name: options[name] for name in OPTIONS if name in options}
+    fields["metric"], fields["mode"] = parts["metric"] or None, parts["mode"] or None
+    fields["constraints"] = parts.get("constraints") or ()
+    fields["scheduler"], fields["stop"] = parts["scheduler"], parts["stop"]
+    fields["searcher"], fields["space"] = parts["searcher"], parts["space"]
+    fields["seed"] = header["seed"]
+    _take_apart(fields)
+    made, not_data = _made_of({name: data for name, data in fields.items() if name not in given})
+    if not_data:
+        errors = {AS_USERS_SAY.get(name, name): error for name, error in not_data.items()}
+        why = ", ".join(f"{name} is not plain data ({error})" for name, error in errors.items())
+        raise OvertoneError(
+            f"{folder} cannot be resumed from its journal alone: {why}. Pass it again: "
+            f"Tuner.restore(path, trainable, {', '.join(f'{name}=...' for name in errors)})"
+        )
+    if "checkpoints" not in given:
+        known = CheckpointPolicy.__slots__
+        made["checkpoints"] = CheckpointPolicy(
+            **{name: value for name, value in parts["checkpoints"].items() if name in known}
+        )
+    return Experiment(
+        trainable, **{"name": folder.name, "storage": folder.parent, "resume": True, **made, **given}
+    )
+
+
+def _made_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Exception]]:
+    """The values that recorded fields describe, and an error for each field that is not plain data."""
+    made: dict[str, Any] = {}
+    not_data: dict[str, Exception] = {}
+    for name, data in fields.items():
+        try:
+            made[name] = _space(data) if name == "space" else _made(data)
+        except (ValueError, TypeError, SpaceError) as error:
+            not_data[name] = error
+    return made, not_data
+
+
+def _take_apart(fields: dict[str, Any]) -> None:
+    """Random and grid search, and lists of configurations, are said by the space and not by a searcher."""
+    searcher = fields["searcher"]
+    kind = str(searcher.get("path", "")) if isinstance(searcher, Mapping) else ""
+    arguments = searcher.get("arguments", {}) if kind else {}
+    if "num_samples" in arguments and arguments["num_samples"] == fields.get("num_samples"):
+        arguments = {name: one for name, one in arguments.items() if name != "num_samples"}
+        fields["searcher"] = {**searcher, "arguments": arguments}  # filled in by the experiment's
+    if kind == "overtone.searchers.basic.BasicVariantGenerator":
+        if arguments.keys() <= {"points_to_evaluate", "num_samples"}:  # no other argument was given
+            fields["searcher"] = None
+            fields["points_to_evaluate"] = arguments.get("points_to_evaluate") or ()
+    elif kind == "overtone.searchers.listed.Listed":
+        fields["searcher"] = None
+        fields["space"] = arguments.get("configs")
+
+
+def _space(data: Any) -> Any:
+    from overtone.space import space_from_data
+
+    return data if isinstance(data, list) else space_from_data(data)
+
+
+def _made(data: Any) -> Any:
+    """What `described` described, as long as it is data, or one of Overtone's own parts.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if isinstance(data, list):
+        return [_made(one) for one in data]
+    if not isinstance(data, Mapping):
+        return data
+    if "__repr__" in data:
+        raise ValueError(data["__repr__"])
+    if set(data) not in ({"path"}, {"path", "arguments"}):
+        return {name: _made(one) for name, one in data.items()}
+    path = str(data["path"])
+    if "arguments" not in data:
+        raise ValueError(f"the function {path}")
+    if path == "overtone.core.resources.Resources":
+        bundles, *strategy = data["arguments"].values()
+        return Resources(tuple(tuple(map(tuple, one)) for one in bundles), *strategy)
+    return _part(path)(**{name: _made(one) for name, one in data["arguments"].items()})
+
+
+def _part(path: str) -> Any:
+    """One of Overtone's own classes that a journal may name; none of anybody else's."""
+    module, _, name = path.rpartition(".")
+    if module.split(".")[0] == "overtone" and module.split(".")[1:2] in (
+        ["schedulers"], ["searchers"], ["stoppers"],
+    ):  # fmt: skip
+        try:
+            kind = getattr(import_module(module), name)
+        except (ImportError, AttributeError):
+            raise ValueError(f"{path}, which this version does not have") from None
+        if isinstance(kind, type) and kind.__module__ == module:
+            return kind
+    raise ValueError(path)

@@ -1,0 +1,260 @@
+"""Goes on with an experiment: its journal is replayed into fresh parts, as if they had been there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from overtone.core import messages as m
+from overtone.core.controller import Controller
+from overtone.core.limits import Limits
+from overtone.core.protocols import Engine, Observer, Searcher
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Config
+from overtone.errors import OvertoneError
+from overtone.journal.garbage import not_collecting
+from overtone.journal.reader import Plain
+from overtone.journal.replay import Divergence, replay_into
+from overtone.journal.writer import JournalWriter
+from overtone.run.loop import warn
+from overtone.run.resume.pending_commands import Outstanding
+from overtone.run.resume.snapshot import Mark
+
+_FROM_ENGINES = (
+    m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,
+)  # fmt: skip
+_MISSING = object()
+Entry = m.Record | Plain
+
+
+class Resuming:
+    """Replays a journal, so that controller, searcher and observers know what they knew.
+
+    Args:
+        writer: The journal's, reopened.
+        controller: A fresh one.
+        searcher: A fresh one, already given its space and seed.
+        observers: Take note of the past.
+        outstanding: Empty; follows along.
+
+    Attributes:
+        outstanding: What was asked, and is in no record.
+        answers: What the searcher was asked and had not answered yet, answered by now.
+    """
+
+    def __init__(
+        self,
+        writer: JournalWriter,
+        controller: Controller,
+        searcher: Searcher,
+        observers: Sequence[Observer],
+        outstanding: Outstanding | None = None,
+    ) -> None:
+        self.outstanding = outstanding or Outstanding()
+        self.answers: dict[int, Config | None] = {}
+        self._writer = writer
+        self._controller = controller
+        self._searcher = searcher
+        self._asks_again = searcher.replay == "asked"
+        self._observers = [one for one in observers if type(one).on_past is not Observer.on_past]
+        self._followers = [one for one in self._observers if one.follows_results]
+        self._to_engine: Callable[[m.Command], None] | None = None
+
+    def replay(self, since: Mark | None = None) -> list[Divergence]:
+        """Where today's code would have chosen otherwise.
+
+        Args:
+            since: Where to begin: all parts are in the state of then.
+
+        Raises:
+            StorageError: The journal cannot be read.
+        """
+        entries: Iterable[Entry] = self._writer.entries(*since or ())
+        if type(self._searcher).on_suggested is not Searcher.on_suggested:
+            entries = map(self._heard, entries)
+        on_command, on_record, on_plain = self._on_command, self._on_record, self._on_plain
+        with not_collecting():
+            return replay_into(self._controller, entries, on_command, on_record, self._writer.codec, on_plain)
+
+    def replay_in(self, engine: Engine, first: Sequence[m.Event]) -> list[m.Event]:
+        """Replay while a world that is simulated goes through it again; what happens next there.
+
+        Args:
+            first: What the engine said first.
+
+        Raises:
+            OvertoneError: It is not the world that was recorded.
+        """
+        commands: list[m.Command] = []
+        due, is_told = deque(first), False
+        self._to_engine = commands.append
+        for record in self._writer.past():
+            self._heard(record)
+            event = record.event
+            if type(event) is m.Resumed:
+                is_told = True  # by the driver, and not by the engine: the capacity that follows
+            elif type(event) is m.CapacityChanged and is_told:
+                is_told = False
+            elif isinstance(event, _FROM_ENGINES):
+                passed = None
+                while True:
+                    if not due:
+                        engine.submit(commands)
+                        commands.clear()
+                        due.extend(engine.poll(None))
+                    again = due.popleft() if due else None
+                    if _is_same(again, event):
+                        break
+                    passed = passed or again  # one that came too late is in no journal
+                    if again is None:
+                        raise OvertoneError(
+                            f"the simulation goes another way than it did: record {record.n} is "
+                            f"{event!r:.300}, now it is {passed!r:.300}. Its curves or its engine were "
+                            "changed: begin anew"
+                        )
+            replay_into(self._controller, [record], self._on_command, self._on_record)
+        engine.submit(commands)
+        return list(due)
+
+    @property
+    def undone_discards(self) -> list[m.Command]:
+        """The checkpoints that were to be deleted, and may be there still."""
+        return [m.Discard(uri) for uri in self.outstanding.discards]
+
+    def _heard(self, entry: Entry) -> Entry:
+        """`entry`, of whose suggestion the searcher knows before anything follows from it."""
+        event = entry.event if type(entry) is m.Record else None
+        if type(event) is m.Suggested and event.config is not None:
+            self._searcher.on_suggested(event.index, event.config)
+        return entry
+
+    def _on_command(self, command: m.Command) -> None:
+        if isinstance(command, m.Observe):
+            if command.result is not None:
+                self._searcher.on_result(command.trial, command.result)
+            else:
+                self._searcher.on_trial_end(command.trial)
+        elif isinstance(command, m.Suggest):
+            if self._asks_again and command.index not in self.outstanding.asked:
+                self.answers[command.index] = self._searcher.suggest(command.index)
+            self.outstanding.on_command(command)
+        else:
+            self.outstanding.on_command(command)
+            if self._to_engine is not None:
+                self._to_engine(command)
+
+    def _on_record(self, record: m.Record) -> None:
+        event = record.event
+        self.outstanding.on_event(event)
+        if type(event) is m.Suggested:
+            self.answers.pop(event.index, None)
+        for observer in self._observers:
+            try:
+                observer.on_past(record)
+            except Exception as error:  # the user's own: it cannot hurt
+                self._disconnect(observer, error)
+
+    def _on_plain(self, entry: Plain) -> None:
+        """What `_on_record` does with a report that led to nothing."""
+        for observer in self._followers:
+            try:
+                observer.on_past_report(*entry)
+            except Exception as error:
+                self._disconnect(observer, error)
+
+    def _disconnect(self, observer: Observer, error: Exception) -> None:
+        self._observers = [one for one in self._observers if one is not observer]
+        self._followers = [one for one in self._followers if one is not observer]
+        who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
+        warn(f"{who} raised {what} at what happened before, and hears no more of that")
+
+
+def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool = False) -> str:
+    """What was recovered, as a line.
+
+    Args:
+        is_lost: Whether trials that had a process have lost it.
+        is_forgiven: Whether those that had ended in an error are tried again.
+    """
+    trials = controller.trials.values()
+    n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
+    parts = [f"{len(trials)} trials with {n_results:,} results", f"{n_ended} of them had ended"]
+    n_failed = sum(one.status is Status.ERROR for one in trials) if is_forgiven else 0
+    if n_failed:
+        parts[-1] += f", {n_failed} in an error: {'it is' if n_failed == 1 else 'these are'} tried again"
+    again = [one for one in trials if one.status.is_placed or one.status is Status.PARKED] if is_lost else []
+    if again:
+        n_saved = sum(one.checkpoint is not None for one in again)
+        redone = sum(one.ruled_t - (one.checkpoint.t if one.checkpoint else 0) for one in again)
+        seconds = sum(map(_seconds_again, again))
+        parts.append(
+            f"{n_saved} go on from their checkpoints and {len(again) - n_saved} from their beginning"
+        )
+        parts.append(f"{redone:,} iterations (about {seconds:.0f} s of training) are done again")
+    return f"resuming {folder}: " + "; ".join(parts)
+
+
+def told_divergences(found: Sequence[Divergence]) -> list[str]:
+    """One line, where there is anything to tell."""
+    if not found:
+        return []
+    more = f" ({len(found)} differences in all)" if len(found) > 1 else ""
+    return [f"decisions are kept as they were, where today's code would decide otherwise: {found[0]}{more}"]
+
+
+def _seconds_again(trial: Trial) -> float:
+    """How long the part of a trial took that is done again, by its mean time for an iteration."""
+    total = trial.last.metrics.get("time_total_s", 0.0) if trial.last is not None else 0.0
+    saved_t = trial.checkpoint.t if trial.checkpoint is not None else 0
+    if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
+        return 0.0
+    return float(total) * (trial.ruled_t - saved_t) / trial.ruled_t
+
+
+def limits_of(header: Mapping[str, Any]) -> Limits | None:
+    """What bounded the experiment when it began; None where its journal does not say."""
+    given = header.get("parts", {}).get("limits")
+    if not isinstance(given, Mapping):
+        return None
+    names = {one.name for one in fields(Limits)}
+    return Limits(**{name: value for name, value in given.items() if name in names})
+
+
+def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
+    """Each key in which two spaces, as data, differ, with both values."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
+        return [
+            line
+            for key in dict.fromkeys([*old, *new])
+            for line in space_changes(
+                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}/{key}" if path else str(key)
+            )
+        ]
+    return [] if old == new else [f"{path}: was {_shown(old)}, is {_shown(new)}"]
+
+
+def _is_mark(data: Mapping[str, Any]) -> bool:
+    """Whether it stands for one value, such as a domain, and not for a nested space."""
+    return "grid_search" in data or any(str(key).startswith("__") for key in data)
+
+
+def _shown(data: Any) -> str:
+    if data is _MISSING:
+        return "not there"
+    if isinstance(data, Mapping) and "__domain__" in data:  # as it was written
+        given = ", ".join(f"{key}={value!r}" for key, value in data.items() if key != "__domain__")
+        return f"{data['__domain__']}({given})"[:200]
+    return repr(data)[:200]
+
+
+def _is_same(again: m.Event | None, event: m.Event) -> bool:
+    if type(again) is not type(event):
+        return False
+    if isinstance(event, m.Reported):
+        assert isinstance(again, m.Reported)
+        return (again.time, again.trial_id, again.attempt, again.t) == (
+            event.time, event.trial_id, event.attempt, event.t,
+        )  # fmt: skip
+    return again == event

@@ -1,0 +1,232 @@
+"""The state of a run, beside its journal: a resume replays only what came after it.
+
+The journal stays the truth. A snapshot is used where it is of the same journal (a checksum
+over all that it covers), of the same code and of the same algorithms; else, and where it is
+damaged or missing, the journal is replayed from its beginning, which leads to the same state.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
+
+from overtone.core.protocols import Observer, Searcher
+from overtone.journal.checksum import checksum_of
+from overtone.journal.garbage import not_collecting
+from overtone.journal.text import dumps
+from overtone.regular_files import read_regular
+from overtone.run.loop import warn
+from overtone.run.resume.state_codec import NotData, NotTheSame, frozen, thaw
+from overtone.run.storage.journal_setup import header_parts
+
+if TYPE_CHECKING:
+    from overtone.core.controller import Controller
+    from overtone.experiment import Experiment
+    from overtone.journal.writer import JournalWriter
+    from overtone.run.compose import Parts
+    from overtone.run.resume.pending_commands import Outstanding
+
+NAME = "snapshot.json"
+FORMAT = 1
+_FIRST_S = 5.0
+_AGAIN_S = 60.0
+_SHARE = 0.1
+"""Snapshots take at most this part of a run's time."""
+
+_FEWEST = 5_000
+"""Fewer records than this are replayed sooner than anybody notices."""
+
+_GROWTH = 8
+"""A snapshot is made again when the journal has grown by this part of its records."""
+
+
+_FREE = (
+    "engine", "limits", "main", "options", "parameters", "searcher", "source", "trainable", "warm_start",
+)  # fmt: skip
+"""What another driver may have been given otherwise, of the facts in a journal's header."""
+
+
+class Mark(NamedTuple):
+    """A place in a journal: the number of a record, its end in bytes, and its time."""
+
+    n: int
+    offset: int
+    time: float
+
+
+def _can_remember(searcher: Searcher, hearers: Sequence[Observer]) -> bool:
+    """Whether a state can be taken: nobody learns from the past in a way that only a replay repeats."""
+    kind = type(searcher)
+    learns = any(
+        getattr(kind, name) is not getattr(Searcher, name)
+        for name in ("on_suggested", "on_result", "on_trial_end")
+    )
+    forgets = any(type(one).memory is Observer.memory for one in hearers)
+    return searcher.replay == "keyed" and not learns and not forgets
+
+
+class Snapshots:
+    """Takes a snapshot now and then, and gives it back.
+
+    Args:
+        folder: The experiment's.
+        journal: What it goes with.
+        controller, outstanding, observers: What has a state; all of them have a `memory`.
+        made_of: Tells the algorithms and their arguments apart; "" where no snapshot serves.
+        modules: Where the user's own algorithms are from.
+        clock: Seconds, from anywhere.
+        on_taken: Called after each snapshot.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        journal: JournalWriter,
+        controller: Controller,
+        outstanding: Outstanding,
+        observers: Sequence[Observer],
+        made_of: str,
+        modules: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+        on_taken: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._path = folder / NAME
+        self._journal_path = folder / "journal.jsonl"
+        self._journal = journal
+        self._parts = controller, outstanding, observers
+        self._made_of = made_of
+        self._modules = modules
+        self._clock = clock
+        self._on_taken = on_taken
+        self._due_n: float = _FEWEST if made_of else math.inf
+        self._due_at = clock() + _FIRST_S
+        self._covered = self._crc = 0
+
+    def look(self) -> None:
+        """Take one if it is due: between two batches of events, when all is in the journal."""
+        if self._journal.next_n > self._due_n and self._clock() > self._due_at:
+            self.take()
+
+    def take(self) -> None:
+        """Take one now."""
+        with not_collecting():
+            self._take()
+
+    def _take(self) -> None:
+        began, journal = self._clock(), self._journal
+        if not journal.is_at_path:  # the folder was moved, and another may be in its place
+            return
+        n, offset = journal.next_n - 1, journal.written_bytes
+        try:
+            state = frozen(self._known())
+            self._crc = checksum_of(self._journal_path, self._covered, offset, self._crc)
+            self._covered = offset
+            head = {
+                "format": FORMAT, "n": n, "offset": offset, "crc": self._crc, "time": journal.last_time,
+                "made_of": self._made_of, "code": _code(one[0] for one in state["classes"]),
+            }  # fmt: skip
+            _write(self._path, head, state)
+            self._on_taken()
+        except OSError:  # the journal has it all
+            self._due_at = self._clock() + _AGAIN_S
+            return
+        except Exception as error:  # a state that is no data, or a part that raises
+            self._due_n = math.inf
+            if not isinstance(error, NotData):
+                warn(f"no snapshots are taken ({type(error).__name__}: {error}); a resume replays everything")
+            return
+        spent = self._clock() - began
+        self._due_at = began + spent / _SHARE
+        self._due_n = n + max(_FEWEST, n // _GROWTH)
+
+    def recall(self) -> Mark | None:
+        """Where to go on in the journal, all being in the state of then; None where nothing was done."""
+        if not self._made_of:
+            return None
+        with not_collecting():
+            return self._recall()
+
+    def _recall(self) -> Mark | None:
+        from json import loads
+
+        try:
+            head_text, text, _ = read_regular(self._path).split(b"\n")
+            head = loads(head_text)
+            mark = Mark(int(head["n"]), int(head["offset"]), float(head["time"]))
+            if (head["format"], head["made_of"], head["body"]) != (FORMAT, self._made_of, crc32(text)):
+                return None
+            if checksum_of(self._journal_path, 0, mark.offset, 0) != head["crc"]:
+                return None
+            state = loads(text)
+            if head["code"] != _code(one[0] for one in state["classes"]):
+                return None
+            thaw(state, self._known(), self._modules)
+        except (OSError, ValueError, KeyError, TypeError, NotTheSame, RecursionError):
+            return None
+        for observer in self._parts[2]:
+            observer.on_recalled()
+        self._covered, self._crc = mark.offset, head["crc"]
+        self._due_n = mark.n + max(_FEWEST, mark.n // _GROWTH)
+        return mark
+
+    def _known(self) -> dict[str, Any]:
+        controller, outstanding, observers = self._parts
+        memories = {f"{i} {type(one).__name__}": one.memory() for i, one in enumerate(observers)}
+        return {"controller": controller, "outstanding": outstanding, **memories}
+
+
+def snapshots_of(
+    experiment: Experiment,
+    parts: Parts,
+    journal: JournalWriter,
+    observers: Sequence[Observer],
+    outstanding: Outstanding,
+    on_taken: Callable[[], None],
+) -> Snapshots:
+    """Those of a run; they do nothing where no state can be taken.
+
+    Args:
+        observers: Those who hear of the past are in it.
+        on_taken: Called after each snapshot.
+    """
+    hearers = [one for one in observers if type(one).on_past is not Observer.on_past]
+    made_of, modules = "", set()
+    if not parts.engine.repeats and _can_remember(parts.searcher, hearers):
+        facts = dict(header_parts(experiment, parts))
+        for name in _FREE:
+            del facts[name]
+        facts["observers"] = [type(one).__name__ for one in hearers]
+        made_of = f"{crc32(dumps(facts).encode()):08x}"
+        modules = {type(one).__module__ for one in (parts.scheduler, *parts.stoppers)}
+    return Snapshots(
+        parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules, on_taken=on_taken
+    )
+
+
+def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
+    import json
+
+    body = json.dumps(state, separators=(",", ":"), allow_nan=False).encode()
+    first = json.dumps({**head, "body": crc32(body)}).encode()
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_bytes(b"%b\n%b\n" % (first, body))
+        os.replace(new, path)
+    except OSError:
+        new.unlink(missing_ok=True)  # where the disk is full, it would be in the way
+        raise
+
+
+def _code(modules: Iterable[str]) -> int:
+    """Tells versions of the code apart: of Python, and of the modules that the state's classes are from."""
+    crc = crc32(sys.version.encode())
+    for module in sorted(set(modules)):
+        file = getattr(sys.modules.get(module), "__file__", None)
+        crc = crc32(Path(file).read_bytes() if file else module.encode(), crc)
+    return crc

@@ -1,0 +1,211 @@
+"""Which experiment a call means when it asks to resume, and whether an unfinished one lies about."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+from overtone.errors import OvertoneError, StorageError
+from overtone.regular_files import open_regular
+from overtone.run.storage.location import locate
+from overtone.run.storage.results_place import JOURNAL
+from overtone.store.folder_mark import LOCK
+
+ENVIRONMENT = "OVERTONE_RESUME"
+"""The folder of the experiment that a command, run again, is to resume."""
+
+Errored = Literal["", "resume", "restart"]
+
+_SUFFIXES: dict[str, Errored] = {
+    "": "", "+ERRORED": "resume", "+ERRORED_ONLY": "resume",
+    "+RESTART_ERRORED": "restart", "+RESTART_ERRORED_ONLY": "restart",
+}  # fmt: skip
+_counted = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What `resume=...` asks for.
+
+    Attributes:
+        kind: "no", "auto" (resume what is there, else begin) or "must".
+        errored: What becomes of trials that had ended in an error.
+    """
+
+    kind: Literal["no", "auto", "must"] = "no"
+    errored: Errored = ""
+
+
+def wish(asked: Any) -> Wish:
+    """What the value of the argument `resume` means.
+
+    Raises:
+        OvertoneError: It is none that is known.
+    """
+    if asked in (None, False):
+        return Wish()
+    if asked is True:
+        return Wish("must")
+    if isinstance(asked, str):
+        first, plus, suffix = asked.upper().partition("+")
+        errored = _SUFFIXES.get(plus + suffix)
+        if errored is not None and first == "AUTO":
+            return Wish("auto", errored)
+        if errored is not None and first in ("LOCAL", "REMOTE", "TRUE", "", "ERRORED_ONLY"):
+            return Wish("must", "resume" if first == "ERRORED_ONLY" else errored)
+    raise OvertoneError(
+        f'resume={asked!r}: choose True, False or "AUTO"; "AUTO+ERRORED" also tries failed trials again '
+        'from their last checkpoint, "AUTO+RESTART_ERRORED" from their beginning'
+    )
+
+
+def count_in_process() -> int:
+    """How many experiments this process had begun before this one."""
+    return next(_counted)
+
+
+def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) -> tuple[Path | None, str]:
+    """The folder of the experiment to resume, and a line to say; None to begin anew.
+
+    Args:
+        root: Where experiments lie.
+        name: What the user calls it, if anything.
+        trainable: The trainable's name, which the folders of unnamed experiments begin with.
+        nth: Which one of its process it is: a script may run several.
+
+    Raises:
+        OvertoneError: It must be there, and is not.
+    """
+    again = os.environ.get(ENVIRONMENT)
+    if again:
+        found = _of_last_time(locate(again), root, name, nth)
+        if found is not None or asked.kind == "no":
+            return found, ""
+    if name is not None:
+        folder = root / name
+        if asked.kind == "no":
+            return None, ""
+        if _has_journal(folder):
+            return folder, ""
+        if asked.kind == "must":
+            raise OvertoneError(
+                f"resume=True, but {folder} holds no experiment; there are: {_listed(root)}. "
+                'Name one of them, or say resume="AUTO" to begin where there is none'
+            )
+        return None, ""
+    newest = _newest(root, trainable)
+    if asked.kind == "must":
+        if newest is None:
+            raise OvertoneError(f"resume=True, but {root} holds no earlier experiment of {trainable}")
+        return newest, ""
+    if newest is None or is_finished(newest) or is_running(newest):
+        return None, ""
+    if asked.kind == "auto":
+        return newest, ""
+    return None, (
+        f"the last experiment of {trainable} is unfinished: {newest}. "
+        f'To go on with it: overtone resume {newest}, or resume="AUTO"'
+    )
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether the experiment ended with nothing left to do."""
+    try:
+        with open_regular(folder / JOURNAL) as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - 4096))
+            last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    except OSError:
+        return False
+    return b',"e":"end",' in last[:40]
+
+
+def is_running(folder: Path) -> bool:
+    """Whether a driver is at work on it now."""
+    from overtone.journal.lock import is_locked
+
+    return is_locked(folder / LOCK)
+
+
+def header_of(folder: Path) -> Mapping[str, Any]:
+    """What the journal's first record says.
+
+    Raises:
+        StorageError: It cannot be read.
+    """
+    from overtone.journal.header import header
+
+    return header(folder / JOURNAL)
+
+
+def _has_journal(folder: Path) -> bool:
+    """Whether anything was recorded there: a driver may have died before it wrote its first line."""
+    from overtone.journal.lines import has_records
+
+    return has_records(folder / JOURNAL)
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether anything was recorded there, be it readable or not."""
+    try:
+        return _has_journal(folder)
+    except StorageError:
+        return True  # it cannot be read, but is there
+
+
+def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path | None:
+    """The experiment that this one was when the command of `target` ran the last time."""
+    last = header_of(target)
+    if name is not None:
+        # under another name, where it was moved aside or copied
+        if (root / name).absolute() == target.absolute() or last.get("called") == name:
+            return target
+        return root / name if _has_journal(root / name) else None
+    if last.get("nth", 0) == nth:
+        return target
+    for folder in _experiments(root):
+        try:
+            one = header_of(folder)
+        except StorageError:
+            continue
+        if one.get("nth", 0) == nth and all(one.get(name) == last.get(name) for name in ("pid", "hostname")):
+            return folder
+    return None
+
+
+def _newest(root: Path, trainable: str) -> Path | None:
+    """The newest experiment without a name that this script ran."""
+    script = main_script()
+    for folder in sorted(_experiments(root, f"{trainable}_2"), key=lambda one: one.name, reverse=True)[:3]:
+        try:
+            if header_of(folder)["parts"].get("main") == script:
+                return folder
+        except (StorageError, KeyError):
+            continue
+    return None
+
+
+def main_script() -> str:
+    """The file of the script that runs, or "" where there is none."""
+    return str(getattr(sys.modules.get("__main__"), "__file__", "") or "")
+
+
+def _experiments(root: Path, prefix: str = "") -> list[Path]:
+    try:
+        with os.scandir(root) as entries:
+            return [
+                Path(entry.path) for entry in entries
+                if entry.name.startswith(prefix) and os.path.exists(os.path.join(entry.path, JOURNAL))
+            ]  # fmt: skip
+    except OSError:
+        return []
+
+
+def _listed(root: Path) -> str:
+    names = sorted(folder.name for folder in _experiments(root) if is_begun(folder))
+    return ", ".join(names[-5:]) + (f" and {len(names) - 5} more" if len(names) > 5 else "") or "none"

@@ -1,0 +1,95 @@
+"""The journal of an experiment: its header says everything that the experiment was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from overtone.experiment import Experiment
+from overtone.run.resume.recorded_options import recorded_options
+from overtone.run.resume.source_hash import parameter_hashes, source_hash, value_hash
+from overtone.run.resume.target import main_script
+from overtone.run.storage.results_place import JOURNAL
+from overtone.run.warm_start import several
+from overtone.worker.with_parameters import as_bound
+
+if TYPE_CHECKING:
+    from overtone.journal.codec import Codec
+    from overtone.journal.writer import JournalWriter
+    from overtone.run.compose import Parts
+    from overtone.run.storage.results_place import Place
+
+
+def part_data(part: Any) -> Any:
+    """A scheduler, searcher or stopper as data: its import path and the arguments it was made with."""
+    from overtone.journal.header import described
+
+    args, kwargs = getattr(part, "arguments", ((), {}))
+    if not args and not kwargs:
+        return described(part)
+    from inspect import signature
+
+    return described(part, dict(signature(type(part)).bind(*args, **kwargs).arguments))
+
+
+def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
+    """Everything that the experiment was made of, for the journal's header."""
+    from overtone.journal.header import described
+    from overtone.space import space_to_data
+
+    policy = experiment.checkpoints
+    return {
+        "trainable": described(as_bound(experiment.trainable).trainable)
+        if callable(experiment.trainable)
+        else parts.name,
+        "name": parts.name,
+        "source": source_hash(experiment.trainable),
+        "parameters": parameter_hashes(experiment.trainable),
+        "space": space_to_data(parts.space),
+        "metric": list(parts.goal.metrics),
+        "mode": list(parts.goal.modes),
+        "constraints": dict(zip(parts.goal.constraints, parts.goal.bounds, strict=True)),
+        "scheduler": part_data(parts.scheduler),
+        "searcher": part_data(parts.searcher),
+        "stop": described(experiment.stop),
+        "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
+        "options": recorded_options(experiment),
+        "limits": asdict(parts.limits),
+        "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
+        "engine": type(parts.engine).__name__,
+        "main": main_script(),
+    }
+
+
+def codec_for(space: Any) -> Codec:
+    """Writes and reads configs of `space`, also values that are not data."""
+    from overtone.journal.codec import Codec
+    from overtone.space import decode_config, encode_config
+
+    return Codec(lambda config: encode_config(space, config), lambda data: decode_config(space, data))
+
+
+def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
+    """The experiment's journal, with its header written."""
+    from overtone.journal.header import new_header, set_apart
+    from overtone.journal.writer import JournalWriter
+
+    header = {**new_header(parts.seed, header_parts(experiment, parts)), "nth": parts.nth}
+    if experiment.name is not None:
+        header["called"] = experiment.name  # the folder may have another name one day
+    if parts.earlier:
+        header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
+    if parts.engine.repeats:
+        header = set_apart(header, parts.folder)
+    durability: Any = experiment.durability
+    path, codec = parts.folder / JOURNAL, codec_for(parts.space)
+    return JournalWriter(path, header, durability, codec, parts.place.lock)
+
+
+def reopened(place: Place, experiment: Experiment, space: Any) -> JournalWriter:
+    """The journal of an experiment that is gone on with; its lock is held."""
+    from overtone.journal.writer import JournalWriter
+
+    durability: Any = experiment.durability
+    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(space), place.lock)

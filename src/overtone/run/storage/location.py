@@ -1,0 +1,63 @@
+"""Where an experiment's results lie: a folder of this machine, which may be mirrored to a URL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from overtone.run.loop import warn
+from overtone.run.storage.results_place import JOURNAL, patiently
+from overtone.store.files import RemoteFiles, is_url
+
+DEFAULT = "~/overtone_results"
+
+
+def root_of(storage: str | Path | None) -> Path:
+    """The folder of this machine in which experiments lie; for a URL, their local parts."""
+    text = os.fspath(storage) if storage is not None else DEFAULT
+    if is_url(text):
+        from overtone.store.cache import local_folder
+
+        return local_folder(text)
+    return Path(text.removeprefix("file://")).expanduser().absolute()
+
+
+def bring(storage: str | Path | None, name: str | None, trainable: str) -> None:
+    """Bring what a resume may mean to this machine, where `storage` is a URL.
+
+    Args:
+        name: The experiment; None for the newest few of `trainable`.
+    """
+    if storage is None or not is_url(os.fspath(storage)):
+        return
+    from overtone.journal.fetching import fetch
+
+    files = RemoteFiles(os.fspath(storage))
+    names = patiently(files.folders)
+    wanted = [name] if name is not None else [one for one in names if one.startswith(f"{trainable}_2")][-3:]
+    for one in wanted:
+        there = files.below(one)
+        if one in names and patiently(lambda there=there: there.sizes("journal")):  # type: ignore[misc]
+            patiently(lambda there=there: fetch(there.url, say=warn))  # type: ignore[misc]
+
+
+def locate(where: str | Path) -> Path:
+    """The folder of this machine with the experiment at a path or URL, whose journal is brought here.
+
+    Raises:
+        StorageError: There is none at that URL.
+    """
+    text = os.fspath(where)
+    if is_url(text):
+        from overtone.journal.fetching import fetch
+
+        return patiently(lambda: fetch(text, say=warn))
+    return Path(text.removeprefix("file://")).expanduser().absolute()
+
+
+def holds_experiment(where: str | Path) -> bool:
+    """Whether there is an experiment at a path or URL."""
+    text = os.fspath(where)
+    if is_url(text):
+        return bool(patiently(lambda: RemoteFiles(text).sizes("journal")))
+    return (Path(text.removeprefix("file://")).expanduser() / JOURNAL).exists()

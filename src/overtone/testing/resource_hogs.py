@@ -1,0 +1,78 @@
+"""Trainables that use more and more of something, each in its own way."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from overtone.worker.session.current import current
+
+Config = dict[str, Any]
+
+CHUNK_BYTES = 64 << 20
+
+_HOG = f"held = []\nwhile True: held.append(bytearray(b'x' * {CHUNK_BYTES}))"
+
+
+def spins() -> None:
+    """Busy in Python, for ever."""
+    while True:
+        pass
+
+
+def holds_the_gil() -> None:
+    """Busy in one call of C code that lets no other thread and no signal handler run."""
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+def sleeps() -> None:
+    """Uses time alone."""
+    while True:
+        time.sleep(3600)
+
+
+def hogs() -> None:
+    """Takes memory as fast as it can."""
+    held = []
+    while True:
+        held.append(bytearray(b"x" * CHUNK_BYTES))
+
+
+def grows() -> None:
+    """Lets one array grow for ever."""
+    held = bytearray()
+    while True:
+        held += b"x" * CHUNK_BYTES
+
+
+def child_spins() -> None:
+    """Waits for a process in a session of its own that is busy."""
+    subprocess.run([sys.executable, "-c", "while True: pass"], start_new_session=True)
+
+
+def child_hogs() -> None:
+    """Waits for a process in a session of its own that takes memory."""
+    subprocess.run([sys.executable, "-c", _HOG], start_new_session=True)
+
+
+def children_spin() -> None:
+    """Starts one short process after the other, each of them busy."""
+    while True:
+        subprocess.run([sys.executable, "-c", "sum(range(10**6))"])
+
+
+APPETITES: dict[str, Callable[[], None]] = {
+    one.__name__: one
+    for one in (spins, holds_the_gil, sleeps, hogs, grows, child_spins, child_hogs, children_spin)
+}
+
+
+def hungry(config: Config) -> None:
+    """Reports once, and then does `config["what"]`, one of `APPETITES`; "nothing" ends well."""
+    current().report({"loss": 1.0})
+    if config["what"] != "nothing":
+        APPETITES[config["what"]]()

@@ -1,0 +1,177 @@
+"""Holds trials to their limits. It runs in the server, which no trial and no callback can block."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from overtone.core.trial_limits import TrialLimits
+from overtone.worker.limits import process_usage
+from overtone.worker.limits.limit_usage import Amounts
+
+LOOK_EVERY_S = 0.05
+LOOK_AT_LEAST_EVERY_S = 0.25
+
+SHARE = 0.05
+"""Of a CPU, at most, for looking."""
+
+KEEP_EVERY_S = 1.0
+KEEP_SHARE = 0.02
+"""Of a CPU, at most, for writing down what was used."""
+
+
+class Keeper(Protocol):
+    """Where it is kept what trials have used, by index, as in a Tally."""
+
+    def read(self) -> dict[int, Amounts]:
+        """What they had used before."""
+
+    def write(self, used: Mapping[int, Amounts]) -> None:
+        """Keep it."""
+
+
+@dataclass(slots=True)
+class _Watched:
+    """A trial that runs.
+
+    Attributes:
+        pid: Its process.
+        index: The trial's.
+        began: When it was watched from.
+        time_s, cpu_s: What it had used before.
+        idle_cpu_s: What its process had used before the trial began in it.
+        last_cpu_s: What the process has used, as far as known.
+        family: The process and all below it.
+        weigh_at: When its memory may next be weighed, which takes long.
+    """
+
+    pid: int
+    index: int
+    began: float
+    time_s: float
+    cpu_s: float
+    idle_cpu_s: float = 0.0
+    last_cpu_s: float = 0.0
+    family: set[int] = field(default_factory=set)
+    weigh_at: float = 0.0
+
+
+class Watch:
+    """Knows what each trial has used, over all its attempts, also under earlier drivers.
+
+    Args:
+        limits: What each may use.
+        clock: Seconds.
+        tally: Where that is written down, if anywhere.
+    """
+
+    def __init__(
+        self,
+        limits: TrialLimits,
+        clock: Callable[[], float] = time.monotonic,
+        tally: Keeper | None = None,
+    ) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._tally = tally
+        self._watched: dict[int, _Watched] = {}  # by the process's number
+        self._before = tally.read() if tally is not None else {}  # by the trial's index
+        self._keep_at, self._is_kept = 0.0, bool(self._before)
+        self._families = process_usage.Families()
+        self._look_at = 0.0
+
+    def begin(self, number: int, pid: int, index: int) -> None:
+        """A trial begins, or goes on, in a process."""
+        self.end(number)
+        one = _Watched(pid, index, self._clock(), *self._before.get(index, (0.0, 0.0)))
+        if self._limits.cpu_s is not None:
+            one.family = self._families.of(pid)
+            one.idle_cpu_s = one.last_cpu_s = self._cpu_s(one)
+        self._watched[number] = one
+
+    def end(self, number: int) -> None:
+        """A process has no trial any more, or is gone."""
+        one = self._watched.pop(number, None)
+        if one is not None:
+            self._before[one.index] = self._total(one)
+
+    def keep(self) -> None:
+        """Write down what was used so far, for those who come after."""
+        now = {one.index: self._total(one) for one in self._watched.values()}
+        used = {**self._before, **now}
+        if self._tally is not None and (used or self._is_kept):
+            self._tally.write(used)
+            self._is_kept = True
+
+    def wait_s(self) -> float | None:
+        """How long until the next `look`; None where nothing is watched."""
+        return max(0.0, self._look_at - self._clock()) if self._watched else None
+
+    def look(self) -> list[tuple[int, int, str, set[int]]]:
+        """Who is past a limit: process's number, trial's index, what it used, all its processes."""
+        began = self._clock()
+        if began < self._look_at:
+            return []
+        found = []
+        for number, one in list(self._watched.items()):
+            error = self._excess(one)
+            if error:
+                found.append((number, one.index, error, one.family | {one.pid}))
+                self.end(number)
+                del self._before[one.index]  # should a resume try it again, it begins with nothing
+        if began >= self._keep_at:
+            self.keep()
+            self._keep_at = began + max(KEEP_EVERY_S, (self._clock() - began) / KEEP_SHARE)
+        now = self._clock()
+        in_s = min(LOOK_AT_LEAST_EVERY_S, max(LOOK_EVERY_S, (now - began) / SHARE))
+        self._look_at = now + in_s
+        return found
+
+    def _excess(self, one: _Watched) -> str:
+        """What a trial used too much of, for people."""
+        limits = self._limits
+        if limits.memory is not None or limits.cpu_s is not None:
+            one.family = self._families.of(one.pid)
+        if limits.memory is not None:
+            memory = self._memory(one, limits.memory)
+            if memory > limits.memory:
+                used, limit = process_usage.size_text(memory), process_usage.size_text(limits.memory)
+                return (
+                    f"used {used} of memory, limit {limit}: let the trial hold less, "
+                    'or raise "memory" in trial_limits'
+                )
+        if limits.cpu_s is not None:
+            one.last_cpu_s = max(one.last_cpu_s, self._cpu_s(one))
+        time_s, cpu_s = self._total(one)
+        if limits.cpu_s is not None and cpu_s > limits.cpu_s:
+            return (
+                f"used {cpu_s:.4g} s of CPU time, limit {limits.cpu_s:g} s: let the trial do less, "
+                'or raise "cpu_s" in trial_limits'
+            )
+        if limits.time_s is not None and time_s > limits.time_s:
+            return (
+                f"ran for {time_s:.4g} s, limit {limits.time_s:g} s: let the trial do less, "
+                'or raise "time_s" in trial_limits'
+            )
+        return ""
+
+    def _total(self, one: _Watched) -> tuple[float, float]:
+        return one.time_s + self._clock() - one.began, one.cpu_s + one.last_cpu_s - one.idle_cpu_s
+
+    def _cpu_s(self, one: _Watched) -> float:
+        return sum(process_usage.used(pid).cpu_s for pid in one.family)
+
+    def _memory(self, one: _Watched, limit: float) -> float:
+        """Bytes; as an estimate from above for as long as that is below the limit."""
+        resident = sum(process_usage.used(pid).resident for pid in one.family)
+        now = self._clock()
+        if resident <= limit:
+            return resident
+        if now < one.weigh_at:
+            return 0.0  # it was below a moment ago
+        memory = sum(process_usage.own_memory(pid) for pid in one.family)
+        took_s = self._clock() - now
+        one.weigh_at = now + took_s + min(LOOK_AT_LEAST_EVERY_S, took_s / SHARE)
+        return memory

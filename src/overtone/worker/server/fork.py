@@ -1,0 +1,57 @@
+"""Trial processes that are forked from the server, which has imported the user's modules."""
+
+from __future__ import annotations
+
+import gc
+import os
+import socket
+import sys
+from typing import NoReturn
+
+from overtone.core.job import Job
+from overtone.worker import gpus, output, sigterm, threads
+from overtone.worker.server.driver_environment import Surroundings
+from overtone.worker.server.spawn import run_to_the_end
+from overtone.worker.server.worker_process import serve
+from overtone.worker.trial_channel import TrialChannel
+
+
+def unsafe_to_fork() -> str:
+    """Why trials of this process cannot be forked; empty when they can."""
+    if gpus.is_cuda_initialised():
+        return "importing its modules initialises CUDA, which does not work in a fork"
+    lost = threads.lost_in_a_fork()
+    return f"importing its modules starts threads, which a fork would lose ({lost})" if lost else ""
+
+
+def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int], board: int) -> NoReturn:
+    """Be a trial's process, in a fork of the server.
+
+    Args:
+        job: What to run.
+        surroundings: The driver's.
+        descriptors: The process's line to the driver, its stdout, its stderr.
+        board: Where it says that it was sent a SIGTERM; see `notice`.
+    """
+    sigterm.listen(board)
+    line, stdout, stderr = descriptors
+    output.redirect(stdout, stderr)
+    _reseed_numpy()
+    gc.enable()
+    # all said, so that no system call has to find it out
+    channel = TrialChannel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, line), surroundings)
+    run_to_the_end(lambda: serve(channel, job))
+
+
+def _reseed_numpy() -> None:
+    """Give this fork random numbers of its own, as `random` gets from Python itself.
+
+    A generator that the user's module seeded keeps its state, as in a process that imports
+    that module anew.
+    """
+    module = sys.modules.get("numpy.random.mtrand")
+    if module is None:
+        return
+    bits = getattr(getattr(module, "_rand", None), "_bit_generator", None)
+    if getattr(bits, "_seed_seq", None) is not None:
+        module.seed(int.from_bytes(os.urandom(4), "little"))

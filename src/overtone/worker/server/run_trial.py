@@ -1,0 +1,144 @@
+"""Runs one trial in this process, and tells the engine how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+from overtone.core.job import Job
+from overtone.core.messages import Cause, Start
+from overtone.core.sizes import shorten
+from overtone.errors import TrainableError
+from overtone.store.folder_mark import FolderGoneError
+from overtone.worker.class_trial import KeptInstance, is_steppable, run_class
+from overtone.worker.function_trial import FORMS, run_function
+from overtone.worker.protocol import Channel
+from overtone.worker.server.leftover_threads import GRACE_S, StartedThreads
+from overtone.worker.session.current import activated
+from overtone.worker.session.ended_session import ended_after
+from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.session import Session
+from overtone.worker.with_parameters import as_bound, resolve
+
+LONGEST_ERROR = 500
+GONE_S = 3.0
+
+
+def run_trial(
+    channel: Channel,
+    job: Job,
+    start: Start,
+    passing: tuple[type[BaseException], ...] = (),
+    virtual: Callable[[], float] | None = None,
+    kept: KeptInstance | None = None,
+) -> bool:
+    """Run the trial of `start` from beginning to end.
+
+    Args:
+        passing: Exceptions that are not the trial's to end with, such as Ctrl-C in an engine
+            that runs trials in its own process; they are raised, and no end is sent.
+        virtual: The clock, in virtual seconds, where time is simulated.
+        kept: Where the object of a class trainable waits for the next trial; None if the process
+            is not used again.
+
+    Returns:
+        Whether user code unwound as it should and left no thread, so that the process may be
+        used again.
+    """
+    threads = StartedThreads() if virtual is None else None  # simulated trials are threads themselves
+    name = (start.trial_id, start.attempt)
+    session: Session | None = None
+    cause: Cause = "returned"
+    error = traceback = ""
+    try:
+        session = Session(channel, job, start, *((virtual, True) if virtual else ()))
+        channel.send(("started", *name, os.getpid(), os.uname().nodename, session.origin))
+        with activated(session), ended_after(session, threads):
+            _call(job, session, kept)
+            session.finish()
+    except passing:
+        raise
+    except TrialHalted:
+        cause = "halted"
+    except EOFError as lost:
+        if session is None:
+            return False  # there was nobody to report to from the first word on
+        cause, error, traceback = _raised(lost)
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            cause, error, traceback = _raised(end)
+    except FolderGoneError as gone:
+        time.sleep(GONE_S)  # the driver notices within a second, and ends the run: this is not a failure
+        cause, error = "lost", str(gone)
+    except BaseException as raised:
+        cause, error, traceback = _raised(raised)
+    is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)
+    if session is not None and session.is_halted:
+        cause, error, traceback = ("returned" if session.is_done else "halted"), "", ""
+        if session.notice.is_given and not session.is_done:
+            is_clean, cause, error = False, "lost", "ended by SIGTERM, at a report"
+    if session is not None:
+        session.notice.disarm()
+    left: Sequence[str] = ()
+    if threads is not None and kept is not None:
+        left = threads.names(GRACE_S)
+        if left and kept.stop():  # they may be of the object that is kept
+            left = threads.names(GRACE_S)
+    _flush()
+    try:
+        if left:
+            channel.send(("left_threads", *name, ", ".join(left)))
+        channel.send(("ended", *name, cause, error, traceback))
+    except EOFError:
+        return False
+    return is_clean and not left
+
+
+def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
+    """Call the trainable in the way that it asks for.
+
+    Raises:
+        TrainableError: It is nothing that can be called.
+    """
+    bound = as_bound(job.trainable)
+    parameters = resolve({**bound.parameters, **job.parameters})
+    trainable: Any = bound.trainable
+    if is_steppable(trainable):
+        run_class(trainable, session, job, parameters, kept)
+    elif isinstance(trainable, type) or not callable(trainable):
+        kind = "class without a step method" if isinstance(trainable, type) else type(trainable).__name__
+        what = f"{trainable!r:.200} cannot be run: it is a {kind}"
+        raise TrainableError(f"{what}. A trainable is one of these:\n{FORMS}")
+    else:
+        run_function(trainable, session, parameters)
+
+
+def _raised(error: BaseException) -> tuple[Cause, str, str]:
+    """The end of a trial that raised: one line, and the user's own traceback."""
+    from traceback import format_exception
+
+    shown = "".join(format_exception(type(error), error, _user_part(error.__traceback__)))
+    text = str(error).strip()
+    line = f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+    return "raised", line[:LONGEST_ERROR], shorten(shown)
+
+
+def _user_part(traceback: TracebackType | None) -> TracebackType | None:
+    """The traceback from the first frame on that is not this package's way to the user's code."""
+    here = os.path.dirname(__file__) + os.sep
+    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(here):
+        traceback = traceback.tb_next
+    return traceback
+
+
+def _flush() -> None:
+    """Hand on what the trial printed before its end is known."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass  # the user closed or replaced it

@@ -1,0 +1,95 @@
+"""Trial processes that are started anew, where forking the server is unsafe or unknown."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import socket
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from overtone.core.messages import Start
+from overtone.worker import output, sigterm
+from overtone.worker.server import process_tree
+from overtone.worker.server.driver_environment import explain, load_job, take_over
+from overtone.worker.server.python_command import new_python
+from overtone.worker.server.requests import BOOT_TRIAL
+from overtone.worker.server.worker_process import serve
+from overtone.worker.trial_channel import TrialChannel
+
+
+def spawn(file: int, descriptors: list[int], board: int) -> int:
+    """Start a process with the Job in the descriptor `file`.
+
+    Args:
+        file: Where the Job is.
+        descriptors: The process's line to the driver, its stdout, its stderr.
+        board: Where it says that it was sent a SIGTERM; see `notice`.
+
+    Returns:
+        Its pid.
+    """
+    for one in (file, board):
+        os.set_inheritable(one, True)
+    command = new_python(BOOT_TRIAL, str(file), str(os.getpid()), str(board))
+    moves = [(os.POSIX_SPAWN_DUP2, one, target) for target, one in enumerate(descriptors)]
+    return os.posix_spawn(command[0], command, os.environ, file_actions=moves)
+
+
+def main(file: int, server: int, board: int) -> NoReturn:
+    """Be a trial's process; descriptor 0 is its line to the driver."""
+    process_tree.become_trial_process(server)
+    for one in (file, board):
+        os.set_inheritable(one, False)
+    sigterm.listen(board)
+    line = socket.socket(fileno=os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    output.show_lines_at_once()
+    surroundings = take_over(file)
+    channel = TrialChannel(line, surroundings)
+
+    def run() -> None:
+        try:
+            first = channel.receive(wait=True)
+        except EOFError:
+            return
+        if not isinstance(first, Start):
+            return
+        try:
+            # not before the first Start: the user's modules may look for GPUs as they load
+            job = load_job(file, surroundings)
+        except BaseException as error:
+            channel.send(("ended", first.trial_id, first.attempt, "raised", *explain(error)))
+            return
+        channel.put_back(first)
+        serve(channel, job)
+
+    run_to_the_end(run)
+
+
+def run_to_the_end(body: Callable[[], None]) -> NoReturn:
+    """Call `body` and end this process at once, also where it has threads.
+
+    Exit handlers run where `body` registered any: such as a logger's that must still send.
+    """
+    code = 1
+    try:
+        handlers = atexit._ncallbacks()
+        body()
+        if atexit._ncallbacks() > handlers:
+            atexit._run_exitfuncs()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (AttributeError, OSError, ValueError):
+                pass  # closed by the user's code, or its reader is gone
+        os._exit(code)

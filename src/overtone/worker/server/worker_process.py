@@ -1,0 +1,51 @@
+"""The life of a worker process: trial after trial until it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from overtone.core.job import Job
+from overtone.core.messages import Start
+from overtone.worker.protocol import Channel
+
+
+def serve(channel: Channel, job: Job) -> None:
+    """Run the trials that come over `channel`; returns when this process should end.
+
+    One trial, or with `job.reuse` one after the other for as long as each unwound cleanly and
+    left no thread.
+    """
+    from overtone.worker.class_trial import KeptInstance
+    from overtone.worker.server.run_trial import run_trial
+
+    _ignore_interrupts()
+    close = getattr(channel, "close", None)
+    if close is not None:
+        # a process that the user's code forks must not keep the line open after this one's death
+        os.register_at_fork(after_in_child=close)
+    kept = KeptInstance() if job.reuse else None
+    try:
+        while True:
+            try:
+                order = channel.receive(wait=True)
+            except EOFError:
+                return
+            if order is None:
+                return
+            if not isinstance(order, Start):
+                continue  # meant for a trial that ended by itself
+            is_clean = run_trial(channel, job, order, kept=kept)
+            if kept is None or not is_clean:
+                return
+    finally:
+        if kept is not None:
+            kept.stop()
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the driver, which ends trials gracefully."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:
+        pass  # not the main thread: then signals do not arrive here anyway

@@ -1,0 +1,195 @@
+"""What a user reports: metrics by name, as plain data."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Mapping
+from numbers import Number, Real
+from typing import Any
+
+from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, MOST_LEVELS, largest_value
+from overtone.core.utf8 import encodable
+from overtone.errors import TrainableError
+
+LONGEST_REPR = 500
+MOST_DIGITS = 4300
+"""Of an integer: Python reads and writes no longer ones, unless it is told to."""
+MOST_BITS = 14283
+"""The integers of as many bits have no more digits than that."""
+LARGEST_ARRAY = 1000
+DEEPEST = 20
+"""Where results with more than `MOST_LEVELS` are cut."""
+
+_BRACKETS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*"')
+
+
+def merged(metrics: Any, metric: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The metrics that the arguments of `report` mean, as a new dict.
+
+    Raises:
+        TrainableError: `metrics` is neither a mapping nor a number.
+    """
+    if metrics is None and isinstance(kwargs.get("metrics"), Mapping):
+        metrics = kwargs.pop("metrics")  # report(metrics={...}), as the 2.x API has it
+    if isinstance(metrics, Mapping):
+        kwargs.pop("checkpoint_dir_name", None)
+        values = {**metrics, **kwargs} if kwargs else dict(metrics)
+    elif metrics is None:
+        values = kwargs
+    elif is_number(metrics):
+        values = {"_metric": metrics, **kwargs}
+    else:
+        raise TrainableError(
+            f"report() takes a dict of metrics or a number, not {type(metrics).__name__} {metrics!r:.100}: "
+            'write report({"accuracy": 0.9}) or report(accuracy=0.9)'
+        )
+    if metric is not None:
+        values["_metric"] = metric
+    return values
+
+
+def check_size(metrics: Mapping[str, Any], raw_bytes: int) -> None:
+    """Refuse metrics that do not fit in a record.
+
+    Args:
+        raw_bytes: The size of `metrics` as JSON.
+
+    Raises:
+        TrainableError: The metrics are too large, or one of them has a name that is too long.
+    """
+    name = max(metrics, key=lambda name: len(str(name)), default="")
+    if len(str(name)) > LONGEST_NAME:
+        raise TrainableError(
+            f"report(): a metric's name may have up to {LONGEST_NAME:,} characters, and {name!r:.60} has "
+            f"{len(str(name)):,}"
+        )
+    if raw_bytes > LONGEST_RESULT:
+        largest, largest_bytes = largest_value(metrics)
+        raise TrainableError(
+            f"report(): the metrics take {raw_bytes:,} bytes as JSON, and a result may take up to "
+            f"{LONGEST_RESULT:,}. The largest metric is {largest!r} with about {largest_bytes:,} bytes. "
+            f"Save large data in a checkpoint, or in a file of its own"
+        )
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is one number: of Python, of NumPy, or in a tensor."""
+    return isinstance(value, Number) or getattr(value, "shape", None) == ()
+
+
+def is_readable(raw: str) -> bool:
+    """Whether every reader takes the JSON text: a quick look, which may be wrong if it says no.
+
+    This process may write what others cannot read: half of a surrogate pair, which UTF-8 has no
+    place for; integers of any length, if it lifted the limit of their digits; and as many levels as
+    its own stack allows.
+    """
+    if "\\ud" in raw:
+        return False
+    if len(raw) <= 2 * MOST_LEVELS:  # most are so short that there is nothing to look for
+        return True
+    if len(raw) > MOST_DIGITS and not 0 < _max_digits() <= MOST_DIGITS:
+        return False
+    return raw.count("{") + raw.count("[") <= MOST_LEVELS or _depth(raw) <= MOST_LEVELS
+
+
+def _max_digits() -> int:
+    limit = getattr(sys, "get_int_max_str_digits", None)  # Python 3.10.0 to 3.10.6 has none
+    return 0 if limit is None else int(limit())
+
+
+def _depth(raw: str) -> int:
+    """How many levels JSON text has."""
+    depth = most = 0
+    for token in _BRACKETS.findall(raw):
+        depth += 1 if token in "[{" else -1 if token in "]}" else 0
+        most = max(most, depth)
+    return most
+
+
+def normalise(metrics: Mapping[str, Any], warned: set[str]) -> dict[str, Any]:
+    """`metrics` as plain data, in the same order.
+
+    NumPy and torch scalars become Python numbers and small arrays lists. Anything that is
+    not data, or raises when it is asked for its data, becomes its repr, cut at 500
+    characters, with one warning for each key. So does an integer of more than 4,300 digits.
+    Half of a surrogate pair is spelled out, in names as well.
+
+    Args:
+        warned: The keys that were warned of; grows.
+    """
+    plain: dict[str, Any] = {}
+    for key, value in metrics.items():
+        name = _name(key)
+        plain[name] = _plain(value, name, warned, ())
+    return plain
+
+
+def _name(key: Any) -> str:
+    try:
+        return encodable(str(key))
+    except Exception as error:
+        return f"<{type(key).__name__}, whose str raised {type(error).__name__}>"
+
+
+def _plain(value: Any, key: str, warned: set[str], above: tuple[int, ...]) -> Any:
+    """`value` as plain data; `above` are the ids of the containers that it is in."""
+    if value is None or isinstance(value, bool):
+        return value
+    try:
+        if isinstance(value, str):
+            return encodable(str.__str__(value))
+        if isinstance(value, int):
+            number = int.__int__(value)
+            return number if number.bit_length() <= MOST_BITS else _shown(value, key, warned)
+        if isinstance(value, float):
+            return float.__float__(value)
+        if len(above) < DEEPEST and id(value) not in above:
+            return _unpacked(value, key, warned, (*above, id(value)))
+    except Exception:  # whatever a user's object raises when it is asked: it is no data
+        pass
+    return _shown(value, key, warned)
+
+
+def _unpacked(value: Any, key: str, warned: set[str], above: tuple[int, ...]) -> Any:
+    """What a container, an array or a scalar of a library holds, as plain data."""
+    if isinstance(value, Mapping):
+        return {_name(name): _plain(one, key, warned, above) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one, key, warned, above) for one in value]
+    shape = getattr(value, "shape", None)
+    if shape is None or not hasattr(value, "tolist") or _size(shape) > LARGEST_ARRAY:
+        return _shown(value, key, warned)
+    held = value.tolist()  # NumPy scalars and arrays, torch tensors: all of them know it
+    if shape == () and type(held) is type(value) and isinstance(held, Real):
+        return float(held)  # np.longdouble gives itself
+    return _plain(held, key, warned, above)
+
+
+def _size(shape: Any) -> float:
+    try:
+        return float(math.prod(shape))
+    except TypeError:
+        return math.inf
+
+
+def _shown(value: Any, key: str, warned: set[str]) -> str:
+    try:
+        if isinstance(value, int):
+            text = f"<an integer of {value.bit_length()} bits, {hex(value)[:40]}...>"
+        else:
+            text = encodable(repr(value)[:LONGEST_REPR])[:LONGEST_REPR]
+    except Exception as error:  # a repr may do anything, and a report must not die of it
+        text = f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"
+    if key not in warned:
+        warned.add(key)
+        import warnings
+
+        warnings.warn(
+            f"the reported {key!r} is a {type(value).__name__}, which is not plain data: its repr is kept. "
+            f"Report numbers, texts, lists or dicts.",
+            stacklevel=2,
+        )
+    return text

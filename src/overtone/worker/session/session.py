@@ -1,0 +1,390 @@
+"""The trial's handle: what training code calls to report, to save and to be told what to do.
+
+`report()` sends a result, and then waits for the engine's order unless the trial may run
+ahead. What an order does:
+
+    Proceed        report() returns; `params` may have new values; a save may be asked for
+    Halt           report() raises TrialHalted, now and at each further call
+    Halt(save)     a trial with a `saver` (the class API) saves and halts; one whose checkpoint
+                   came with this report, or just before, halts; a cooperative one (it has
+                   called should_checkpoint) is let go, and halts when record_checkpoint()
+                   returns or at its next report; any other halts or, with `park`, waits on
+
+Nobody has to ask for checkpoints: `SavingRule` says when a trial that can save does. One that
+nobody asked for may fail: the trial goes on, and says so once.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+from overtone.core import types
+from overtone.core.job import Job
+from overtone.core.messages import Halt, Proceed, Start
+from overtone.core.sizes import LONGEST_TEXT, shorten
+from overtone.errors import NoRoomError, TrainableError
+from overtone.store.room import HURRIED_S, lacks_room
+from overtone.worker.checkpoints.checkpoint import Checkpoint
+from overtone.worker.checkpoints.full_disk import Shortage
+from overtone.worker.checkpoints.saving_rule import SavingRule
+from overtone.worker.checkpoints.trial_checkpoints import Keeper, Saver
+from overtone.worker.protocol import Channel, Nothing, encode
+from overtone.worker.session.counts import Counts
+from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.metrics import check_size, is_readable, merged, normalise
+from overtone.worker.session.once_per_machine import once
+from overtone.worker.session.trial_connection import Line
+from overtone.worker.sigterm import Notice
+
+T = TypeVar("T")
+
+_STATE, _AUTOMATIC = object(), object()
+"""In the place of a checkpoint: what `saver` saves, as somebody or nobody asked for."""
+
+
+class Session(Line):
+    """One trial's line to its engine; the paper's listings call it `tune`.
+
+    Attributes:
+        params: The trial's config; updated in place when the scheduler changes it.
+        iteration: How many results were reported, those before a restore counted.
+        saver: Saves the trial's state on demand; None for functions, which save when
+            they are asked to or as they like.
+        on_params: Called after `params` changed.
+        is_done: Whether it said so itself, by reporting `done=True`.
+        notice: Whether this process was sent a SIGTERM: as good as Halt(save=True).
+        n_ignored: How often user code went on to report after that.
+        rule: Says when to save.
+        origin: The checkpoint that the trial goes on from; None where it begins anew.
+    """
+
+    once = staticmethod(once)
+
+    def __init__(
+        self, channel: Channel, job: Job, start: Start, clock: Callable[[], float] = perf_counter,
+        is_virtual: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(job, start, channel)
+        self.params = start.config
+        self.saver: Saver | None = None
+        self.on_params: Callable[[], None] | None = None
+        self.is_done = False
+        self.n_ignored = 0
+        self._clock = clock
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._until_t = start.until_t
+        self._keeper = Keeper(job, start)
+        self.origin = self._keeper.origin
+        self.iteration = self.origin.t if self.origin else 0
+        restored = self._keeper.restored
+        self._counts = Counts(restored.state if restored else {}, clock, is_virtual)
+        self.rule = SavingRule(
+            job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
+        )
+        self._shortage = Shortage(self._look, self._say_for_all)
+        self._told: set[str] = set()
+        self._warned: set[str] = set()
+        self._is_fresh = False  # a checkpoint was kept since the last report, or with it
+        self._wants_save = self._is_cooperative = self._is_let_go = False
+        self.notice = Notice()
+        if self.origin is not None:
+            self.notice.arm()
+
+    # --- reporting -----------------------------------------------------------------------
+
+    def report(
+        self, metrics: Any = None, /, *, checkpoint: Any = None, _metric: Any = None, **kwargs: Any
+    ) -> None:
+        """Report a result, and wait where the scheduler may have to decide.
+
+        `report({"acc": 0.9})`, `report({"acc": 0.9}, checkpoint=Checkpoint...)`,
+        `report(acc=0.9)` and `report(0.9)` (then the metric is called `_metric`).
+
+        Args:
+            metrics: Plain data by name, or one number.
+            checkpoint: The state after this iteration; copied before this returns.
+
+        Raises:
+            TrialHalted: The trial should end, or reported `done=True`: let it pass.
+            TrainableError: This is neither a mapping nor a number, or not the trial's process; or
+                the metrics take more than `LONGEST_RESULT` bytes (32 MB) as JSON.
+        """
+        now = self._clock()
+        values = merged(metrics, _metric, kwargs)
+        if checkpoint is not None and not isinstance(checkpoint, (Checkpoint, str, os.PathLike)):
+            values["checkpoint"], checkpoint = checkpoint, None  # a metric of that name
+        with self._lock:
+            self._report(values, checkpoint, now)
+
+    def report_with_state(self, metrics: Mapping[str, Any], is_automatic: bool = False) -> None:
+        """Report a result together with what `saver` saves; for the class API.
+
+        Args:
+            is_automatic: Nobody asked for the save, so that it may fail.
+        """
+        now = self._clock()
+        with self._lock:
+            self._report(dict(metrics), _AUTOMATIC if is_automatic else _STATE, now)
+
+    def _report(self, values: dict[str, Any], checkpoint: Any, now: float) -> None:
+        if self.is_halted:
+            self.n_ignored += 1
+            raise TrialHalted("this trial was told to end, and reported again")
+        if os.getpid() != self._pid:
+            raise TrainableError(
+                f"report() was called in process {os.getpid()}, which the trial (process {self._pid}) "
+                "started: hand the metrics back to the trial and report them there"
+            )
+        if self._is_let_go and checkpoint is None and not self._keeper.has_pending:
+            raise self._ended("it was asked to save, and reported again instead")
+        halt = self._shortage.take_halt() or self._look()
+        t = self.iteration + 1
+        self._counts.fill(values, t, now)
+        data = values
+        try:
+            raw = encode(data)
+        except (TypeError, ValueError, RecursionError):
+            raw = ""
+        if not raw or not is_readable(raw):
+            data = normalise(values, self._warned)
+            raw = encode(data)
+        if len(raw) > LONGEST_TEXT:
+            check_size(data, len(raw))
+        self._keeper.results.append(raw)
+        kept = self._keep_reported(checkpoint, t)
+        halt = halt or self._shortage.take_halt()
+        self.iteration = t
+        self._send("reported", t, raw, kept)
+        if kept is not None:
+            self.notice.arm()
+            self._is_fresh, self._wants_save = True, False
+        if self._is_let_go:
+            raise self._ended("it was let go for this save")
+        if halt is not None or t >= self._until_t:
+            self._obey(halt)
+        elif self._wants_save:
+            self._save()
+        self._is_fresh = False
+        if values["done"]:
+            self.is_done = True
+            raise self._ended("it reported that it is done")
+        self._counts.go_on()
+
+    def _keep_reported(self, checkpoint: Any, t: int) -> types.Checkpoint | None:
+        keeper, counts, saver = self._keeper, self._counts, self.saver
+        if checkpoint is None:
+            return self._kept(lambda: keeper.keep_pending(t, counts)) if keeper.has_pending else None
+        if checkpoint in (_STATE, _AUTOMATIC) and saver is not None:
+            is_automatic = checkpoint is _AUTOMATIC
+            return self._kept(lambda: keeper.keep_from(saver, t, counts, is_automatic), is_automatic)
+        path = Path(checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint)
+        return self._kept(lambda: keeper.keep(path, t, counts))
+
+    def _kept(
+        self, save: Callable[[], types.Checkpoint | None], is_automatic: bool = False
+    ) -> types.Checkpoint | None:
+        """What `save` kept, once the disk has room; None beyond `max_disk`, and where nobody had asked."""
+        try:
+            if is_automatic:
+                return self._saved(save)
+            return self._shortage.wait(
+                lambda: self._saved(save), patience_s=HURRIED_S if self._is_let_go else None
+            )
+        except NoRoomError as error:
+            self._tell_once("no room", f"this state is not kept: {error}")
+        except Exception as error:
+            is_excused = (is_automatic or self._is_let_go) and lacks_room(error)
+            if is_excused or self._shortage.excuses(error):
+                self._shortage.tell(error, "this state is not kept")
+                return None
+            if not is_automatic:
+                raise
+            if not isinstance(error, OSError):  # the disk may have room again; but code does not change
+                self.rule.switch_off()
+            self._tell_once("failed", f"it could not be saved, and goes on: {type(error).__name__}: {error}")
+        return None
+
+    def _saved(self, save: Callable[[], T]) -> T:
+        with self.rule.saving():  # what waiting for room takes is not what saving takes
+            return save()
+
+    def _tell_once(self, kind: str, text: str) -> None:
+        if kind not in self._told:
+            self._told.add(kind)
+            self._keeper.say(text)
+
+    # --- orders --------------------------------------------------------------------------
+
+    def _look(self) -> Halt | None:
+        """Take the orders that came since the last report: none of them answers this one."""
+        while True:
+            order = self._receive(wait=False)
+            if isinstance(order, Nothing):
+                return self._halt_by_notice() if self.notice.is_given else None
+            if isinstance(order, Halt):
+                return order
+            if isinstance(order, Proceed):
+                self._take(order)
+
+    def _obey(self, halt: Halt | None) -> None:
+        """Return when report() may: after `halt`, or after the order that answers this report."""
+        while True:
+            order = halt or self.notice.unless_given(lambda: self._receive(wait=True), self._halt_by_notice)
+            halt = None
+            if isinstance(order, Proceed):
+                self._take(order)
+                self._save()
+                return
+            if isinstance(order, Halt) and self._is_let_go_by(order):
+                return
+
+    def _take(self, order: Proceed) -> None:
+        self._until_t = order.until_t
+        if order.save:
+            self._wants_save = not self._is_fresh
+        if order.config is not None:
+            self.params.clear()
+            self.params.update(order.config)
+            if self.on_params is not None:
+                self.on_params()
+
+    def _is_let_go_by(self, order: Halt) -> bool:
+        """Whether report() returns after a Halt, to save; it raises, or waits on (False)."""
+        if self._is_fresh:
+            raise self._ended("it was told to end")
+        if self.saver is not None:
+            if order.save:
+                try:
+                    # one that can be parked loses nothing, and gives its resources back
+                    self._send_saved(self.saver, lambda: order.park or self.notice.is_given)
+                except Exception as error:
+                    if lacks_room(error):
+                        self._keeper.say(f"what was done since the last save is not kept: {error}")
+                    self._send("save_failed", shorten(f"{type(error).__name__}: {error}"))
+                    if order.park:
+                        return False
+            elif order.final and not order.park and self.rule.is_due_at_end():
+                self._save_at_end(self.saver)
+        elif order.save and self._is_cooperative:
+            self._wants_save = self._is_let_go = True
+            return True
+        elif order.save and order.park:
+            self._send("save_failed", "the trainable reported no checkpoint with this result")
+            return False
+        raise self._ended("it was told to end")
+
+    def _save(self) -> None:
+        """Save now, where that was asked for and the trial has a `saver`."""
+        if self._wants_save and self.saver is not None:
+            self._wants_save = False
+            try:
+                self._send_saved(self.saver)
+            except NoRoomError as error:
+                self._tell_once("no room", f"this state is not kept: {error}")
+            except Exception as error:
+                if not self._shortage.excuses(error):
+                    raise
+
+    def _send_saved(self, saver: Saver, is_over: Callable[[], bool] | None = None) -> None:
+        """Save as an order wants it; with `checkpoint_freq=None` nobody else wanted it."""
+        keeper, t, counts = self._keeper, self.iteration, self._counts
+        is_automatic = self.rule.is_automatic
+        patience_s = None if is_over is None else HURRIED_S
+        kept = self._shortage.wait(
+            lambda: self._saved(lambda: keeper.keep_from(saver, t, counts, is_automatic)), is_over, patience_s
+        )
+        self._send("saved", kept)
+        self._is_fresh = True
+
+    def _save_at_end(self, saver: Saver) -> None:
+        keeper, t, counts = self._keeper, self.iteration, self._counts
+        is_automatic = not self._job.checkpoint_at_end
+        kept = self._kept(lambda: keeper.keep_from(saver, t, counts, is_automatic), is_automatic)
+        if kept is not None:
+            self._send("saved", kept)
+
+    def get_context(self) -> Session:
+        """The session itself, which has all the `get_...` methods."""
+        return self
+
+    # --- checkpoints ---------------------------------------------------------------------
+
+    def should_checkpoint(self) -> bool:
+        """Whether to save now and call `record_checkpoint`; once true, until it was done.
+
+        Where `checkpoint_freq` is not given it follows `SavingRule`: the first time after
+        10 s, then so often that saving takes little of the time. It cannot know which call is
+        the last: to keep the state at the end, record it before the function returns.
+        """
+        self._is_cooperative = True
+        self.notice.arm()
+        keeper, t = self._keeper, self.iteration
+        if self.notice.is_given and keeper.t != t:
+            self._wants_save = self._is_let_go = True
+        if keeper.has_pending or (not self._wants_save and (keeper.t == t or not self.rule.is_due(t))):
+            return False
+        self.rule.begin()
+        return True
+
+    def record_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """Keep a copy of the file or directory `path` as the state after the last report.
+
+        `checkpoint` is a path of the same kind when the trial, or a clone, goes on from it.
+
+        Raises:
+            TrialHalted: This was the save that the trial was let go for.
+            TrainableError: There is nothing at `path`.
+        """
+        with self._lock:
+            if self.is_halted:
+                raise TrialHalted("this trial was told to end")
+            keeper, counts, place, t = self._keeper, self._counts, Path(path), self.iteration
+            is_automatic = self.rule.is_automatic and self.rule.has_begun
+            may_be_left_out = is_automatic and not (self._wants_save or self._is_let_go)
+            kept = self._kept(lambda: keeper.keep(place, t, counts, is_automatic), may_be_left_out)
+            self._wants_save = False
+            if kept is not None:
+                self._send("saved", kept)
+                self._is_fresh = True
+            if self._is_let_go:
+                raise self._ended("it has saved")
+
+    def make_checkpoint_dir(self) -> str:
+        """A new directory, which waits for the next `report()` to carry what is in it."""
+        return self._shortage.wait(self._keeper.collect)
+
+    def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
+        """What is meant in that directory: the file or directory to go on from."""
+        self._keeper.name_pending(Path(path))
+
+    @contextmanager
+    def checkpoint_dir(self, step: int | None = None) -> Iterator[str]:
+        """A new directory to save into; the next `report()` carries what is in it.
+
+        Args:
+            step: Accepted as other tools do; the checkpoint is named after the report.
+        """
+        with self.rule.preparing(), ExitStack() as stack:
+            yield str(self._shortage.wait(lambda: stack.enter_context(self._keeper.collected())))
+
+    def finish(self) -> None:
+        """The trial ended by itself: keep what no report carried."""
+        with self._lock:  # a thread that the trial has left may be reporting
+            keeper, t, counts = self._keeper, self.iteration, self._counts
+            if keeper.has_pending and not self.is_halted:
+                kept = self._kept(lambda: keeper.keep_pending(t, counts))
+                if kept is not None:
+                    self._send("saved", kept)
+            keeper.drop_pending()
+
+    @property
+    def n_reported(self) -> int:
+        """How many results this attempt has reported."""
+        return self._counts.n_here

@@ -1,0 +1,67 @@
+"""A trial's line to its engine: messages in its name, and the orders that are meant for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from overtone.core.job import Job
+from overtone.core.messages import Halt, Start
+from overtone.worker.protocol import Channel, Nothing, Order
+from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.say_once import may_speak
+from overtone.worker.session.trial_origin import Origin
+
+
+class Line(Origin):
+    """Sends for one trial, receives for it, and knows whether the trial goes on.
+
+    Attributes:
+        is_halted: Whether the trial was told to end, or said so itself.
+    """
+
+    def __init__(self, job: Job, start: Start, channel: Channel) -> None:
+        super().__init__(job, start)
+        self.is_halted = False
+        self._channel = channel
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the trial goes on."""
+        return not self.is_halted
+
+    def _send(self, kind: str, *rest: Any) -> None:
+        try:
+            self._channel.send((kind, self._start.trial_id, self._start.attempt, *rest))
+        except EOFError:
+            raise self._ended("the driver is gone") from None
+
+    def _receive(self, wait: bool) -> Order | Nothing:
+        """The next order for this trial."""
+        while True:
+            try:
+                order = self._channel.receive(wait)
+            except EOFError:
+                raise self._ended("the driver is gone") from None
+            if order is None:
+                raise self._ended("the engine shuts down")
+            if isinstance(order, Nothing):
+                return order
+            if order.trial_id == self._start.trial_id and order.attempt == self._start.attempt:
+                return order
+
+    def _say_for_all(self, text: str) -> None:
+        """Tell the user a line that one trial says for all; the driver says it if prints go to files."""
+        if not may_speak(self._job.folder):
+            return
+        if self._job.log_to_file is None:
+            self._keeper.say(text)
+        else:
+            self._send("no_room", text)
+
+    def _ended(self, reason: str) -> TrialHalted:
+        """What to raise now that the trial is over."""
+        self.is_halted = True
+        return TrialHalted(reason)
+
+    def _halt_by_notice(self) -> Halt:
+        return Halt(self._start.trial_id, self._start.attempt, save=True)

@@ -1,0 +1,59 @@
+"""What a trial's code may ask about the trial."""
+
+from __future__ import annotations
+
+from time import sleep
+
+from overtone.core.job import Job
+from overtone.core.messages import Start
+from overtone.core.resources import Resources
+from overtone.store.folder_mark import mark_of
+from overtone.worker.protocol import Channel
+
+
+class Facts:
+    """The facts of one trial, which do not change while it runs."""
+
+    _channel: Channel
+
+    def __init__(self, job: Job, start: Start) -> None:
+        self._job, self._start = job, start
+
+    def get_trial_id(self) -> str:
+        """Such as "358bb_00006"."""
+        return self._start.trial_id
+
+    def get_trial_name(self) -> str:
+        """Such as "train_358bb_00006"."""
+        return self._start.name or f"{self._job.name}_{self._start.trial_id}"
+
+    def get_trial_dir(self) -> str:
+        """The trial's folder, below the experiment's; it is there."""
+        return str(mark_of(self._job).make(self._start.trial_id))
+
+    def get_trial_resources(self) -> Resources:
+        """What the trial was given."""
+        return self._start.resources
+
+    def get_experiment_name(self) -> str:
+        """The name of the experiment's folder."""
+        return self._job.folder.name
+
+    def simulate_time(self, seconds: float) -> None:
+        """Let `seconds` of training pass: virtual ones in the simulated engine; elsewhere it sleeps.
+
+        Raises:
+            ValueError: It is no time.
+        """
+        if not hasattr(seconds, "__float__") or not 0 <= seconds < float("inf"):
+            raise ValueError(f"simulate_time({seconds!r}): give 0 or more seconds, and finite")
+        spend = getattr(self._channel, "spend", None) or sleep
+        spend(seconds)
+
+    def get_world_size(self) -> int:
+        """How many ranks the trial has."""
+        return 1
+
+    def get_world_rank(self) -> int:
+        """This process' rank in the trial."""
+        return 0

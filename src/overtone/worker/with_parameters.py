@@ -1,0 +1,123 @@
+"""A trainable together with its parameters and resources."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from overtone.core.labels import selector_of
+from overtone.errors import ResourceError
+from overtone.worker import shared_objects
+
+LARGE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """What `with_parameters` and `with_resources` return; usable wherever a trainable is.
+
+    Attributes:
+        trainable: A function, class or callable; never a Bound itself.
+        parameters: Further arguments by name; large ones as an ObjectRef.
+        resources: What a trial needs, as the user wrote it; None where nothing was said.
+        uses_ray: Whether trials use Ray themselves, so that on a cluster each is an actor.
+        runtime_env: Ray's environment for trials on a cluster.
+        label_selector: Conditions on the labels of the nodes where trials run.
+    """
+
+    trainable: Any
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    resources: Any = None
+    uses_ray: bool = False
+    runtime_env: Mapping[str, Any] = field(default_factory=dict)
+    label_selector: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def __name__(self) -> str:
+        return trainable_name(self.trainable)
+
+    def resolved(self) -> dict[str, Any]:
+        """The parameters, with the objects themselves in the place of references."""
+        return resolve(self.parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.trainable(*args, **{**self.resolved(), **kwargs})
+
+
+def with_parameters(trainable: Any, /, **parameters: Any) -> Bound:
+    """`trainable`, which gets further arguments: `def f(config, data)`, or `setup(self, config, data)`.
+
+    Large objects are shared with all trials on this machine rather than copied for each.
+    """
+    shared = {name: _shared(value) for name, value in parameters.items()}
+    inner = as_bound(trainable)
+    return replace(inner, parameters={**inner.parameters, **shared})
+
+
+def with_resources(
+    trainable: Any,
+    resources: Any,
+    *,
+    ray: bool = False,
+    runtime_env: Mapping[str, Any] | None = None,
+    label_selector: Mapping[str, str] | None = None,
+) -> Bound:
+    """`trainable`, each trial of which needs `resources`, such as {"cpu": 2, "gpu": 0.5}.
+
+    Args:
+        ray: Trials use Ray themselves: on a cluster each is an actor that holds the first bundle,
+            and what it starts finds room in the others.
+        runtime_env: Ray's environment for the trials, such as {"env_vars": {"HF_HOME": "/data"}} or
+            {"pip": ["einops"]}; on a Ray cluster only. It adds to that of the driver. Local folders
+            belong into `tune.ray_cluster(runtime_env=...)`, since Ray uploads them once a driver.
+        label_selector: On a Ray cluster, trials run only on nodes whose labels meet it, such as
+            {"disk": "nvme", "zone": "!in(a, b)"}; all bundles do.
+
+    Raises:
+        ResourceError: `label_selector` is not a dict of conditions, or `runtime_env` is not a dict.
+    """
+    if runtime_env is not None and not isinstance(runtime_env, Mapping):
+        raise ResourceError(
+            f'runtime_env={runtime_env!r}: must be a dict, such as {{"env_vars": {{"HF_HOME": "/data"}}}}'
+        )
+    selector = selector_of("label_selector", label_selector)
+    return replace(
+        as_bound(trainable), resources=resources, uses_ray=ray, runtime_env=dict(runtime_env or {}),
+        label_selector=selector,
+    )  # fmt: skip
+
+
+def as_bound(trainable: Any) -> Bound:
+    """`trainable` as a Bound, with nothing bound where it was none."""
+    return trainable if isinstance(trainable, Bound) else Bound(trainable)
+
+
+def resolve(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """`parameters` with the objects themselves in the place of references."""
+    return {
+        name: shared_objects.get(value) if isinstance(value, shared_objects.ObjectRef) else value
+        for name, value in parameters.items()
+    }
+
+
+def trainable_name(trainable: Any) -> str:
+    """What to call a trainable: its name, the wrapped one's for a partial, else its class'."""
+    while isinstance(trainable, functools.partial):
+        trainable = trainable.func
+    name = getattr(trainable, "__name__", None) or type(trainable).__name__
+    return "lambda" if name == "<lambda>" else str(name)
+
+
+def _shared(value: Any) -> Any:
+    """A reference to `value` where it is large; small ones travel with the trainable."""
+    if value is None or isinstance(value, (bool, int, float, shared_objects.ObjectRef)):
+        return value
+    try:
+        body, buffers = shared_objects.pickled(value)
+    except Exception:
+        return value  # an engine in this process takes it; the others say what is wrong with it
+    if len(body) + sum(len(one) for one in buffers) < LARGE_BYTES:
+        return value
+    return shared_objects.put_pickled(body, buffers)
