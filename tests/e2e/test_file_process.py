@@ -142,7 +142,7 @@ def test_no_process_is_left_when_the_driver_is_killed(tmp_path) -> None:
     program = f"""
 import time
 from overtone import tune
-from overtone.observers import file_writer
+from overtone.observers.files import file_writer
 file_writer.START_AFTER_S = 0.0
 def train(config):
     for t in range(100_000):

@@ -10,9 +10,9 @@ import pytest
 from overtone.core.messages import Record
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
-from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
 from overtone.observers.display.reporters import CLIReporter
 from overtone.observers.display.status_block import memory_line, resources_line
+from overtone.observers.trial_view import Experiment, SeenTrial
 from overtone.testing.scripted_records import Story
 
 GOLDEN = Path(__file__).with_name("status_article.txt")

@@ -183,8 +183,8 @@ if kind == "helper":
     from overtone.observers.helper_processes import started
     pid = started("overtone.observers.tensorboard.event_process", str(ROOT), 0).pid
 elif kind == "server":
-    from overtone.engines import newborn
-    pid = newborn._start().pid
+    from overtone.engines.local import prestart
+    pid = prestart._start().pid
 else:
     from overtone.run.searcher_process_host import ProcessHost
     from overtone.tune.search import Searcher

@@ -47,7 +47,7 @@ def why_data(why: Why | None) -> dict[str, Any] | None:
 
 def parameter_names(trials: Sequence[RecordedTrial]) -> list[str]:
     """The parameters that a table shows: those that differ between trials."""
-    from overtone.observers.display.columns import varying
+    from overtone.observers.columns import varying
 
     return varying(trial.config for trial in trials)[:_MOST_PARAMETERS]
 

@@ -12,7 +12,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from overtone.store.room import hurry, is_hurried
-from overtone.worker.server.process_tree import GROUP_OF_ITS_OWN
+from overtone.worker.process_tree import GROUP_OF_ITS_OWN
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -24,7 +24,7 @@ _KILL_AFTER_S = 5.0
 
 _PROGRAM = (
     "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2 + n:]; "  # first: '' is the current folder
-    "from overtone.worker.server.process_tree import wake_with_parent; wake_with_parent(); "
+    "from overtone.worker.process_tree import wake_with_parent; wake_with_parent(); "
     "import json; from {module} import main; main(*map(json.loads, sys.argv[2:2 + n]))"
 )
 

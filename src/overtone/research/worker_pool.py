@@ -19,7 +19,7 @@ from overtone.worker.threads import VARIABLES
 
 BOOT = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from overtone.worker.server.process_tree import wake_with_parent; wake_with_parent(); "
+    "from overtone.worker.process_tree import wake_with_parent; wake_with_parent(); "
     "from overtone.research.worker_process import main; main(int(sys.argv[2]))"
 )
 

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from threading import Thread
 
 from overtone.research.worker_pool import receive, send
-from overtone.worker.server.process_tree import end_with
+from overtone.worker.process_tree import end_with
 
 
 def main(parent: int) -> None:

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from overtone.errors import StorageError
 from overtone.journal.lock import LockHeldError, WriterLock
-from overtone.run.loop import warn
 from overtone.run.resume.target import Wish, find, is_begun, is_finished
+from overtone.run.stderr import warn
 from overtone.run.storage.location import bring, root_of
 from overtone.run.storage.remote_claim import check_reach, moved_aside
 from overtone.run.storage.results_place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently

@@ -10,7 +10,7 @@ from overtone.core.protocols import Engine, Searcher, TrialScheduler
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.run.searcher_host import Answers, Host, InlineHost, ThreadHost
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 
 def scheduler_for(asked: Any) -> TrialScheduler:

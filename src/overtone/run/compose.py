@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.controller import Controller
@@ -13,7 +11,6 @@ from overtone.core.goal import Goal, lookup, real
 from overtone.core.limits import Limits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
-from overtone.core.resources import Resources
 from overtone.core.retention import Retention
 from overtone.core.trial_template import Template, equal
 from overtone.core.types import WORST, Config, Result
@@ -23,58 +20,16 @@ from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, scheduler_for, searcher_for, total_of
 from overtone.run.demand import resources_for
 from overtone.run.engine_choice import check_options, engine_for
+from overtone.run.header.journal_setup import codec_for, reopened
+from overtone.run.parts import Parts, Past
 from overtone.run.resume.replay import limits_of
-from overtone.run.resume.target import Errored, count_in_process, header_of, wish
-from overtone.run.storage.journal_setup import codec_for, reopened
-from overtone.run.storage.results_place import Place
+from overtone.run.resume.target import count_in_process, header_of, wish
 from overtone.run.warm_start import warm
-from overtone.worker.with_parameters import as_bound, trainable_name
+from overtone.worker.trainables.with_parameters import as_bound, trainable_name
 
 if TYPE_CHECKING:
-    from overtone.journal.writer import JournalWriter
     from overtone.observers.display.console import Console
     from overtone.observers.display.silent import SilentConsole
-
-
-@dataclass(slots=True)
-class Parts:
-    """An experiment's parts, made and joined, before anything runs."""
-
-    name: str
-    folder: Path
-    moved: str
-    seed: int
-    space: Any
-    goal: Goal
-    scheduler: TrialScheduler
-    searcher: Searcher
-    stoppers: list[Any]
-    controller: Controller
-    engine: Engine
-    why_engine: str
-    demand: Resources | None
-    has_tensorboard: bool
-    limits: Limits
-    nth: int
-    place: Place
-    past: Past | None = None
-    earlier: Sequence[Mapping[str, Any]] = ()
-    earlier_line: str = ""
-
-
-@dataclass(slots=True)
-class Past:
-    """An experiment that is gone on with.
-
-    Attributes:
-        journal: Reopened; not read yet.
-        header: What its first record says.
-        errored: What becomes of trials that had ended in an error.
-    """
-
-    journal: JournalWriter
-    header: Mapping[str, Any]
-    errored: Errored
 
 
 def compose(experiment: Experiment) -> Parts:

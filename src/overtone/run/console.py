@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from overtone.experiment import Experiment
-from overtone.run.compose import Parts, has_files
+from overtone.run.compose import has_files
+from overtone.run.parts import Parts
 
 if TYPE_CHECKING:
     from overtone.observers.display.console import Console

@@ -5,7 +5,7 @@ from __future__ import annotations
 from overtone.core.protocols import Engine
 from overtone.engines.default import why_ray
 from overtone.errors import OvertoneError
-from overtone.worker.with_parameters import Bound
+from overtone.worker.trainables.with_parameters import Bound
 
 ENGINES = ("local", "ray", "inline", "simulated")
 

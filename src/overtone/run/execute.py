@@ -13,21 +13,23 @@ from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.algorithms import host_for
-from overtone.run.compose import Parts, Past, compose, observers_for
+from overtone.run.compose import compose, observers_for
 from overtone.run.console import console_of
 from overtone.run.failed_trials import Tally, Watch, failed
 from overtone.run.followers import followers_for
+from overtone.run.header.journal_setup import codec_for, open_journal
 from overtone.run.interruption import ctrl_c
 from overtone.run.jobs import job_for
-from overtone.run.loop import Loop, warn
-from overtone.run.resume.leftover_checkpoints import LateSaves, clear_out, clear_up, take_in
-from overtone.run.resume.pending_commands import Outstanding
+from overtone.run.loop import Loop
+from overtone.run.parts import Parts, Past
+from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.replay import Resuming, told, told_divergences
 from overtone.run.resume.snapshot import Mark, snapshots_of
 from overtone.run.searcher_host import Answers, Host
+from overtone.run.stderr import warn
 from overtone.run.storage.deletions import Deletions, deletions_for
 from overtone.run.storage.folder_watch import FolderWatch
-from overtone.run.storage.journal_setup import codec_for, open_journal
+from overtone.run.storage.leftover_checkpoints import LateSaves, clear_out, clear_up, take_in
 from overtone.run.storage.overview import Overview
 from overtone.store.folder_mark import FolderGoneError
 from overtone.worker.server.driver_environment import check_not_loading
@@ -316,7 +318,7 @@ class Run:
             failed: Observers whose failures were told.
             unfinished: Observers that could not be closed, and why.
         """
-        from overtone.observers.files.projections import FILE_OBSERVERS, reconcile
+        from overtone.observers.projections import FILE_OBSERVERS, reconcile
 
         for observer, error in unfinished:
             if not isinstance(observer, FILE_OBSERVERS):

@@ -10,7 +10,7 @@ from overtone.core.messages import Ended, Moved, Noted, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status, Trial
 from overtone.errors import TrialError, TuneError
-from overtone.run.loop import warn
+from overtone.run.stderr import warn
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis

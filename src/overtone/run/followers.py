@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
-from overtone.run.compose import Parts
-from overtone.run.loop import warn
+from overtone.run.parts import Parts
+from overtone.run.stderr import warn
 from overtone.run.storage.results_place import JOURNAL
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
     callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
     if callbacks:
         from overtone.observers.callbacks.callback_observer import CallbackObserver
-        from overtone.observers.callbacks.trial_view import Experiment as Seen
+        from overtone.observers.trial_view import Experiment as Seen
         from overtone.worker.checkpoints.checkpoint import Checkpoint
 
         seen = Seen(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from overtone.run.loop import warn
+from overtone.run.stderr import warn
 from overtone.store.room import hurry, unhurry
 
 

@@ -10,10 +10,10 @@ from overtone.experiment import Experiment
 from overtone.run.bounds_check import is_bounded
 from overtone.store.budgeted import within
 from overtone.store.folder_mark import FolderMark
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 if TYPE_CHECKING:
-    from overtone.run.compose import Parts
+    from overtone.run.parts import Parts
 
 
 def job_for(experiment: Experiment, parts: Parts) -> Job:

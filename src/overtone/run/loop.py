@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -30,14 +29,14 @@ from overtone.core.messages import (
 from overtone.core.protocols import Engine, Observer
 from overtone.errors import StorageError
 from overtone.journal.garbage import seldom_collecting
-from overtone.run.resume.pending_commands import ANSWERS, QUESTIONS, Outstanding
+from overtone.run.pending_commands import ANSWERS, QUESTIONS, Outstanding
 from overtone.run.searcher_host import Host
 from overtone.run.storage.deletions import Deletions
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.room import PATIENCE_S, is_in_vain
 
 if TYPE_CHECKING:
-    from overtone.run.resume.leftover_checkpoints import LateSaves
+    from overtone.run.storage.leftover_checkpoints import LateSaves
 
 IDLE_S = 0.25
 """How long a poll may last: observers that show elapsed time are flushed at least so often."""
@@ -363,12 +362,6 @@ class Loop:
             orders += [order for order in commands if type(order) is Halt]
         self._put_down(records)
         return orders
-
-
-def warn(text: str) -> None:
-    """Say a line on stderr."""
-    sys.stderr.write(f"overtone: {text}\n")
-    sys.stderr.flush()
 
 
 def _last_frame(error: BaseException) -> str:

@@ -13,11 +13,11 @@ from typing import Any
 
 from overtone.core.messages import Suggest
 from overtone.errors import OvertoneError
-from overtone.worker.server.process_tree import end_with
+from overtone.worker.process_tree import end_with
 
 BOOT = (
     "import sys; numbers = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
-    "from overtone.worker.server.process_tree import wake_with_parent; wake_with_parent(); "
+    "from overtone.worker.process_tree import wake_with_parent; wake_with_parent(); "
     "from overtone.run.searcher_process import main; main(*numbers)"
 )
 """What `new_python` runs; its arguments: the descriptor of the line to the driver, and the driver's pid."""

@@ -25,7 +25,7 @@ from overtone.errors import OvertoneError
 from overtone.run.searcher_host import Answers, Inbox, Question
 from overtone.run.searcher_process import BOOT, bodies, framed
 from overtone.space import decode_config, encode_config
-from overtone.worker.server.process_tree import GROUP_OF_ITS_OWN
+from overtone.worker.process_tree import GROUP_OF_ITS_OWN
 from overtone.worker.server.python_command import new_python
 from overtone.worker.threads import VARIABLES
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.session.current import current
-from overtone.worker.trainable import Trainable
+from overtone.worker.trainables.trainable import Trainable
 
 Config = dict[str, Any]
 

@@ -18,7 +18,7 @@ from overtone.tune.demand import demand
 from overtone.tune.registry import registered
 from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
 from overtone.tune.trial import with_shown_trial
-from overtone.worker.with_parameters import Bound, trainable_name
+from overtone.worker.trainables.with_parameters import Bound, trainable_name
 
 NATIVE = frozenset(
     {

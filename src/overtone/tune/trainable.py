@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from overtone.worker.trainable import Trainable
-from overtone.worker.with_parameters import with_parameters, with_resources
+from overtone.worker.trainables.trainable import Trainable
+from overtone.worker.trainables.with_parameters import with_parameters, with_resources
 
 T = TypeVar("T")
 

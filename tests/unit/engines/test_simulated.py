@@ -16,7 +16,7 @@ from overtone.engines.simulated import Simulated
 from overtone.errors import TrainableError
 from overtone.testing.curves import ending, exponential, irregular
 from overtone.testing.scripted import Script, go_on, halt, proceed
-from overtone.worker.with_parameters import with_parameters
+from overtone.worker.trainables.with_parameters import with_parameters
 
 
 def opened(curve: Any, answer: Any = go_on, engine: Simulated | None = None, **options: Any) -> Script:

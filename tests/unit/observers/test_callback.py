@@ -7,7 +7,7 @@ import pytest
 from overtone.core.types import Checkpoint, Why
 from overtone.observers.callbacks.callback import HOOKS, Callback, LoggerCallback
 from overtone.observers.callbacks.callback_observer import CallbackObserver
-from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
+from overtone.observers.trial_view import Experiment, SeenTrial
 from overtone.testing.scripted_records import Story
 
 EXPERIMENT = Experiment("train", "/results/exp", ["lr"])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.observers.display.columns import added, chosen, headed, inferred_metrics, leaves, varying
+from overtone.observers.columns import added, chosen, headed, inferred_metrics, leaves, varying
 
 
 def test_leaves_are_paths() -> None:

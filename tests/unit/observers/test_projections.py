@@ -51,10 +51,10 @@ def test_tensorboard_is_on_where_it_can_be(tmp_path, monkeypatch) -> None:
     def has_it(**options) -> bool:
         return any(isinstance(one, TensorBoard) for one in file_observers(tmp_path, **options))
 
-    for module in ("projections", "tensorboard"):
+    for module in ("projections", "tensorboard.scalars"):
         monkeypatch.setattr(f"overtone.observers.{module}.is_available", lambda: True)
     assert [has_it(), has_it(tensorboard=True), has_it(tensorboard=False)] == [True, True, False]
-    for module in ("projections", "tensorboard"):
+    for module in ("projections", "tensorboard.scalars"):
         monkeypatch.setattr(f"overtone.observers.{module}.is_available", lambda: False)
     assert [has_it(), has_it(tensorboard=False)] == [False, False]
     with pytest.raises(MissingPackageError, match="overtone\\[tensorboard\\]"):

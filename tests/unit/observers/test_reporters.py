@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from overtone.observers.callbacks.trial_view import SeenTrial
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.reporter_display import Reporting
 from overtone.observers.display.reporters import CLIReporter, JupyterNotebookReporter, ProgressReporter
 from overtone.observers.display.safe_stream import Writer
+from overtone.observers.trial_view import SeenTrial
 from overtone.testing.scripted_records import Story
 
 

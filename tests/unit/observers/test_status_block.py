@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from overtone.core.goal import Goal
 from overtone.core.table import TrialTable
-from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
 from overtone.observers.display.plain_text import width
 from overtone.observers.display.status_block import (
     best_line,
@@ -15,6 +14,7 @@ from overtone.observers.display.status_block import (
     select_rows,
     trial_table,
 )
+from overtone.observers.trial_view import Experiment, SeenTrial
 from overtone.testing.scripted_records import Story
 
 NAN = float("nan")

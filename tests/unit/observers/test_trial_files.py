@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from overtone.errors import StorageError
-from overtone.observers.files import file_output, trial_files
-from overtone.observers.files.file_output import write_file
+from overtone.observers import file_output
+from overtone.observers.file_output import write_file
+from overtone.observers.files import trial_files
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.store import room
 

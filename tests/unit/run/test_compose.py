@@ -27,7 +27,7 @@ from overtone.run.compose import compose, observers_for
 from overtone.run.demand import resources_for
 from overtone.run.engine_choice import engine_for
 from overtone.run.followers import followers_for
-from overtone.run.storage.journal_setup import codec_for, header_parts, open_journal
+from overtone.run.header.journal_setup import codec_for, header_parts, open_journal
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.searchers import BasicVariantGenerator, Listed

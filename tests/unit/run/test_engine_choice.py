@@ -13,7 +13,7 @@ from overtone.engines.local import Local
 from overtone.engines.simulated import Simulated
 from overtone.errors import OvertoneError
 from overtone.run.engine_choice import check_options, engine_for
-from overtone.worker.with_parameters import with_resources
+from overtone.worker.trainables.with_parameters import with_resources
 
 
 @pytest.fixture(autouse=True)

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
+from overtone.run.header.recorded_options import OPTIONS
 from overtone.run.resume.header_changes import EFFECTS, NOT_SHOWN, changes, told_changes
-from overtone.run.resume.recorded_options import OPTIONS
 
 PARTS = {
     "name": "train",

@@ -9,7 +9,7 @@ import pytest
 from overtone.core.messages import Ended, Reported, Saved, Start
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint
-from overtone.run.resume.leftover_checkpoints import LateSaves, is_wanted
+from overtone.run.storage.leftover_checkpoints import LateSaves, is_wanted
 from overtone.store.leftovers import Leftover
 from overtone.worker.checkpoints.saving import config_digest
 from overtone.worker.protocol import encode

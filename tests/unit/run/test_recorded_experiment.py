@@ -7,8 +7,8 @@ from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.journal.writer import JournalWriter
 from overtone.run.compose import compose
+from overtone.run.header.journal_setup import open_journal
 from overtone.run.resume.recorded_experiment import recorded_experiment
-from overtone.run.storage.journal_setup import open_journal
 from overtone.tune.schedulers import ASHAScheduler
 from overtone.tune.stopper import MaximumIterationStopper
 

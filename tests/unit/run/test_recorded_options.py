@@ -9,9 +9,9 @@ from overtone.core.resources import Resources
 from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.run import execute
+from overtone.run.header.journal_setup import part_data
+from overtone.run.header.recorded_options import CODE, NOT_OPTIONS, OPTIONS
 from overtone.run.resume.recorded_experiment import recorded_experiment
-from overtone.run.resume.recorded_options import CODE, NOT_OPTIONS, OPTIONS
-from overtone.run.storage.journal_setup import part_data
 from overtone.tune.callback import Callback
 from overtone.tune.schedulers import MedianStoppingRule
 

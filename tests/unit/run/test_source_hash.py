@@ -12,7 +12,7 @@ import textwrap
 import pytest
 
 from overtone import tune
-from overtone.run.resume.source_hash import is_same_source, source_hash
+from overtone.run.header.source_hash import is_same_source, source_hash
 
 PLAIN = """
 def train(config):
@@ -172,7 +172,7 @@ def test_odd_trainables_have_a_hash_or_none(make):
 
 def test_another_process_finds_the_same(load):
     source = PLAIN.replace("return x", 'assert x not in {"a", "b", "c"}\n    return x')
-    source += "if __name__ == '__main__':\n    from overtone.run.resume.source_hash import source_hash\n"
+    source += "if __name__ == '__main__':\n    from overtone.run.header.source_hash import source_hash\n"
     module = load(source + "    print(source_hash(train))\n")
     command = [sys.executable, module.__file__]
     found = subprocess.check_output(command, env={**os.environ, "PYTHONHASHSEED": "1"}, text=True)

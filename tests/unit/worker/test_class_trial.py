@@ -15,11 +15,11 @@ from overtone.core.types import Checkpoint
 from overtone.testing import faulty
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
-from overtone.worker.class_trial import KeptInstance, is_steppable
 from overtone.worker.protocol import Order, decode
 from overtone.worker.server.run_trial import run_trial
 from overtone.worker.session.session import Session
-from overtone.worker.trainable import Trainable
+from overtone.worker.trainables.class_trial import KeptInstance, is_steppable
+from overtone.worker.trainables.trainable import Trainable
 
 Run = Callable[..., FakeChannel]
 

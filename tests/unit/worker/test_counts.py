@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overtone.worker.session.counts import Counts
+from overtone.worker.session_counts import Counts
 
 
 def filled(counts: Counts, t: int, now: float, **values: Any) -> dict[str, Any]:

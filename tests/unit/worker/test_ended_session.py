@@ -168,8 +168,8 @@ def test_another_session_is_not_touched(ended: tuple[Session, FakeChannel], tmp_
 def test_a_thread_that_begins_after_the_end_is_not_heard_either(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from overtone.worker.server.leftover_threads import StartedThreads
     from overtone.worker.session import current as module
+    from overtone.worker.session.leftover_threads import StartedThreads
 
     monkeypatch.setattr(module, "_bound", {})
     is_over, channel, errors = threading.Event(), FakeChannel(), []

@@ -13,12 +13,12 @@ from overtone.core.job import Job
 from overtone.errors import TrainableError
 from overtone.testing.fake_channel import FakeChannel, halt, start
 from overtone.testing.folder_store import FolderStore
-from overtone.worker.function_trial import arguments
 from overtone.worker.protocol import Order, decode
 from overtone.worker.server.run_trial import run_trial
 from overtone.worker.session.current import current
 from overtone.worker.session.session import Session
-from overtone.worker.with_parameters import with_parameters
+from overtone.worker.trainables.function_trial import arguments
+from overtone.worker.trainables.with_parameters import with_parameters
 
 CONFIG = {"lr": 0.5}
 

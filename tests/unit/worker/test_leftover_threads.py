@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from overtone.worker.server.leftover_threads import StartedThreads, native_ids_now
+from overtone.worker.session.leftover_threads import StartedThreads, native_ids_now
 
 Begin = Callable[..., threading.Thread]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from overtone.worker.server import orphan_guard, process_tree
+from overtone.worker import process_tree
+from overtone.worker.server import orphan_guard
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there are guards on Linux only")
 

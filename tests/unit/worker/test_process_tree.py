@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from overtone.worker.server import process_tree
+from overtone.worker import process_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -24,14 +24,14 @@ def test_both_ways_to_find_children_agree() -> None:
 def test_a_helper_ends_with_its_parent_where_the_kernel_says_nothing(tmp_path) -> None:
     """The parent ends, and the other end of the helper's pipe stays open, as in a child that it has forked."""
     helper = (
-        "import sys, time; from overtone.worker import lineage; lineage._libc = None; lineage.LOOK_EVERY_S = 0.05;"
-        "lineage.end_with(int(sys.argv[1])); print('up', flush=True); sys.stdin.read()"
+        "import sys, time; from overtone.worker import process_tree; process_tree._libc = None; process_tree.LOOK_EVERY_S = 0.05;"
+        "process_tree.end_with(int(sys.argv[1])); print('up', flush=True); sys.stdin.read()"
     )
     parent = (
         "import os, subprocess, sys\n"
         "command = [sys.executable, '-c', sys.argv[1], str(os.getpid())]\n"
         "child = subprocess.Popen(command, stdin=int(sys.argv[2]), stdout=subprocess.PIPE)\n"
-        "child.stdout.readline(); print(child.pid)"
+        "assert child.stdout.readline(); print(child.pid)"
     )
     read, write = os.pipe()
     try:

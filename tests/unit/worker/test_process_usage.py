@@ -25,7 +25,7 @@ def test_a_process_that_is_gone_uses_nothing() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_family_is_found_with_and_without_lists_of_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    from overtone.worker.server import process_tree
+    from overtone.worker import process_tree
 
     parents = [(11, 10), (12, 11), (13, 12), (20, 1)]
     monkeypatch.setattr(process_tree, "parents", lambda: iter(parents))

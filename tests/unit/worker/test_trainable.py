@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from overtone.errors import TrainableError
-from overtone.worker.trainable import Trainable
+from overtone.worker.trainables.trainable import Trainable
 
 
 class Modern(Trainable):

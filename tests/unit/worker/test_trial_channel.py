@@ -8,7 +8,8 @@ import pytest
 
 from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
-from overtone.worker import threads, trial_channel
+from overtone.worker import threads
+from overtone.worker.server import trial_channel
 from overtone.worker.server.driver_environment import Surroundings
 
 

@@ -10,7 +10,7 @@ from overtone.core.job import Job
 from overtone.testing.fake_channel import start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.checkpoints.trial_checkpoints import Keeper
-from overtone.worker.session.counts import Counts
+from overtone.worker.session_counts import Counts
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from overtone.worker import process_tree
 from overtone.worker.limits.memory_guard import Guarded
 from overtone.worker.message_codec import SERVER as WORDS
 from overtone.worker.message_codec import message_reader
-from overtone.worker.server import process_tree, warm_server
+from overtone.worker.server import warm_server
 from overtone.worker.server.requests import GUARD, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.server.warm_server import END_WITHIN_S, STRAY_GRACE_S, Server
 

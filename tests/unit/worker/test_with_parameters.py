@@ -12,7 +12,13 @@ import pytest
 from overtone.errors import ResourceError
 from overtone.testing import faulty
 from overtone.worker.shared_objects import ObjectRef
-from overtone.worker.with_parameters import Bound, as_bound, trainable_name, with_parameters, with_resources
+from overtone.worker.trainables.with_parameters import (
+    Bound,
+    as_bound,
+    trainable_name,
+    with_parameters,
+    with_resources,
+)
 
 
 def train(config: Any, data: Any, scale: float = 1.0) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overtone.core.job import Job
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 _DEPTH = 4
 _INSIDE = "Make it inside the trainable instead, so that each process has its own."

@@ -15,7 +15,7 @@ from overtone.engines.ray.agents import driver_cwd
 from overtone.engines.ray.checkpoint_transfer import Carried, Carrier
 from overtone.engines.ray.node_agent import Errand, OnNodes
 from overtone.worker.shared_objects import ObjectRef
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 
 class Sharing:

@@ -230,7 +230,8 @@ def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
         sys.path[:] = [*errand.path, *others] if is_same else [*sys.path, *given]
     for path, reference in errand.objects:
         if not Path(path).exists():
-            shared_objects.adopt(shared_objects.ObjectRef(path), partial(_write_object, errand, fetch, path, reference))
+            write = partial(_write_object, errand, fetch, path, reference)
+            shared_objects.adopt(shared_objects.ObjectRef(path), write)
     return shares
 
 

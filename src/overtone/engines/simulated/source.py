@@ -10,9 +10,9 @@ from typing import Any
 from overtone.core.job import Job
 from overtone.core.types import Config
 from overtone.errors import TrainableError
-from overtone.worker.class_trial import is_steppable
-from overtone.worker.function_trial import FORMS
-from overtone.worker.with_parameters import as_bound, resolve
+from overtone.worker.trainables.class_trial import is_steppable
+from overtone.worker.trainables.function_trial import FORMS
+from overtone.worker.trainables.with_parameters import as_bound, resolve
 
 Curve = Callable[[int], Any]
 """The metrics, or (metrics, seconds), of one config after `t` iterations; None at the end."""

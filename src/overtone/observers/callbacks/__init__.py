@@ -1,0 +1,1 @@
+"""Callbacks of users, and what drives them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overtone.observers.callbacks.trial_view import SeenTrial
+from overtone.observers.trial_view import SeenTrial
 
 
 class Callback:

@@ -12,7 +12,7 @@ from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, full_result
 from overtone.core.types import Checkpoint, Metrics
 from overtone.observers.callbacks.callback import HOOKS, Callback
-from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
+from overtone.observers.trial_view import Experiment, SeenTrial
 
 
 class CallbackObserver(Observer):

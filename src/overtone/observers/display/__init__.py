@@ -1,0 +1,1 @@
+"""Displays of a run: a live table, a notebook cell, plain lines, or a reporter of the user."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from overtone.core.goal import Goal
-from overtone.observers.display.columns import Columns
+from overtone.observers.columns import Columns
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from overtone.core.goal import lookup
 from overtone.core.resources import format_amount
 from overtone.core.table import Row
 from overtone.core.trial import Status
-from overtone.observers.display.columns import headed, inferred_metrics, varying
+from overtone.observers.columns import headed, inferred_metrics, varying
 from overtone.observers.display.plain_text import clean, cut, duration, number, pad, show, width
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.sentences import of_total, parameters

@@ -13,7 +13,7 @@ from overtone.core.messages import Moved, Noted, Record, Reported
 from overtone.core.table import Row, TrialTable
 from overtone.core.trial import Status
 from overtone.core.types import Config, Metrics, Why
-from overtone.observers.display.columns import inferred_metrics
+from overtone.observers.columns import inferred_metrics
 from overtone.observers.display.display_context import ConsoleFacts
 
 _SHOWN = {status.value: status.shown for status in Status}

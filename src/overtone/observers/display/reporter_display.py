@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from overtone.observers.callbacks.trial_view import Experiment, SeenTrial
 from overtone.observers.display.plain_text import clean
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.reporters import ProgressReporter
@@ -13,6 +12,7 @@ from overtone.observers.display.safe_stream import Writer
 from overtone.observers.display.sentences import beginning
 from overtone.observers.display.status_block import resources_line
 from overtone.observers.display.trial_output import TrialOutput
+from overtone.observers.trial_view import Experiment, SeenTrial
 
 _COST = 30  # a report that took 1 s is followed by 30 s without one
 

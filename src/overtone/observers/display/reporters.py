@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from overtone.observers.callbacks.trial_view import SeenTrial
-from overtone.observers.display.columns import DEFAULT_METRICS, Columns, added
+from overtone.observers.columns import DEFAULT_METRICS, Columns, added
 from overtone.observers.display.status_block import (
     best_line,
     best_of,
@@ -19,6 +18,7 @@ from overtone.observers.display.status_block import (
     select_rows,
     trial_table,
 )
+from overtone.observers.trial_view import SeenTrial
 
 
 class ProgressReporter:

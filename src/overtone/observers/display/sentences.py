@@ -8,7 +8,7 @@ from typing import Any
 from overtone.core.messages import Reported
 from overtone.core.table import Row
 from overtone.core.types import Why
-from overtone.observers.display.columns import chosen, inferred_metrics
+from overtone.observers.columns import chosen, inferred_metrics
 from overtone.observers.display.plain_text import clean, cut, duration, number, show
 from overtone.observers.display.progress import Best, Ending, Progress
 

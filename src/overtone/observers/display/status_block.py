@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from overtone.core.goal import lookup, real
-from overtone.observers.callbacks.trial_view import SeenTrial
-from overtone.observers.display.columns import DEFAULT_METRICS, Columns, headed, inferred_metrics, varying
+from overtone.observers.columns import DEFAULT_METRICS, Columns, headed, inferred_metrics, varying
 from overtone.observers.display.plain_text import clean
 from overtone.observers.display.text_table import boxed
+from overtone.observers.trial_view import SeenTrial
 
 SHOWN_ORDER = ("RUNNING", "PAUSED", "PENDING", "TERMINATED", "ERROR")
 """The order of statuses in a table."""

@@ -1,0 +1,1 @@
+"""The text files in the folder of each trial."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from overtone.errors import StorageError
 from overtone.observers.batch_thread import Aside
-from overtone.observers.files.file_output import has_made_folder, swap_file, unwritable, write_file
+from overtone.observers.file_output import has_made_folder, swap_file, unwritable, write_file
 from overtone.regular_files import read_regular
 from overtone.store.folder_mark import FolderMark
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.messages import Ended, Record, Started, Tick
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
+from overtone.observers.file_output import NEW, swap_file
 from overtone.observers.files.constant_text import params_text
 from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
 from overtone.observers.files.error_file import ERROR_TXT, error_text
-from overtone.observers.files.file_output import NEW, swap_file
 from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
 from overtone.observers.files.params import PARAMS_JSON
 from overtone.observers.files.trial_files import TrialFiles

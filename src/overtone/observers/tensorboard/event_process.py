@@ -16,7 +16,7 @@ from typing import Any
 
 from overtone.core.utf8 import encodable
 from overtone.journal.text import loads
-from overtone.observers.files.file_output import append
+from overtone.observers.file_output import append
 from overtone.observers.flatten import flatten
 from overtone.observers.helper_processes import fail_with, hurry_with
 from overtone.store.folder_mark import FolderMark

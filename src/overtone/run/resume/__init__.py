@@ -1,0 +1,1 @@
+"""Finds an experiment again, and brings all parts to the state that its journal tells."""

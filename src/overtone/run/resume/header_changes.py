@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overtone.journal.header import described
 from overtone.journal.newest_parts import newest_parts
-from overtone.run.resume.recorded_options import AS_USERS_SAY
+from overtone.run.header.journal_setup import header_parts
+from overtone.run.header.recorded_options import AS_USERS_SAY
+from overtone.run.header.source_hash import is_same_source
 from overtone.run.resume.replay import space_changes
-from overtone.run.resume.source_hash import is_same_source
-from overtone.run.storage.journal_setup import header_parts
 from overtone.run.storage.results_place import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.experiment import Experiment
-    from overtone.run.compose import Parts
+    from overtone.run.parts import Parts
 
 _TAKEN = "taken"
 _STAYS = "taken: trials that ended stay ended"

@@ -11,7 +11,7 @@ from overtone.core.resources import Resources
 from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.journal.newest_parts import newest_parts
-from overtone.run.resume.recorded_options import AS_USERS_SAY, OPTIONS
+from overtone.run.header.recorded_options import AS_USERS_SAY, OPTIONS
 from overtone.run.resume.target import header_of
 from overtone.run.storage.results_place import JOURNAL
 

@@ -18,9 +18,9 @@ from overtone.journal.garbage import not_collecting
 from overtone.journal.reader import Plain
 from overtone.journal.replay import Divergence, replay_into
 from overtone.journal.writer import JournalWriter
-from overtone.run.loop import warn
-from overtone.run.resume.pending_commands import Outstanding
+from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.snapshot import Mark
+from overtone.run.stderr import warn
 
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,

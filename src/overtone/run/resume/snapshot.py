@@ -21,16 +21,16 @@ from overtone.journal.checksum import checksum_of
 from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
 from overtone.regular_files import read_regular
-from overtone.run.loop import warn
+from overtone.run.header.journal_setup import header_parts
 from overtone.run.resume.state_codec import NotData, NotTheSame, frozen, thaw
-from overtone.run.storage.journal_setup import header_parts
+from overtone.run.stderr import warn
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
     from overtone.experiment import Experiment
     from overtone.journal.writer import JournalWriter
-    from overtone.run.compose import Parts
-    from overtone.run.resume.pending_commands import Outstanding
+    from overtone.run.parts import Parts
+    from overtone.run.pending_commands import Outstanding
 
 NAME = "snapshot.json"
 FORMAT = 1

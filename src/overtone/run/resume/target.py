@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -12,6 +11,7 @@ from typing import Any, Literal
 
 from overtone.errors import OvertoneError, StorageError
 from overtone.regular_files import open_regular
+from overtone.run.header.source_hash import main_script
 from overtone.run.storage.location import locate
 from overtone.run.storage.results_place import JOURNAL
 from overtone.store.folder_mark import LOCK
@@ -188,11 +188,6 @@ def _newest(root: Path, trainable: str) -> Path | None:
         except (StorageError, KeyError):
             continue
     return None
-
-
-def main_script() -> str:
-    """The file of the script that runs, or "" where there is none."""
-    return str(getattr(sys.modules.get("__main__"), "__file__", "") or "")
 
 
 def _experiments(root: Path, prefix: str = "") -> list[Path]:

@@ -16,7 +16,7 @@ from overtone.core.messages import Command
 if TYPE_CHECKING:
     from overtone.experiment import Experiment
     from overtone.journal.writer import JournalWriter
-    from overtone.run.compose import Parts
+    from overtone.run.parts import Parts
 
 
 class Deletions:

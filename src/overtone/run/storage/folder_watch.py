@@ -11,7 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
-from overtone.run.loop import warn
+from overtone.run.stderr import warn
 from overtone.run.storage.results_place import JOURNAL
 from overtone.store.folder_mark import FolderGoneError
 

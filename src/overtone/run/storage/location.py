@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from overtone.run.loop import warn
+from overtone.run.stderr import warn
 from overtone.run.storage.results_place import JOURNAL, patiently
 from overtone.store.files import RemoteFiles, is_url
 

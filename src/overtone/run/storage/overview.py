@@ -9,7 +9,7 @@ from overtone.analysis.overview_file import FEWEST, OverviewFile
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
-    from overtone.run.compose import Parts
+    from overtone.run.parts import Parts
 
 
 class Overview:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from overtone.errors import StorageError
-from overtone.run.loop import warn
+from overtone.run.stderr import warn
 from overtone.store import LocalStore
 from overtone.store.folder_mark import LOCK, FolderMark
 

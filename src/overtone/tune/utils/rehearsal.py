@@ -41,7 +41,7 @@ def validate_save_restore(
         TrainableError: It is no class trainable, or what it saved is not what it loads.
     """
     from overtone.worker.checkpoints.saving import Restored
-    from overtone.worker.class_trial import is_steppable, save_state, trainable_class
+    from overtone.worker.trainables.class_trial import is_steppable, save_state, trainable_class
 
     if not is_steppable(trainable_cls):
         raise TrainableError(f"validate_save_restore takes a class with step(), not {trainable_cls!r}")

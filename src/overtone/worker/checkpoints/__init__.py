@@ -1,0 +1,1 @@
+"""Checkpoints of a trial: made, saved, loaded, and when."""

@@ -19,7 +19,7 @@ from overtone.store.folder_mark import mark_of
 from overtone.store.room import is_full, lacks_room
 from overtone.worker.checkpoints import saving
 from overtone.worker.output import without_patience
-from overtone.worker.session.counts import Counts
+from overtone.worker.session_counts import Counts
 
 MOST_RESULTS = 256
 MOST_RESULT_BYTES = 1 << 20

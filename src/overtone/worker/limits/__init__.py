@@ -1,0 +1,1 @@
+"""Limits of trials: time, CPU time and memory, and who holds trials to them."""

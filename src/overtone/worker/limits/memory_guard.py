@@ -197,9 +197,9 @@ class MemoryGuard:
         declared = process_usage.size_text(one.declared) if one.declared else "none"
         used, total = map(process_usage.size_text, self._memory)
         return (
-            f"out of memory: used {process_usage.size_text(one.used)}, declared {declared}, when {used} of its "
-            f"node's {total} were in use: let the trial hold less, or declare its memory so that fewer run "
-            'at once, such as resources_per_trial={"memory": "8GB"}'
+            f"out of memory: used {process_usage.size_text(one.used)}, declared {declared}, when {used} of "
+            f"its node's {total} were in use: let the trial hold less, or declare its memory so that fewer "
+            'run at once, such as resources_per_trial={"memory": "8GB"}'
         )
 
     def _claim(self) -> None:

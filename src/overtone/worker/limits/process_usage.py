@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from overtone.worker.server import process_tree
+from overtone.worker import process_tree
 
 SCAN_EVERY_S = 0.2
 """How often all processes are looked through, on a kernel that does not list children."""

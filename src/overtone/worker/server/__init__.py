@@ -1,0 +1,1 @@
+"""The processes of trials: how they are started, what runs in them, and how they end."""

@@ -17,7 +17,7 @@ from overtone.core.job import Job
 from overtone.core.sizes import shorten
 from overtone.core.trial_limits import TrialLimits
 from overtone.errors import TrainableError
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 _LENGTH = struct.Struct("<Q")
 

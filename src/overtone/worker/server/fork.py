@@ -12,8 +12,8 @@ from overtone.core.job import Job
 from overtone.worker import gpus, output, sigterm, threads
 from overtone.worker.server.driver_environment import Surroundings
 from overtone.worker.server.spawn import run_to_the_end
+from overtone.worker.server.trial_channel import TrialChannel
 from overtone.worker.server.worker_process import serve
-from overtone.worker.trial_channel import TrialChannel
 
 
 def unsafe_to_fork() -> str:

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from typing import NoReturn
 
-from overtone.worker.server import process_tree
+from overtone.worker import process_tree
 
 SERVER_GRACE_S = 1.0
 """What the server is given to end everything itself after the driver's death."""

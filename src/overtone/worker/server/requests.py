@@ -45,7 +45,7 @@ of the machine's memory they do."""
 
 BOOT_SERVER = (
     "import sys; numbers = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
-    "from overtone.worker.server.process_tree import wake_with_parent; wake_with_parent(); "
+    "from overtone.worker.process_tree import wake_with_parent; wake_with_parent(); "
     "from overtone.worker.server.warm_server import main; main(*numbers)"
 )
 """What `new_python` runs to be the server; its arguments: the descriptor of the Job, or -1, and its

@@ -14,15 +14,15 @@ from overtone.core.messages import Cause, Start
 from overtone.core.sizes import shorten
 from overtone.errors import TrainableError
 from overtone.store.folder_mark import FolderGoneError
-from overtone.worker.class_trial import KeptInstance, is_steppable, run_class
-from overtone.worker.function_trial import FORMS, run_function
 from overtone.worker.protocol import Channel
-from overtone.worker.server.leftover_threads import GRACE_S, StartedThreads
 from overtone.worker.session.current import activated
 from overtone.worker.session.ended_session import ended_after
 from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.leftover_threads import GRACE_S, StartedThreads
 from overtone.worker.session.session import Session
-from overtone.worker.with_parameters import as_bound, resolve
+from overtone.worker.trainables.class_trial import KeptInstance, is_steppable, run_class
+from overtone.worker.trainables.function_trial import FORMS, run_function
+from overtone.worker.trainables.with_parameters import as_bound, resolve
 
 LONGEST_ERROR = 500
 GONE_S = 3.0
@@ -129,7 +129,7 @@ def _raised(error: BaseException) -> tuple[Cause, str, str]:
 
 def _user_part(traceback: TracebackType | None) -> TracebackType | None:
     """The traceback from the first frame on that is not this package's way to the user's code."""
-    here = os.path.dirname(__file__) + os.sep
+    here = os.path.dirname(os.path.dirname(__file__)) + os.sep
     while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(here):
         traceback = traceback.tb_next
     return traceback

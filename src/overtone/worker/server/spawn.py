@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from overtone.core.messages import Start
-from overtone.worker import output, sigterm
-from overtone.worker.server import process_tree
+from overtone.worker import output, process_tree, sigterm
 from overtone.worker.server.driver_environment import explain, load_job, take_over
 from overtone.worker.server.python_command import new_python
 from overtone.worker.server.requests import BOOT_TRIAL
+from overtone.worker.server.trial_channel import TrialChannel
 from overtone.worker.server.worker_process import serve
-from overtone.worker.trial_channel import TrialChannel
 
 
 def spawn(file: int, descriptors: list[int], board: int) -> int:

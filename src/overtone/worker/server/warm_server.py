@@ -18,12 +18,11 @@ import warnings
 from typing import Any, NoReturn
 
 from overtone.core.job import Job
-from overtone.worker import output
+from overtone.worker import output, process_tree
 from overtone.worker.limits.limit_usage import Tally
 from overtone.worker.limits.limit_watch import Watch
 from overtone.worker.limits.memory_guard import MemoryGuard, expose
 from overtone.worker.message_codec import Message, message_frame
-from overtone.worker.server import process_tree
 from overtone.worker.server import run_trial as _body  # noqa: F401  (loaded here, once, for all forks)
 from overtone.worker.server.driver_environment import explain, load_job, take_over
 from overtone.worker.server.fork import run_forked, unsafe_to_fork

@@ -16,8 +16,8 @@ def serve(channel: Channel, job: Job) -> None:
     One trial, or with `job.reuse` one after the other for as long as each unwound cleanly and
     left no thread.
     """
-    from overtone.worker.class_trial import KeptInstance
     from overtone.worker.server.run_trial import run_trial
+    from overtone.worker.trainables.class_trial import KeptInstance
 
     _ignore_interrupts()
     close = getattr(channel, "close", None)

@@ -12,9 +12,9 @@ from overtone.core.types import Checkpoint as Reference
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import Nothing, Order
-from overtone.worker.server.leftover_threads import StartedThreads
 from overtone.worker.session.current import bind, unbind_all_but
 from overtone.worker.session.halted import TrialHalted
+from overtone.worker.session.leftover_threads import StartedThreads
 from overtone.worker.session.session import Session
 
 

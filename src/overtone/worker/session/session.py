@@ -35,11 +35,11 @@ from overtone.worker.checkpoints.full_disk import Shortage
 from overtone.worker.checkpoints.saving_rule import SavingRule
 from overtone.worker.checkpoints.trial_checkpoints import Keeper, Saver
 from overtone.worker.protocol import Channel, Nothing, encode
-from overtone.worker.session.counts import Counts
 from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.metrics import check_size, is_readable, merged, normalise
 from overtone.worker.session.once_per_machine import once
 from overtone.worker.session.trial_connection import Line
+from overtone.worker.session_counts import Counts
 from overtone.worker.sigterm import Notice
 
 T = TypeVar("T")

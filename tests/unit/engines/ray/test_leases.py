@@ -22,7 +22,7 @@ def news() -> threading.Event:
 
 @pytest.fixture
 def held(news: threading.Event, monkeypatch: pytest.MonkeyPatch) -> Iterator[leases.Leases]:
-    monkeypatch.setattr(leases.connecting, "is_connected", lambda: True)
+    monkeypatch.setattr(leases.cluster_connection, "is_connected", lambda: True)
     monkeypatch.setattr(asked_leases, "make_group", lambda shape, labels: "group")
     monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
     for module in (leases, asked_leases):

@@ -11,7 +11,7 @@ from overtone.errors import TrainableError
 from overtone.worker.checkpoints import saving
 from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.session import Session
-from overtone.worker.trainable import Trainable
+from overtone.worker.trainables.trainable import Trainable
 
 
 def is_steppable(trainable: Any) -> bool:

@@ -140,7 +140,7 @@ class Trainable:
 
         from overtone.worker.checkpoints import saving
         from overtone.worker.checkpoints.checkpoint import Checkpoint
-        from overtone.worker.class_trial import save_state
+        from overtone.worker.trainables.class_trial import save_state
 
         folder = Path(checkpoint_dir or tempfile.mkdtemp(prefix="overtone_checkpoint_"))
         folder.mkdir(parents=True, exist_ok=True)

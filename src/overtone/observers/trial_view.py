@@ -10,7 +10,7 @@ from overtone.core.resources import Resources
 from overtone.core.table import Row, full_result
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Metrics
-from overtone.observers.display.columns import chosen
+from overtone.observers.columns import chosen
 
 
 class Experiment:

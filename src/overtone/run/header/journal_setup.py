@@ -7,17 +7,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
-from overtone.run.resume.recorded_options import recorded_options
-from overtone.run.resume.source_hash import parameter_hashes, source_hash, value_hash
-from overtone.run.resume.target import main_script
+from overtone.run.header.recorded_options import recorded_options
+from overtone.run.header.source_hash import main_script, parameter_hashes, source_hash, value_hash
 from overtone.run.storage.results_place import JOURNAL
 from overtone.run.warm_start import several
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 if TYPE_CHECKING:
     from overtone.journal.codec import Codec
     from overtone.journal.writer import JournalWriter
-    from overtone.run.compose import Parts
+    from overtone.run.parts import Parts
     from overtone.run.storage.results_place import Place
 
 

@@ -15,7 +15,7 @@ from io import StringIO
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from overtone.worker.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import as_bound
 
 _OWN = "overtone."
 _LINE_ENDS = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE)
@@ -175,3 +175,8 @@ def _constant(value: Any) -> str:
     if isinstance(value, frozenset):
         return f"frozenset({sorted(map(repr, value))})"
     return repr(value)
+
+
+def main_script() -> str:
+    """The file of the script that runs, or "" where there is none."""
+    return str(getattr(sys.modules.get("__main__"), "__file__", "") or "")

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Protocol
 from overtone.core.messages import Ended, Event, Reported, Saved, Start
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
-from overtone.run.loop import warn
-from overtone.run.resume.pending_commands import Outstanding
+from overtone.run.pending_commands import Outstanding
+from overtone.run.stderr import warn
 from overtone.run.storage.results_place import patiently
 from overtone.store.moved import key_of
 from overtone.worker.checkpoints.saving import config_digest
 from overtone.worker.protocol import decode
 
 if TYPE_CHECKING:
-    from overtone.run.compose import Parts
+    from overtone.run.parts import Parts
     from overtone.run.storage.results_place import Place
     from overtone.store.leftovers import Leftover
 

@@ -1,0 +1,1 @@
+"""The first record of a journal: what an experiment was made of."""

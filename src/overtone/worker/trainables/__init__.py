@@ -1,0 +1,1 @@
+"""Trainables: functions, classes, and what is bound to them."""
