@@ -462,9 +462,10 @@ def earlier(page: Path, told: Told) -> Iterator[str]:
         title = section.split("(")[0].strip()
         if title.startswith(("## The price", "## Beside")) and not any(title in part for part in told.parts):
             note = "Measured earlier, with `--parts spot peers --peer-python PEER_PYTHON`"
-            note += " (syne-tune 0.16 and optuna 5) and 2 draws of each configuration.\n"
-            head, _, rest = section.partition("\n")
-            yield section if note in section else f"{head}\n\n{note}{rest}"
+            note += " (syne-tune 0.16 and optuna 5) and 2 draws of each configuration;"
+            note += " `auto` plays no part.\n"
+            head, _, rest = section.rstrip().partition("\n")
+            yield (section.rstrip() if note in section else f"{head}\n\n{note}{rest}") + "\n"
 
 
 def write(folder: Path, told: Told, head: Told, frame: pd.DataFrame | None) -> None:
