@@ -68,8 +68,8 @@ class AutoScheduler(TrialScheduler):
     Bound: if configurations are drawn independently, an exempt trial is as likely to be one of the best as
     a trial of random search. So exempt trials alone find one of the best in at most 20 times the time of
     random search in expectation, whatever the curves are. Until two exempt trials ended, at most three
-    quarters of the time are at risk. The aim is 1.1 times, to one of the best 1 %; it is measured on curves
-    that mislead, not proved.
+    quarters of the time are at risk. The aim is 1.1 times, to one of the best 1 %. It is not proved, and
+    docs/schedulers-compared.md shows what was measured on curves that mislead.
 
     Decisions depend on ranks and on ratios of t only: names, signs and scales of metrics and the unit of
     time do not matter.
