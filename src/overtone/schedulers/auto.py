@@ -161,7 +161,7 @@ class AutoScheduler(TrialScheduler):
 
     def describe(self) -> str:
         ranks = self._ranks
-        shown = ", ".join(f"{2**k}: {ranks.rho(k):.2f}" for k in range(len(ranks.rungs)))
+        shown = ", ".join(f"{2**k}: {ranks.believed(k):.2f}" for k in range(len(ranks.rungs)))
         return f"Using auto: num_stopped={ranks.n_stopped}\nCorrelation with the end: {shown or 'unknown'}"
 
     # --- whole runs ----------------------------------------------------------------------------

@@ -134,6 +134,10 @@ class EarlyRanks:
             bar = self._bars[k] = (n + n // 8 + 1, m + m // 8 + 1, rho, q)
         return bar[2], bar[3]
 
+    def believed(self, k: int) -> float:
+        """Return the correlation behind the present cutoff of rung k, or 0, without computing it again."""
+        return self._bars[k][2] if k in self._bars else 0.0
+
     def _soonest(self, k: int, rho: float) -> float:
         """Return the quantile of rung k that completes one of the best soonest."""
         spread = sqrt(1 - rho**2)

@@ -247,6 +247,25 @@ def test_a_reason_is_given():
     pytest.fail("nothing was stopped")
 
 
+def test_a_description_changes_no_decision():
+    def described(is_shown):
+        hand, random, lengths = by_hand(cpus=8), Random(5), []
+        for _ in range(6):
+            trials = {hand.run(): random.random() for _ in range(8)}
+            for t in range(1, LENGTH + 1):
+                for trial, quality in [*trials.items()]:
+                    if is_shown:
+                        hand.controller._scheduler.describe()
+                    halted = is_halted(hand.report(trial, t, quality + t + random.random() / 4))
+                    if halted or t == LENGTH:
+                        hand.ended(trial, "halted" if halted else "returned")
+                        lengths.append(t)
+                        del trials[trial]
+        return lengths, hand.controller._scheduler.describe()
+
+    assert described(True) == described(False)
+
+
 def test_its_name():
     assert type(tune.create_scheduler("auto")) is AutoScheduler
     assert AutoScheduler(metric="loss", mode="min").arguments == ((), {"metric": "loss", "mode": "min"})
