@@ -99,8 +99,8 @@ class AutoSearch(Searcher):
         point = self._told.pending[index] = self._distinct.take(config)
         # recognised by its point, since a resume has the config alone
         drawn = self._distinct.allowed(index, self._sobol.point(index))
-        if drawn is not None and tuple(self._distinct.cube.to_unit(drawn)) == point:
-            self._exploration.add(index)
+        explores = drawn is not None and tuple(self._distinct.cube.to_unit(drawn)) == point
+        self._exploration.add(index, explores)
 
     def on_result(self, trial: Trial, result: Result) -> None:
         self._told.on_result(trial, result)
