@@ -1,15 +1,16 @@
 """Regret over simulated time of `search_alg="auto"` under early stopping, beside other searchers.
 
     python benchmarks/search_curves.py run DATA --out results.jsonl [--quick] [--seeds 5] [--tasks NAME ...]
-        [--methods NAME ...] [--neighbours 1 5]
+        [--methods NAME ...] [--neighbours 1 5] [--peer-python PEERS/bin/python]
     python benchmarks/search_curves.py table --out results.jsonl
 
 `DATA` is the folder with `curves/`. Tasks are those of LCBench and TaskSet: a trial has the curve of the
 recorded configuration that is nearest to its own (`--neighbours 1`), or a mean of those of the nearest 5, by
 inverse distances. Four workers search for the time that they need for 30 whole trials. Each method is a
 searcher and a scheduler; `bohb` and `dehb` are Overtone's; `optuna` is Optuna's default sampler with its
-HyperbandPruner, on a heap of virtual times. Searches in `--out` are not run again. `--quick` takes two tasks
-of each family and two seeds.
+HyperbandPruner, on a heap of virtual times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator
+(LCBench with `--neighbours 1` alone), if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in
+`--out` are not run again. `--quick` takes two tasks of each family and two seeds.
 
 Regret is the distance from the best recorded value, as a share of the distance between that value and the
 median of final values. A figure is its mean over time, from a tenth of the budget on.
@@ -21,7 +22,9 @@ import argparse
 import heapq
 import json
 import statistics
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -73,6 +76,8 @@ METHODS = {
     "bohb": ("bohb", "bohb"),
     "dehb": (None, "dehb"),
     "optuna": ("optuna", "hyperband"),
+    "syne asha": ("syne", "asha"),
+    "syne mobster": ("syne", "mobster"),
 }  # fmt: skip
 
 
@@ -91,9 +96,11 @@ def problem_of(task: Task, neighbours: int) -> Problem:
     )  # fmt: skip
 
 
-def searched(method: str, problem: Problem, seed: int) -> list[Step]:
+def searched(method: str, problem: Problem, seed: int, peer_python: str | None = None) -> list[Step]:
     """The best value over time of one search."""
     searcher, scheduler = METHODS[method]
+    if searcher == "syne":
+        return peer_search(scheduler, problem, seed, str(peer_python))
     if searcher == "optuna":
         return optuna_search(problem, seed)
 
@@ -160,6 +167,34 @@ def optuna_search(problem: Problem, seed: int) -> list[Step]:
     return steps
 
 
+def peer_search(method: str, problem: Problem, seed: int, peer_python: str) -> list[Step]:
+    """A search of Syne Tune, in a Python that has it."""
+    sign = 1.0 if problem.mode == "max" else -1.0
+    table, length = problem.trainable, problem.max_t or 1
+    rows = [[table.curve_of({"row": row})(t) for t in range(1, length + 1)] for row in range(len(table))]
+    domains = {
+        name: {"low": one.lower, "high": one.upper - one.name.endswith("randint"), "is_log": bool(one.log),
+               "is_int": one.name.endswith("randint")}
+        for name, one in problem.space.items()
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "problem.npz"
+        np.savez(
+            path, scores=[[sign * point[0][problem.metric] for point in row] for row in rows],
+            elapsed=np.cumsum([[point[1] for point in row] for row in rows], axis=1),
+            budget_s=problem.budget_s, n_workers=WORKERS, eta=ETA, domains=json.dumps(domains),
+            configs=json.dumps(table.configs),
+        )  # fmt: skip
+        script = Path(__file__).with_name("peer_searches.py")
+        done = subprocess.run(
+            [peer_python, str(script), str(path), method, str(seed)], capture_output=True, text=True
+        )
+    if done.returncode:
+        sys.exit(f"syne {method} on {problem.name}: {done.stderr[-2000:]}")
+    steps = [(at, sign * value) for at, value in json.loads(done.stdout)["steps"]]
+    return [*steps, (problem.budget_s or 0.0, steps[-1][1])]
+
+
 def regret(problem: Problem, steps: list[Step]) -> tuple[float, float]:
     """Mean regret over time, and regret at the end."""
     sign = 1.0 if problem.mode == "max" else -1.0
@@ -185,7 +220,7 @@ def run(args: argparse.Namespace) -> None:
             for method in args.methods:
                 if (method, problem.name, neighbours, seed) in known:
                     continue
-                mean, end = regret(problem, searched(method, problem, seed))
+                mean, end = regret(problem, searched(method, problem, seed, args.peer_python))
                 found = {"method": method, "task": problem.name, "family": problem.family, "seed": seed,
                          "neighbours": neighbours,
                          "mean": mean, "end": end}  # fmt: skip
@@ -241,8 +276,10 @@ def main() -> None:
     parser.add_argument("--families", nargs="+", default=["lcbench", "taskset"])
     parser.add_argument("--neighbours", nargs="+", type=int, default=[1, 5])
     parser.add_argument("--tasks", nargs="*", default=[])
-    parser.add_argument("--methods", nargs="+", default=[*METHODS])
+    parser.add_argument("--methods", nargs="+")
+    parser.add_argument("--peer-python", help="a Python with syne-tune[gpsearchers]==0.13.*")
     args = parser.parse_args()
+    args.methods = args.methods or [one for one in METHODS if args.peer_python or "syne" not in one]
     if args.what == "table":
         table(args.out)
         return
