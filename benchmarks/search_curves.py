@@ -1,8 +1,9 @@
 """Regret over simulated time of `search_alg="auto"` under early stopping, beside other searchers.
 
-    python benchmarks/search_curves.py run DATA --out results.jsonl [--quick] [--seeds 5] [--tasks NAME ...]
-        [--methods NAME ...] [--neighbours 1 5] [--peer-python PEERS/bin/python]
+    python benchmarks/search_curves.py run DATA --out results.jsonl [--quick] [--seeds 5]
+        [--tasks NAME ...] [--methods NAME ...] [--neighbours 1 5] [--peer-python PEERS/bin/python]
     python benchmarks/search_curves.py table --out results.jsonl
+    python benchmarks/search_curves.py model DATA [--seeds 3] [--tasks NAME ...]
 
 `DATA` is the folder with `curves/`. Tasks are those of LCBench and TaskSet: a trial has the curve of the
 recorded configuration that is nearest to its own (`--neighbours 1`), or a mean of those of the nearest 5, by
@@ -11,6 +12,9 @@ searcher and a scheduler; `bohb` and `dehb` are Overtone's; `optuna` is Optuna's
 HyperbandPruner, on a heap of virtual times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator
 (LCBench with `--neighbours 1` alone), if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in
 `--out` are not run again. `--quick` takes two tasks of each family and two seeds.
+
+`model` tells how much the model of `auto` knows: after so many Sobol' points with ASHA, the rank correlation of
+its mean with the final values of all recorded configurations, as the mean over seeds.
 
 Regret is the distance from the best recorded value, as a share of the distance between that value and the
 median of final values. A figure is its mean over time, from a tenth of the budget on.
@@ -37,9 +41,19 @@ from overtone import tune
 from overtone.curves import CurveTable
 from overtone.named import create_scheduler, create_searcher
 from overtone.research import Problem, compare
+from overtone.searchers import AutoSearch
+from overtone.searchers.encoding import Encoding
+from overtone.searchers.evidence import Growing
+from overtone.searchers.final_values import final_values
+from overtone.searchers.gaussian_process import Process
+from overtone.searchers.kernel_fit import fit
+from overtone.searchers.targets import ranked
+from overtone.space import Cube
 
 WORKERS = 4
 WHOLE_TRIALS = 30
+TRIALS = (16, 32, 64, 128)
+"""After so many trials `model` looks at what is known."""
 ETA = 3
 CHOSEN_ON = {"3945", "146212", "168331", "189866"}
 """Tasks on which constants of `auto` were chosen; the others judge it."""
@@ -228,6 +242,58 @@ def run(args: argparse.Namespace) -> None:
                     file.write(json.dumps(found) + "\n")
 
 
+class Watched(AutoSearch):
+    """Tries Sobol' points alone, and notes how much the model of `auto` would know.
+
+    Attributes:
+        known: By the number of trials, the rank correlation of the model's mean with the final values.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(num_samples=-1)
+        sign, table, cube = 1.0 if problem.mode == "max" else -1.0, problem.trainable, Cube(problem.space)
+        finals = [sign * row[-1] for row in table._columns[problem.metric]]
+        self._truth = ranks(np.nan_to_num(finals, nan=-np.inf))
+        self._encoding = Encoding(cube)
+        self._at = self._encoding.columns(np.array([cube.to_unit(one) for one in table.configs]))
+        self.known: dict[int, float] = {}
+
+    def _candidates(self, index: int) -> Iterator[Any]:
+        if index in TRIALS:
+            seen = Growing(self._encoding).of(self._told.observations)
+            values, noise = final_values(seen, ranked)
+            kernel = fit(seen.x, values, self._encoding.groups, noise)
+            mean, _ = Process(kernel, seen.x, values, noise, None, True).predict(self._at)
+            self.known[index] = float(np.corrcoef(ranks(mean), self._truth)[0, 1])
+        yield self._sobol.point(index)
+
+
+def ranks(values: Any) -> Any:
+    return np.argsort(np.argsort(values))
+
+
+def model(args: argparse.Namespace) -> None:
+    """A table of what the model knows."""
+    print(f"| task | {' | '.join(f'{n} trials' for n in TRIALS)} |\n|---|{'---:|' * len(TRIALS)}")
+    every = []
+    for problem in wanted(args, 1):
+        made: list[Watched] = []
+
+        def search(problem: Problem, made: list[Watched] = made) -> Watched:
+            made.append(Watched(problem))
+            return made[-1]
+
+        seeds = range(args.first_seed, args.first_seed + args.seeds)
+        compare(
+            {"asha": SCHEDULERS["asha"]}, {"sobol": search}, [problem], WORKERS, seeds, processes=0,
+            progress=False,
+        )  # fmt: skip
+        known = [[one.known[n] for one in made if n in one.known] for n in TRIALS]
+        every.append([statistics.mean(some) if some else float("nan") for some in known])
+        print(f"| {problem.name} | {' | '.join(f'{one:.2f}' for one in every[-1])} |", flush=True)
+    print(f"| mean | {' | '.join(f'{one:.2f}' for one in np.nanmean(every, axis=0))} |")
+
+
 def wanted(args: argparse.Namespace, neighbours: int) -> Iterator[Problem]:
     for family in args.families:
         for i, task in enumerate(tables(args.data, family)):
@@ -267,7 +333,7 @@ def table(out: Path) -> None:
 def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "table", "model"])
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--out", type=Path, default=Path("search-curves.jsonl"))
     parser.add_argument("--quick", action="store_true")
@@ -284,7 +350,7 @@ def main() -> None:
         table(args.out)
         return
     args.seeds = args.seeds or (2 if args.quick else 5)
-    run(args)
+    (model if args.what == "model" else run)(args)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -214,7 +215,9 @@ def conditional(data: str, which: str, seed: int) -> list[float]:
 
     def losses_of(config: dict[str, Any]) -> Losses:
         chosen = dict(config["model"])
-        model = models[chosen.pop("kind")](**chosen).fit(x, (y - middle) / spread)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = models[chosen.pop("kind")](**chosen).fit(x, (y - middle) / spread)
         return (float(np.abs(model.predict(x_test) - (y_test - middle) / spread).mean()),)
 
     _, every = observed(which, {"model": tune.choice(branches)}, losses_of, 1, seed)
