@@ -13,8 +13,8 @@ HyperbandPruner, on a heap of virtual times; `syne asha` and `syne mobster` are 
 (LCBench with `--neighbours 1` alone), if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in
 `--out` are not run again. `--quick` takes two tasks of each family and two seeds.
 
-`model` tells how much the model of `auto` knows: after so many Sobol' points with ASHA, the rank correlation of
-its mean with the final values of all recorded configurations, as the mean over seeds.
+`model` tells how much the model of `auto` knows: after so many Sobol' points with ASHA, the rank correlation
+of its mean with the final values of all recorded configurations, as the mean over seeds.
 
 Regret is the distance from the best recorded value, as a share of the distance between that value and the
 median of final values. A figure is its mean over time, from a tenth of the budget on.
@@ -196,7 +196,7 @@ def peer_search(method: str, problem: Problem, seed: int, peer_python: str) -> l
         np.savez(
             path, scores=[[sign * point[0][problem.metric] for point in row] for row in rows],
             elapsed=np.cumsum([[point[1] for point in row] for row in rows], axis=1),
-            budget_s=problem.budget_s, n_workers=WORKERS, eta=ETA, domains=json.dumps(domains),
+            budget_s=problem.budget_s or 0.0, n_workers=WORKERS, eta=ETA, domains=json.dumps(domains),
             configs=json.dumps(table.configs),
         )  # fmt: skip
         script = Path(__file__).with_name("peer_searches.py")
