@@ -320,6 +320,7 @@ def table(out: Path) -> None:
     for family, n in sorted({(row["family"], row["neighbours"]) for row in found}):
         some = [row for row in found if (row["family"], row["neighbours"]) == (family, n)]
         n_seeds = len({row["seed"] for row in some})
+        ratios: list[str] = []
         print(f"\n{family}, neighbours: {n}, seeds: {n_seeds}\n")
         print(f"| task | {' | '.join(methods)} |\n|---|{'---:|' * len(methods)}")
         for task in dict.fromkeys(row["task"] for row in some):
@@ -327,7 +328,20 @@ def table(out: Path) -> None:
                   for method in methods}  # fmt: skip
             cells = [interval(values) if values else "-" for values in by.values()]
             shown = task.replace("FixedTextRNNClassification_", "")
+            for one in [one for one in methods if one.startswith("auto + ")]:
+                if others := by.get(one.replace("auto", "random")):
+                    ratios.append(f"{shown}, {one}: {ratio(by[one], others)}")
             print(f"| {shown}{' (chosen on)' if task in CHOSEN_ON else ''} | {' | '.join(cells)} |")
+        print("\nRegret of auto over that of random search with the same scheduler:\n")
+        print("\n".join(ratios))
+
+
+def ratio(values: list[float], others: list[float]) -> str:
+    """The ratio of two means with its 95 % bootstrap interval over seeds."""
+    rng = np.random.default_rng(0)
+    above, below = (rng.choice(one, (4000, len(one))).mean(1) for one in (values, others))
+    low, high = np.quantile(above / below, [0.025, 0.975])
+    return f"{statistics.mean(values) / statistics.mean(others):.2f} ({low:.2f} to {high:.2f})"
 
 
 def main() -> None:
