@@ -19,16 +19,16 @@ FOLDS = 3
 
 
 class Bold(AutoScheduler):
-    _caution, _doubt = 0.0, 0.25
+    _caution = 0.5
 
 
 class Careful(AutoScheduler):
-    _caution, _doubt = 1.0, 0.8
+    _caution, _doubt = 1.5, 0.8
 
 
 VARIANTS = {"auto": AutoScheduler, "auto, bold": Bold, "auto, careful": Careful}
-"""What the folds choose from: a correlation is lowered by 0.5, 0 or 1 standard errors, and the share of
-whole runs is at least 0.5, 0.25 or 0.8 over the estimated speed-up."""
+"""What the folds choose from: a correlation is lowered by 1, 0.5 or 1.5 standard errors, and the share of
+whole runs is at least 0.5, 0.5 or 0.8 over the estimated speed-up."""
 
 
 def misleading_problems(best: float, draws: int) -> dict[str, Problem]:
@@ -148,7 +148,7 @@ def fold_table(frame: pd.DataFrame, rivals: list[str]) -> tuple[pd.DataFrame, pd
         best = max(theirs, key=lambda one: theirs[one][0])
         summary[str(family)] = {
             "against random": interval(ours),
-            "worst task": f"{min(judged[task][0] for task in tasks):.2f}",
+            "worst task": interval(min((judged[task] for task in tasks), key=lambda one: one[0])),
             "against ASHA": interval(ours / theirs["asha"]),
             "best other": best,
             "against it": interval(ours / np.maximum(theirs[best], 1.0)),

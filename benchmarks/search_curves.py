@@ -1,15 +1,20 @@
 """Regret over simulated time of `search_alg="auto"` under early stopping, beside other searchers.
 
-    python benchmarks/search_curves.py run DATA --out results.jsonl [--quick] [--seeds 5] [--tasks NAME ...]
-        [--methods NAME ...] [--neighbours 1 5]
+    python benchmarks/search_curves.py run DATA --out results.jsonl [--quick] [--seeds 5]
+        [--tasks NAME ...] [--methods NAME ...] [--neighbours 1 5] [--peer-python PEERS/bin/python]
     python benchmarks/search_curves.py table --out results.jsonl
+    python benchmarks/search_curves.py model DATA [--seeds 3] [--tasks NAME ...]
 
 `DATA` is the folder with `curves/`. Tasks are those of LCBench and TaskSet: a trial has the curve of the
 recorded configuration that is nearest to its own (`--neighbours 1`), or a mean of those of the nearest 5, by
 inverse distances. Four workers search for the time that they need for 30 whole trials. Each method is a
 searcher and a scheduler; `bohb` and `dehb` are Overtone's; `optuna` is Optuna's default sampler with its
-HyperbandPruner, on a heap of virtual times. Searches in `--out` are not run again. `--quick` takes two tasks
-of each family and two seeds.
+HyperbandPruner, on a heap of virtual times; `syne asha` and `syne mobster` are Syne Tune's, on its simulator
+(LCBench with `--neighbours 1` alone), if `--peer-python` has `syne-tune[gpsearchers]==0.13.*`. Searches in
+`--out` are not run again. `--quick` takes two tasks of each family and two seeds.
+
+`model` tells how much the model of `auto` knows: after so many Sobol' points with ASHA, the rank correlation
+of its mean with the final values of all recorded configurations, as the mean over seeds.
 
 Regret is the distance from the best recorded value, as a share of the distance between that value and the
 median of final values. A figure is its mean over time, from a tenth of the budget on.
@@ -21,7 +26,9 @@ import argparse
 import heapq
 import json
 import statistics
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,9 +41,19 @@ from overtone import tune
 from overtone.curves import CurveTable
 from overtone.named import create_scheduler, create_searcher
 from overtone.research import Problem, compare
+from overtone.searchers import AutoSearch
+from overtone.searchers.encoding import Encoding
+from overtone.searchers.final_values import final_values
+from overtone.searchers.gaussian_process import Process
+from overtone.searchers.kernel_fit import fit
+from overtone.searchers.targets import ranked
+from overtone.searchers.training_data import Growing
+from overtone.space import Cube
 
 WORKERS = 4
 WHOLE_TRIALS = 30
+TRIALS = (16, 32, 64, 128)
+"""After so many trials `model` looks at what is known."""
 ETA = 3
 CHOSEN_ON = {"3945", "146212", "168331", "189866"}
 """Tasks on which constants of `auto` were chosen; the others judge it."""
@@ -73,6 +90,8 @@ METHODS = {
     "bohb": ("bohb", "bohb"),
     "dehb": (None, "dehb"),
     "optuna": ("optuna", "hyperband"),
+    "syne asha": ("syne", "asha"),
+    "syne mobster": ("syne", "mobster"),
 }  # fmt: skip
 
 
@@ -91,9 +110,11 @@ def problem_of(task: Task, neighbours: int) -> Problem:
     )  # fmt: skip
 
 
-def searched(method: str, problem: Problem, seed: int) -> list[Step]:
+def searched(method: str, problem: Problem, seed: int, peer_python: str | None = None) -> list[Step]:
     """The best value over time of one search."""
     searcher, scheduler = METHODS[method]
+    if searcher == "syne":
+        return peer_search(scheduler, problem, seed, str(peer_python))
     if searcher == "optuna":
         return optuna_search(problem, seed)
 
@@ -160,6 +181,34 @@ def optuna_search(problem: Problem, seed: int) -> list[Step]:
     return steps
 
 
+def peer_search(method: str, problem: Problem, seed: int, peer_python: str) -> list[Step]:
+    """A search of Syne Tune, in a Python that has it."""
+    sign = 1.0 if problem.mode == "max" else -1.0
+    table, length = problem.trainable, problem.max_t or 1
+    rows = [[table.curve_of({"row": row})(t) for t in range(1, length + 1)] for row in range(len(table))]
+    domains = {
+        name: {"low": one.lower, "high": one.upper - one.name.endswith("randint"), "is_log": bool(one.log),
+               "is_int": one.name.endswith("randint")}
+        for name, one in problem.space.items()
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "problem.npz"
+        np.savez(
+            path, scores=[[sign * point[0][problem.metric] for point in row] for row in rows],
+            elapsed=np.cumsum([[point[1] for point in row] for row in rows], axis=1),
+            budget_s=problem.budget_s or 0.0, n_workers=WORKERS, eta=ETA, domains=json.dumps(domains),
+            configs=json.dumps(table.configs),
+        )  # fmt: skip
+        script = Path(__file__).with_name("peer_searches.py")
+        done = subprocess.run(
+            [peer_python, str(script), str(path), method, str(seed)], capture_output=True, text=True
+        )
+    if done.returncode:
+        sys.exit(f"syne {method} on {problem.name}: {done.stderr[-2000:]}")
+    steps = [(at, sign * value) for at, value in json.loads(done.stdout)["steps"]]
+    return [*steps, (problem.budget_s or 0.0, steps[-1][1])]
+
+
 def regret(problem: Problem, steps: list[Step]) -> tuple[float, float]:
     """Mean regret over time, and regret at the end."""
     sign = 1.0 if problem.mode == "max" else -1.0
@@ -185,12 +234,64 @@ def run(args: argparse.Namespace) -> None:
             for method in args.methods:
                 if (method, problem.name, neighbours, seed) in known:
                     continue
-                mean, end = regret(problem, searched(method, problem, seed))
+                mean, end = regret(problem, searched(method, problem, seed, args.peer_python))
                 found = {"method": method, "task": problem.name, "family": problem.family, "seed": seed,
                          "neighbours": neighbours,
                          "mean": mean, "end": end}  # fmt: skip
                 with args.out.open("a") as file:
                     file.write(json.dumps(found) + "\n")
+
+
+class Watched(AutoSearch):
+    """Tries Sobol' points alone, and notes how much the model of `auto` would know.
+
+    Attributes:
+        known: By the number of trials, the rank correlation of the model's mean with the final values.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(num_samples=-1)
+        sign, table, cube = 1.0 if problem.mode == "max" else -1.0, problem.trainable, Cube(problem.space)
+        finals = [sign * row[-1] for row in table._columns[problem.metric]]
+        self._truth = ranks(np.nan_to_num(finals, nan=-np.inf))
+        self._encoding = Encoding(cube)
+        self._at = self._encoding.columns(np.array([cube.to_unit(one) for one in table.configs]))
+        self.known: dict[int, float] = {}
+
+    def _candidates(self, index: int) -> Iterator[Any]:
+        if index in TRIALS:
+            seen = Growing(self._encoding).of(self._told.observations)
+            values, noise = final_values(seen, ranked)
+            kernel = fit(seen.x, values, self._encoding.groups, noise)
+            mean, _ = Process(kernel, seen.x, values, noise, None, True).predict(self._at)
+            self.known[index] = float(np.corrcoef(ranks(mean), self._truth)[0, 1])
+        yield self._sobol.point(index)
+
+
+def ranks(values: Any) -> Any:
+    return np.argsort(np.argsort(values))
+
+
+def model(args: argparse.Namespace) -> None:
+    """A table of what the model knows."""
+    print(f"| task | {' | '.join(f'{n} trials' for n in TRIALS)} |\n|---|{'---:|' * len(TRIALS)}")
+    every = []
+    for problem in wanted(args, 1):
+        made: list[Watched] = []
+
+        def search(problem: Problem, made: list[Watched] = made) -> Watched:
+            made.append(Watched(problem))
+            return made[-1]
+
+        seeds = range(args.first_seed, args.first_seed + args.seeds)
+        compare(
+            {"asha": SCHEDULERS["asha"]}, {"sobol": search}, [problem], WORKERS, seeds, processes=0,
+            progress=False,
+        )  # fmt: skip
+        known = [[one.known[n] for one in made if n in one.known] for n in TRIALS]
+        every.append([statistics.mean(some) if some else float("nan") for some in known])
+        print(f"| {problem.name} | {' | '.join(f'{one:.2f}' for one in every[-1])} |", flush=True)
+    print(f"| mean | {' | '.join(f'{one:.2f}' for one in np.nanmean(every, axis=0))} |")
 
 
 def wanted(args: argparse.Namespace, neighbours: int) -> Iterator[Problem]:
@@ -219,6 +320,7 @@ def table(out: Path) -> None:
     for family, n in sorted({(row["family"], row["neighbours"]) for row in found}):
         some = [row for row in found if (row["family"], row["neighbours"]) == (family, n)]
         n_seeds = len({row["seed"] for row in some})
+        ratios: list[str] = []
         print(f"\n{family}, neighbours: {n}, seeds: {n_seeds}\n")
         print(f"| task | {' | '.join(methods)} |\n|---|{'---:|' * len(methods)}")
         for task in dict.fromkeys(row["task"] for row in some):
@@ -226,13 +328,26 @@ def table(out: Path) -> None:
                   for method in methods}  # fmt: skip
             cells = [interval(values) if values else "-" for values in by.values()]
             shown = task.replace("FixedTextRNNClassification_", "")
+            for one in [one for one in methods if one.startswith("auto + ")]:
+                if others := by.get(one.replace("auto", "random")):
+                    ratios.append(f"{shown}, {one}: {ratio(by[one], others)}")
             print(f"| {shown}{' (chosen on)' if task in CHOSEN_ON else ''} | {' | '.join(cells)} |")
+        print("\nRegret of auto over that of random search with the same scheduler:\n")
+        print("\n".join(ratios))
+
+
+def ratio(values: list[float], others: list[float]) -> str:
+    """The ratio of two means with its 95 % bootstrap interval over seeds."""
+    rng = np.random.default_rng(0)
+    above, below = (rng.choice(one, (4000, len(one))).mean(1) for one in (values, others))
+    low, high = np.quantile(above / below, [0.025, 0.975])
+    return f"{statistics.mean(values) / statistics.mean(others):.2f} ({low:.2f} to {high:.2f})"
 
 
 def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "table", "model"])
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--out", type=Path, default=Path("search-curves.jsonl"))
     parser.add_argument("--quick", action="store_true")
@@ -241,13 +356,15 @@ def main() -> None:
     parser.add_argument("--families", nargs="+", default=["lcbench", "taskset"])
     parser.add_argument("--neighbours", nargs="+", type=int, default=[1, 5])
     parser.add_argument("--tasks", nargs="*", default=[])
-    parser.add_argument("--methods", nargs="+", default=[*METHODS])
+    parser.add_argument("--methods", nargs="+")
+    parser.add_argument("--peer-python", help="a Python with syne-tune[gpsearchers]==0.13.*")
     args = parser.parse_args()
+    args.methods = args.methods or [one for one in METHODS if args.peer_python or "syne" not in one]
     if args.what == "table":
         table(args.out)
         return
     args.seeds = args.seeds or (2 if args.quick else 5)
-    run(args)
+    (model if args.what == "model" else run)(args)
 
 
 if __name__ == "__main__":

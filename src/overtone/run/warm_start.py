@@ -218,9 +218,7 @@ def _of_ray(folder: Path) -> Iterator[Found]:
                 break  # a torn last line
         params = path.with_name("params.json")
         try:
-            config = (
-                json.loads(read_regular(params)) if params.exists() else last.get("config", {})
-            )
+            config = json.loads(read_regular(params)) if params.exists() else last.get("config", {})
         except ValueError as error:
             raise StorageError(f"{params} cannot be read: {error}") from error
         has_failed = path.with_name("error.txt").exists() and not last.get("done")

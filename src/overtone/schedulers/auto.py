@@ -17,14 +17,17 @@ from overtone.schedulers.early_ranks import CAUTION, RECENT, EarlyRanks, Run
 LEAST_WHOLE = 0.05
 """The least share of time that goes to whole runs."""
 
+FIRST_WHOLE = 0.25
+"""The default share of time of whole runs until MIN_ENDED of them ended."""
+
 SPENDING = 4.0
-"""After n whole runs, their share of time is at least 1 / (1 + SPENDING n)."""
+"""After n whole runs, their share of time is at least 1 / (1 / first_whole + SPENDING n)."""
 
 DOUBT = 0.5
 """The share of time of whole runs is at least DOUBT over the estimated speed-up."""
 
 MIN_ENDED = 2
-"""No trial is stopped before this many trials ran to their end."""
+"""The rule is tested once this many whole runs ended."""
 
 AGAIN = 8
 """A trial is judged again each time it is 1/AGAIN further."""
@@ -45,14 +48,15 @@ _WEIGHT = 8.0  # The largest weight of a trial: limits the variance.
 class AutoScheduler(TrialScheduler):
     """Stops trials early to the extent that early ranks were seen to predict final ranks.
 
-    The scheduler starts without belief: no trial is stopped before two trials ran to their end.
-
-    - Whole runs: a random share of time goes to exempt trials, which are never stopped. The share is 1 at
-      first, falls as exempt trials end and as the estimated speed-up grows, and is never below 5 %.
+    - Whole runs: a random share of time goes to exempt trials, which are never stopped. The share is a
+      quarter until two exempt trials ended. It then falls as exempt trials end and as the estimated speed-up
+      grows, and is never below 5 %.
     - Belief: at rungs 1, 2, 4, ... times the first reported t, the scheduler estimates the correlation of
-      ranks there with final ranks and, while few trials have ended, with ranks at the latest rung that
-      three trials reached. An exempt trial that fell below a cutoff stands for the trials that were stopped
-      there, and is weighted accordingly. The estimate is lowered by a part of its standard error.
+      ranks there with final ranks. Before trials end, it multiplies the correlations of successive rungs,
+      and assumes that trials are four times as long as the furthest trial. No trial is stopped before three
+      trials passed two rungs. Whole runs then correct the estimate. An exempt trial that fell below a cutoff
+      stands for the trials that were stopped there, and is weighted accordingly. The estimate is lowered by
+      its standard error.
     - Cutoff: if ranks have a bivariate normal distribution, a cutoff implies how many of the best trials
       it stops. The scheduler chooses the cutoff that completes one of the best soonest and is predicted
       to lose at most 30 % of them. A trial is judged at all rungs that it passed, each time it is an eighth
@@ -62,9 +66,10 @@ class AutoScheduler(TrialScheduler):
       rung with the largest ratio of the two shares. If no ratio exceeds 1, no trial is stopped.
 
     Bound: if configurations are drawn independently, an exempt trial is as likely to be one of the best as
-    a trial of random search, so the expected time is at most 20 times that of random search, whatever the
-    curves are. If the test finds no gain, the time is that of random search. The aim is 1.1 times, to one
-    of the best 1 %; it is measured on curves that mislead, not proved.
+    a trial of random search. So exempt trials alone find one of the best in at most 20 times the time of
+    random search in expectation, whatever the curves are. Until two exempt trials ended, at most three
+    quarters of the time are at risk. The aim is 1.1 times, to one of the best 1 %. It is not proved, and
+    docs/schedulers-compared.md shows what was measured on curves that mislead.
 
     Decisions depend on ranks and on ratios of t only: names, signs and scales of metrics and the unit of
     time do not matter.
@@ -73,14 +78,18 @@ class AutoScheduler(TrialScheduler):
         time_attr: Metric that serves as the clock. Default: training_iteration.
         metric: Metric to optimise. Default: the experiment's.
         mode: "max" or "min". Default: the experiment's.
+        first_whole: Share of time of whole runs until two of them ended, from 0.05 to 1. With 1, no trial is
+            stopped before two trials ran to their end.
     """
 
     _caution, _doubt = CAUTION, DOUBT  # The constants that the benchmark varies.
 
     def __init__(
-        self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None
-    ) -> None:
+        self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None,
+        first_whole: float = FIRST_WHOLE,
+    ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
+        self.first_whole = first_whole
 
     def on_start(self, view: View) -> None:
         self._view = view
@@ -115,7 +124,7 @@ class AutoScheduler(TrialScheduler):
             self._enter(trial, run, best)
         if result.score == WORST:
             return Stop(Why("auto", result.t, note="the metric is NaN"))
-        if self._ranks.n_ended < MIN_ENDED or run.t >= self._ranks.longest:
+        if self._ranks.n_ended and run.t >= self._ranks.longest:
             return CONTINUE
         for k in range(len(run.path) - 1, -1, -1):
             if k >= self._grace and self._ranks.is_below(k, result.score):
@@ -152,20 +161,21 @@ class AutoScheduler(TrialScheduler):
 
     def describe(self) -> str:
         ranks = self._ranks
-        shown = ", ".join(f"{2**k}: {ranks.rho(k):.2f}" for k in range(len(ranks.rungs)))
+        shown = ", ".join(f"{2**k}: {ranks.believed(k):.2f}" for k in range(len(ranks.rungs)))
         return f"Using auto: num_stopped={ranks.n_stopped}\nCorrelation with the end: {shown or 'unknown'}"
 
     # --- whole runs ----------------------------------------------------------------------------
 
     def _chance(self) -> float:
         """Return the probability that a new trial is exempt. Exempt trials get their share of time by it."""
-        if self._ranks.n_ended < MIN_ENDED:
-            return 1.0
-        share = max(LEAST_WHOLE, 1 / (1 + SPENDING * self._n_exempt), min(1.0, self._doubt / self._speedup))
+        share = self.first_whole
+        if self._n_exempt >= MIN_ENDED:
+            spent = share / (1 + SPENDING * share * self._n_exempt)
+            share = max(LEAST_WHOLE, spent, min(1.0, self._doubt / self._speedup))
         if not self._n_judged:
             return share
         mean = self._judged_t / self._n_judged
-        return share * mean / (self._ranks.length * (1 - share) + share * mean)
+        return share * mean / (max(mean, self._ranks.likely_length) * (1 - share) + share * mean)
 
     def _enter(self, trial: Trial, run: Run, best: float) -> None:
         """Record the rungs that a trial reached."""

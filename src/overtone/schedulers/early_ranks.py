@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections import deque
 from dataclasses import dataclass, field
-from itertools import takewhile
-from math import atanh, inf, sqrt, tanh
+from math import atanh, log2, sqrt, tanh
 from statistics import median_high
 
 from overtone.core.types import WORST
@@ -26,14 +25,20 @@ RISK = 0.3
 FACTOR = 8.0
 """At least one of this many trials continues at each rung."""
 
-CAUTION = 0.5
+CAUTION = 1.0
 """By how many standard errors a correlation is lowered."""
 
 RECENT = 64
 """How many of the newest trials are kept as evidence, at each rung and at the end."""
 
-LATER_RUNG = 4.0
-"""The largest number of observations for which a comparison with a later rung counts."""
+STEPS = 4.0
+"""The largest number of observations for which the correlations of successive rungs count."""
+
+LEAST_AT_RUNG = 3
+"""The least number of trials at a rung from which a correlation with the rung before is estimated."""
+
+UNSEEN = 4.0
+"""Until a trial ended, trials are assumed to be this many times as long as the furthest trial."""
 
 _QUANTILES = [0.001, *(i / 40 for i in range(1, 40)), 0.98, 0.99]
 _MEAN_OF_BEST = NORMAL.pdf(NORMAL.inv_cdf(1 - BEST)) / BEST
@@ -63,22 +68,25 @@ class EarlyRanks:
         rungs: Sorted scores of the trials that reached each rung.
         length: Median length of the trials that ended, in units.
         longest: Maximum length of the trials that ended, in units.
+        furthest: Maximum t of all trials, in units.
         n_ended: Number of trials that ran to their end.
         n_stopped: Number of trials that were stopped.
     """
 
     def __init__(self, caution: float) -> None:
         self.rungs: list[list[float]] = []
-        self.length = self.longest = 0.0
+        self.length = self.longest = self.furthest = 0.0
         self.n_ended = self.n_stopped = 0
         self._caution = caution
         self._gone: list[int] = []  # Number of trials stopped below each rung; they count as worse.
         self._came: list[deque[tuple[list[float], float]]] = []  # Paths and weights of newcomers.
         self._ended: deque[Run] = deque(maxlen=RECENT)
         self._bars: dict[int, tuple[int, int, float, float]] = {}
+        self._steps: dict[int, tuple[int, float, float]] = {}
 
     def enter(self, run: Run, best: float) -> None:
         """Record the rungs that a trial reached, with its best score so far."""
+        self.furthest = max(self.furthest, run.t)
         while 2 ** len(run.path) <= run.t:
             k = len(run.path)
             if k == len(self.rungs):
@@ -111,15 +119,24 @@ class EarlyRanks:
         n, gone = len(self.rungs[k]), self._gone[k]
         return min(q * (n + gone) - gone, (1 - 1 / FACTOR) * n)
 
+    @property
+    def likely_length(self) -> float:
+        """The expected length of a trial, in units."""
+        return self.length or UNSEEN * self.furthest
+
     def bar(self, k: int) -> tuple[float, float]:
         """Return rho and the quantile of the cutoff, computed again when an eighth more is known."""
-        n, m = len(self.rungs[k]), self.n_ended
+        n, m = sum(map(len, self.rungs[k:])), self.n_ended
         bar = self._bars.get(k)
         if bar is None or n >= bar[0] or m >= bar[1]:
             rho = self.rho(k)
             q = self._soonest(k, rho) if rho > 0 else 0.0
             bar = self._bars[k] = (n + n // 8 + 1, m + m // 8 + 1, rho, q)
         return bar[2], bar[3]
+
+    def believed(self, k: int) -> float:
+        """Return the correlation behind the present cutoff of rung k, or 0, without computing it again."""
+        return self._bars[k][2] if k in self._bars else 0.0
 
     def _soonest(self, k: int, rho: float) -> float:
         """Return the quantile of rung k that completes one of the best soonest."""
@@ -128,7 +145,7 @@ class EarlyRanks:
         lengths = [1.0, *(2.0**j / 2 for j in range(1, k + 1))]
         came = [len(rung) / (len(rung) + gone) for rung, gone in zip(self.rungs, self._gone, strict=True)]
         spent = sum(share * length for share, length in zip(came, lengths, strict=False))
-        rest = max(self.length - 2.0**k, 0.0)
+        rest = max(self.likely_length - 2.0**k, 0.0)
 
         def time(q: float) -> float:
             kept = 1 - NORMAL.cdf((NORMAL.inv_cdf(q) - rho * _MEAN_OF_BEST) / spread)
@@ -138,28 +155,53 @@ class EarlyRanks:
 
     def rho(self, k: int) -> float:
         """Return the correlation of ranks at rung k with final ranks, lowered by its uncertainty."""
-        whole = [run for run in self._ended if len(run.path) > k]
-        total, n = 0.0, 0.0
-        if len(whole) >= 2:
-            weights = [run.weight for run in whole]
-            x = [self._z(k, run.path[k]) for run in whole]
-            y = weighted_normal_scores([run.final for run in whole], weights)
-            r, size = weighted_correlation(x, y, weights)
-            n = max(0.0, size - 1)
-            total = atanh(r) * n
-        end = self.length or inf
-        reached = takewhile(lambda j: 2.0**j <= end, range(len(self._came)))
-        later = max((j for j in reached if j > k and len(self._came[j]) >= 3), default=None)
-        if later is not None:
-            came = self._came[later]
-            x, y = ([self._z(j, path[j]) for path, _ in came] for j in (k, later))
+        z, n = self._seen_at_end(k)
+        drifted, size = self._drift(k)
+        if not size:
+            return max(0.0, tanh(z * n / (n + 2.0) - self._caution / sqrt(n))) if n else 0.0
+        z = (z * n + drifted * size) / (n + size)
+        return max(0.0, tanh(z - self._caution / sqrt(n + size)))
+
+    def _seen_at_end(self, k: int) -> tuple[float, float]:
+        """Return Fisher's z of the correlation with the ends of trials, and how many observations it has."""
+        runs = [run for run in self._ended if len(run.path) > k]
+        if len(runs) < 2:
+            return 0.0, 0.0
+        weights = [run.weight for run in runs]
+        y = weighted_normal_scores([run.final for run in runs], weights)
+        r, size = weighted_correlation([self._z(k, run.path[k]) for run in runs], y, weights)
+        return atanh(r), max(0.0, size - 1)
+
+    def _drift(self, k: int) -> tuple[float, float]:
+        """Return Fisher's z of the correlation with the end that successive rungs imply, and its weight.
+
+        Ranks are a Markov chain: correlations multiply. Steps that no trial made yet are like the others.
+        """
+        z = n = 0.0
+        r, last = 1.0, k
+        for j in range(k, int(log2(max(self.likely_length, 1.0)) + 1e-9)):
+            one, size = self._step(j)
+            if not size:
+                break
+            r, last = r * max(0.0, tanh(one)), j + 1
+            z, n = z + one * size, n + size
+        if not n:
+            return 0.0, 0.0
+        r *= max(0.0, tanh(z / n)) ** max(0.0, log2(self.likely_length / 2.0**last))
+        return atanh(min(r, 0.99)), min(STEPS, n)
+
+    def _step(self, j: int) -> tuple[float, float]:
+        """Return Fisher's z of the correlation of rungs j and j + 1, and how many observations it has."""
+        n = len(self.rungs[j + 1]) if j + 1 < len(self.rungs) else 0
+        if n < LEAST_AT_RUNG:
+            return 0.0, 0.0
+        step = self._steps.get(j)
+        if step is None or n >= step[0]:
+            came = self._came[j + 1]
+            x, y = ([self._z(rung, path[rung]) for path, _ in came] for rung in (j, j + 1))
             r, size = weighted_correlation(x, y, [weight for _, weight in came])
-            # Ranks drift like a random walk from there to the end; few trials are no proof.
-            r = tanh(atanh(max(r, 0.0)) * size / (size + 1)) * (sqrt(2.0**later / end) if end < inf else 0.0)
-            size = min(LATER_RUNG, size)
-            total, n = total + atanh(min(r, 0.99)) * size, n + size
-        prior = 0.0 if later is not None else 2.0
-        return max(0.0, tanh(total / (n + prior) - self._caution / sqrt(n))) if n else 0.0
+            step = self._steps[j] = (n + n // 8 + 1, atanh(r) * size / (size + 1), size)
+        return step[1], step[2]
 
     def _z(self, k: int, score: float) -> float:
         return normal_score(self.rungs[k], score, self._gone[k])

@@ -14,8 +14,8 @@ differ from a good point in about 20 of them at a time. A finite space of up to 
 at as a whole, and nothing in a finite space is tried twice.
 
 A trial that runs, waits or was stopped by a scheduler counts with its predicted value at the end and the
-uncertainty of that (see `final_values`). If a scheduler stops trials, three quarters of their time go to
-Sobol' points (see `exploration`).
+uncertainty of that (see `final_values`). If a scheduler stops trials, three quarters of their time and slots
+go to Sobol' points (see `exploration`).
 
 Several objectives are weighted anew for each suggestion (see `targets.scalarised`). Constraint metrics
 have a process of their own each, and the improvement counts with the chance that all are 0 or less
@@ -99,8 +99,8 @@ class AutoSearch(Searcher):
         point = self._told.pending[index] = self._distinct.take(config)
         # recognised by its point, since a resume has the config alone
         drawn = self._distinct.allowed(index, self._sobol.point(index))
-        if drawn is not None and tuple(self._distinct.cube.to_unit(drawn)) == point:
-            self._exploration.add(index)
+        explores = drawn is not None and tuple(self._distinct.cube.to_unit(drawn)) == point
+        self._exploration.add(index, explores)
 
     def on_result(self, trial: Trial, result: Result) -> None:
         self._told.on_result(trial, result)

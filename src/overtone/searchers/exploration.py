@@ -1,4 +1,4 @@
-"""How much time goes to space-filling points if a scheduler stops trials early.
+"""How much goes to space-filling points if a scheduler stops trials early.
 
 A scheduler compares trials with each other. If all of them come from one good region, most of what it stops
 is as good as what it keeps, and a search that has settled too early never learns so. Points that are not
@@ -12,7 +12,8 @@ from overtone.core.types import Result
 from overtone.searchers.observations import seconds_of, was_stopped_early
 
 SHARE = 0.75
-"""The share of the trials' time that space-filling points get if a scheduler stops trials early."""
+"""The share of the trials' time, and of the trials that have not ended, that space-filling points get if a
+scheduler stops trials early."""
 
 
 class Exploration:
@@ -24,18 +25,23 @@ class Exploration:
 
     def __init__(self) -> None:
         self.is_stopping = False
-        self._indices: set[int] = set()
+        self._explores: dict[int, bool] = {}
         self._seconds: dict[str, float] = {}
         self._all_s = self._explored_s = 0.0
 
     @property
     def is_due(self) -> bool:
         """Whether the next suggestion explores."""
-        return self.is_stopping and self._explored_s <= SHARE * self._all_s
+        if not self.is_stopping:
+            return False
+        # time that has not passed does not count: without this, chosen points would take every slot at once
+        n_chosen = sum(not explores for explores in self._explores.values())
+        is_full = n_chosen > (1 - SHARE) * len(self._explores)
+        return is_full or self._explored_s <= SHARE * self._all_s
 
-    def add(self, index: int) -> None:
-        """Count the trial of this suggestion as one that explores."""
-        self._indices.add(index)
+    def add(self, index: int, explores: bool) -> None:
+        """Count the trial of this suggestion as one that explores, or as one that the model chose."""
+        self._explores[index] = explores
 
     def on_result(self, trial: Trial, result: Result) -> None:
         """Add the time since the trial's previous result."""
@@ -45,7 +51,7 @@ class Exploration:
         passed = max(seconds - self._seconds.get(trial.id, 0.0), 0.0)
         self._seconds[trial.id] = seconds
         self._all_s += passed
-        if trial.suggestion in self._indices:
+        if trial.suggestion is not None and self._explores.get(trial.suggestion):
             self._explored_s += passed
         # a trial that continues after a pause at a rung
         self.is_stopping = self.is_stopping or (trial.why is not None and trial.why.rung is not None)
@@ -54,5 +60,5 @@ class Exploration:
         """Forget a trial."""
         self._seconds.pop(trial.id, None)
         if trial.suggestion is not None:
-            self._indices.discard(trial.suggestion)
+            self._explores.pop(trial.suggestion, None)
         self.is_stopping = self.is_stopping or was_stopped_early(trial)

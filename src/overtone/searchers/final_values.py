@@ -26,6 +26,10 @@ Array = Any
 _DRIFT_VARIANCE, _DRIFT_WEIGHT = 0.1, 2.0
 """Before any trial came to a level: the variance that it adds, and how many trials this counts as."""
 
+_SLOPE_WEIGHT = 10.0
+"""The prior of slopes, which are 0 before any trial came to a level: their variance is that of residuals over
+this, as after this many trials whose values have variance 1."""
+
 LEAST_SPREAD = 0.1
 """The standard deviation of the logarithm of trials' times below which they count as equal."""
 
@@ -59,11 +63,11 @@ class _Change:
         x, change = before[both], after[both] - before[both]
         n = len(x)
         if not n:
-            return _Change(0.0, 0.0, 0.0, _DRIFT_VARIANCE, 0.0, 0.0)
+            return _Change(0.0, 0.0, 0.0, _DRIFT_VARIANCE, 0.0, 1 / _SLOPE_WEIGHT)
         center, mean = float(x.mean()), float(change.sum()) / (n + 0.5)
         apart = x - center
-        spread = float(apart @ apart) * (1 + _DRIFT_WEIGHT / n) + 1e-6
-        slope = float(apart @ change) / spread
+        spread = float(apart @ apart) + _SLOPE_WEIGHT
+        slope = float(apart @ (change - mean)) / spread
         residuals = change - mean - slope * apart
         total = float(residuals @ residuals) + _DRIFT_WEIGHT * _DRIFT_VARIANCE
         return _Change(mean, slope, center, total / (n + _DRIFT_WEIGHT), 1 / (n + 0.5), 1 / spread)

@@ -197,7 +197,6 @@ class Disasters(EngineSuite):
         driver.handle(driver.engine.poll(5))
         driver.engine.close()
 
-
     def test_nonsense_ends_the_trial_that_sends_it_alone(self, isolated: None, script: MadeScript) -> None:
         driver = script(faulty.sends_bytes, reuse=True)
         driver.start("victim", config={"hex": ""})

@@ -13,6 +13,7 @@ from overtone.core.goal import Goal
 from overtone.core.trial import Status
 from overtone.core.types import Result
 from overtone.schedulers.auto import LEAST_WHOLE, MIN_ENDED, RECENT, AutoScheduler
+from overtone.schedulers.early_ranks import UNSEEN
 from overtone.testing.curves import MISLEADING, misleading
 from overtone.testing.manual_controller import ByHand
 
@@ -49,15 +50,58 @@ def unrelated(quality, t, random):
     return random.random() if t < LENGTH else quality + 1
 
 
-def test_it_begins_without_belief():
-    hand = by_hand(cpus=4)
-    trials = [hand.run() for _ in range(4)]
+def first_wave(score, n=8, **options):
+    """Report n trials side by side until one ends; return the scheduler and how many were stopped."""
+    hand = ByHand(AutoScheduler(**options), cpus=n, goal=Goal("score", "max", is_needed=True))
+    trials, n_stopped = {hand.run(): rank for rank in range(n)}, 0
     for t in range(1, LENGTH + 1):
-        for rank, trial in enumerate(trials):
-            assert not is_halted(hand.report(trial, t, float(-rank)))
+        for trial, rank in [*trials.items()]:
+            if is_halted(hand.report(trial, t, float(score(rank, t)))):
+                hand.ended(trial, "halted")
+                del trials[trial]
+                n_stopped += 1
     scheduler = hand.controller._scheduler
     assert scheduler._ranks.n_ended == 0 < MIN_ENDED
-    assert scheduler._chance() == 1.0
+    return scheduler, n_stopped
+
+
+def test_stable_ranks_are_believed_before_a_trial_ended():
+    scheduler, n_stopped = first_wave(lambda rank, t: t - rank)
+    assert 0 < n_stopped < 8
+    assert 0.2 < scheduler._ranks.rho(0) < 0.95, "shrunk for few trials and for the time still ahead"
+
+
+def test_ranks_that_change_from_rung_to_rung_are_not_believed():
+    draws = Random(2)
+    scheduler, n_stopped = first_wave(lambda rank, t: t + draws.random())
+    assert n_stopped <= 1
+
+
+def test_nothing_is_believed_before_trials_passed_two_rungs():
+    hand = by_hand(cpus=16)
+    for rank in range(16):
+        assert not is_halted(hand.report(hand.run(), 1, float(rank)))
+    assert hand.controller._scheduler._ranks.rho(0) == 0
+
+
+def test_all_are_whole_until_two_ended_if_that_is_asked():
+    scheduler, n_stopped = first_wave(lambda rank, t: t - rank, first_whole=1)
+    assert n_stopped == 0
+    assert scheduler._chance() == 1
+
+
+def test_a_quarter_of_the_time_goes_to_whole_runs_at_first():
+    scheduler, _ = first_wave(lambda rank, t: t - rank)
+    assert by_hand().controller._scheduler.first_whole == 0.25
+    share = 0.25 * scheduler._judged_t / scheduler._n_judged
+    length = UNSEEN * LENGTH
+    assert scheduler._chance() == pytest.approx(share / (0.75 * length + share))
+
+
+@pytest.mark.parametrize("share", [0, 0.04, 1.5, "half", math.nan])
+def test_the_first_share_is_checked(share):
+    with pytest.raises((TypeError, ValueError), match="first_whole"):
+        AutoScheduler(first_whole=share)
 
 
 def test_most_are_stopped_early_if_early_ranks_are_final():
@@ -201,6 +245,25 @@ def test_a_reason_is_given():
                 return
         hand.ended(trial, "returned")
     pytest.fail("nothing was stopped")
+
+
+def test_a_description_changes_no_decision():
+    def described(is_shown):
+        hand, random, lengths = by_hand(cpus=8), Random(5), []
+        for _ in range(6):
+            trials = {hand.run(): random.random() for _ in range(8)}
+            for t in range(1, LENGTH + 1):
+                for trial, quality in [*trials.items()]:
+                    if is_shown:
+                        hand.controller._scheduler.describe()
+                    halted = is_halted(hand.report(trial, t, quality + t + random.random() / 4))
+                    if halted or t == LENGTH:
+                        hand.ended(trial, "halted" if halted else "returned")
+                        lengths.append(t)
+                        del trials[trial]
+        return lengths, hand.controller._scheduler.describe()
+
+    assert described(True) == described(False)
 
 
 def test_its_name():

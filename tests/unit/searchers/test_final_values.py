@@ -112,3 +112,14 @@ def test_times_to_the_end_count_in_proportion():
     same = [Observation(i, (0.1,), (1.0,), (), 30.0 + 0.01 * i) for i in range(3)]
     assert log_seconds(Growing(ENCODING).of(same)) is None
     assert log_seconds(Growing(ENCODING).of([Observation(i, (0.1,), (1.0,)) for i in range(3)])) is None
+
+
+def test_a_single_trial_that_went_on_leaves_the_others_comparable():
+    """One trial says how far values move, and nothing of how that depends on the value."""
+    n = 12
+    some = [Observation(i, (i / n,), (float(i),), (), 1.0, 0.0, False) for i in range(n)]
+    some.append(Observation(5, some[5].point, (6.0,), (), 1.5, 1.0, True))
+    values, variance = final_values(Growing(ENCODING).of(some), ranked)
+    stopped = [i for i in range(n) if i != 5]
+    assert variance[stopped].max() < 1.0
+    assert (np.diff(values[stopped]) > 0).all()

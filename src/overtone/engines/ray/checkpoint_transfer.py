@@ -132,9 +132,7 @@ class Carrier:
         address: Where it is reached.
     """
 
-    def __init__(
-        self, store: Store | None, ip: str, token: bytes, files: Collection[str] = ()
-    ) -> None:
+    def __init__(self, store: Store | None, ip: str, token: bytes, files: Collection[str] = ()) -> None:
         self._store, self._token, self._files = store, token, frozenset(files)
         self._sock = socket.create_server((ip, 0), backlog=256)
         self.address: tuple[str, int] = (ip, self._sock.getsockname()[1])

@@ -242,9 +242,7 @@ def _order(leftover: Leftover) -> tuple[int, int]:
     return leftover.state["t"], leftover.fence
 
 
-def _told(
-    saved: Sequence[Leftover], trial_id: str, attempt: int, ruled_t: int, time: float
-) -> list[Event]:
+def _told(saved: Sequence[Leftover], trial_id: str, attempt: int, ruled_t: int, time: float) -> list[Event]:
     """Return what the trial told when it made these checkpoints, as far as that is newer than `ruled_t`."""
     events: list[Event] = []
     for one in saved:
