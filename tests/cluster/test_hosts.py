@@ -69,12 +69,15 @@ import ray
 from overtone import tune
 from overtone.errors import OvertoneError
 
-begun = time.monotonic()
-try:
-    tune.run(lambda config: tune.report(loss=0), engine=tune.ray_cluster(sys.argv[1]), metric="loss", mode="min")
-except OvertoneError:
-    print("refused after", time.monotonic() - begun, "s", flush=True)
-    raise
+for attempt in range(3):
+    begun = time.monotonic()
+    try:
+        tune.run(lambda config: tune.report(loss=0), engine=tune.ray_cluster(sys.argv[1]), metric="loss", mode="min")
+    except OvertoneError:
+        took = time.monotonic() - begun
+        print("refused after", took, "s", flush=True)
+        if took < 5 or attempt == 2:  # a busy machine may be slow once
+            raise
 """
 
 QUICK = {
@@ -259,6 +262,6 @@ def test_a_driver_on_a_host_that_is_not_a_node_says_so_soon(host: Callable[[str]
     assert script.wait(180) == 1
     said = stranger.log.read_text()
     assert "this machine is not a node of it" in said
-    took = float(said.split("refused after ")[1].split()[0])
-    assert took < 45  # Ray's own search takes a minute; 3 s of it remain, and connecting
+    took = [float(one.split()[0]) for one in said.split("refused after ")[1:]]
+    assert min(took) < 5  # Ray's own search takes a minute; 3 s of it remain, and connecting
     head.run(*ray("stop"))

@@ -104,6 +104,22 @@ def test_to_be_lost_again_and_again_without_a_new_result_is_a_failure():
     assert "resources_per_trial" in found.error
 
 
+def test_to_run_out_of_memory_again_and_again_is_a_failure_each_time_with_new_results_or_without():
+    hand = ByHand(limits={"total": 1, "max_failures": 2})
+    trial = hand.run()
+    error = "out of memory: used 5 GB"
+    for attempt in range(2):
+        hand.report(trial, attempt + 1, saves=True)
+        (again,) = hand.ended(trial, "killed", error)
+        assert again.checkpoint == checkpoint(trial, attempt + 1)
+        hand.started(trial)
+    hand.report(trial, 3, saves=True)
+    assert hand.ended(trial, "killed", error) == []
+    found = hand.trial(trial)
+    assert (found.status, found.failures, found.error) == (Status.ERROR, 3, error)
+    assert hand.controller.is_done
+
+
 def test_a_new_result_makes_good_for_losses_and_a_redone_one_does_not():
     hand = ByHand(limits={"total": 1})
     trial = hand.run()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import pytest
 
 from overtone.core.resources import Resources
 from overtone.engines.ray.cluster_view import NodeFacts
-from overtone.engines.ray.other_runs import SAMPLES, UNCLAIMED_S, Neighbours
+from overtone.engines.ray.other_runs import PASSED_OVER_S, SAMPLES, UNCLAIMED_S, Neighbours
 from overtone.engines.ray.run_claims import NOTHING_YET, Claim
 
 CPU = Resources.of({"cpu": 1})
@@ -33,6 +34,10 @@ class Cluster:
     def left(self, held: int = 0, wants: int = 0) -> Mapping[str, float]:
         self.run.claim({(CPU, ("a",)): held} if held else {}, [(CPU, wants)] if wants else [], NOBODY)
         return self.run.allow().left["a"]
+
+    def returns(self, held: int) -> int:
+        self.run.claim({(CPU, ("a",)): held}, [(CPU, 64)], NOBODY)
+        return self.run.allow().n_returns
 
 
 @pytest.fixture
@@ -110,6 +115,34 @@ def test_what_is_due_to_a_run_that_does_not_take_it_goes_to_others(cluster: Clus
     assert cluster.left(held=4, wants=64) == {"cpu": 8.0}
     cluster.hear(other(held=1, wants=3))  # it has begun to
     assert cluster.left(held=4, wants=64) == {"cpu": 4.0}
+
+
+def test_a_run_that_was_slow_to_take_what_is_due_to_it_is_not_forgotten(cluster: Cluster) -> None:
+    cluster.look(free=8.0)
+    cluster.hear(other(wants=64, spent=NOTHING_YET))
+    assert cluster.returns(held=7) > 0  # and one slot is free for it
+    cluster.now += UNCLAIMED_S
+    assert cluster.returns(held=8) == 0  # this run took it
+    cluster.now += UNCLAIMED_S
+    assert cluster.returns(held=8) > 0
+
+
+def test_a_run_that_never_takes_what_is_due_to_it_is_offered_it_ever_less_often(cluster: Cluster) -> None:
+    cluster.look(free=8.0)
+    cluster.hear(other(wants=64, spent=NOTHING_YET))
+    idle, began = [], cluster.now
+    while cluster.now < began + 600.0:
+        if cluster.left(held=7, wants=64)["cpu"] < 8.0:
+            idle.append(cluster.now - began)
+        cluster.now += 0.5
+    waits = [after - before for before, after in itertools.pairwise(idle) if after - before > 0.5]
+    assert waits[0] == pytest.approx(UNCLAIMED_S, abs=1.0)
+    assert waits[1] == pytest.approx(2 * UNCLAIMED_S, abs=1.0)
+    assert waits[-1] == pytest.approx(PASSED_OVER_S, abs=1.0)
+    cluster.hear(other(held=1, wants=64))
+    cluster.left(held=7, wants=64)
+    cluster.hear(other(wants=64))
+    assert cluster.left(held=7, wants=64)["cpu"] < 8.0
 
 
 def test_time_in_which_a_run_wanted_nothing_gives_it_no_advantage(cluster: Cluster) -> None:

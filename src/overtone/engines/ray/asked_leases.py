@@ -20,6 +20,9 @@ LOOK_AT = 8
 LOOSE_AFTER_S = 5.0
 """A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
 
+LOOSE_SHARED_S = 1.0
+"""The same while others share the cluster: they leave what is due to this run no longer than UNCLAIMED_S."""
+
 AGAIN_AFTER_S = 0.3
 """Ray looks once a second for what a lease waits for; on a shared cluster it is asked again this early."""
 
@@ -215,6 +218,7 @@ class AskedLeases:
         self._drop_spare()
         self.limit(self._limits)  # what could not be asked for is asked for again
         has_new, self._has_new = self._has_new, False
+        loose_after_s = LOOSE_AFTER_S if self._limits is None else LOOSE_SHARED_S
         for wait in self._waits[:LOOK_AT]:
             if self._is_there(wait):
                 self._waits.remove(wait)
@@ -224,13 +228,13 @@ class AskedLeases:
                 continue  # it was refused
             elif wait.is_withdrawn or wait.probes:
                 continue
-            elif self._limits is not None and time.monotonic() - wait.asked_at > wait.patience_s:
-                wait.patience_s *= 2
-                self._ask(wait)
-            elif not wait.is_loose and time.monotonic() - wait.since > LOOSE_AFTER_S:
+            elif not wait.is_loose and time.monotonic() - wait.since > loose_after_s:
                 self._loosen(wait)
                 self._waits.remove(wait)
                 self._waits.append(wait)  # others get their turn to be looked at
+            elif self._limits is not None and time.monotonic() - wait.asked_at > wait.patience_s:
+                wait.patience_s *= 2
+                self._ask(wait)
         if time.monotonic() - self._shown_at > SHOWN_EVERY_S:
             self._shown_at = time.monotonic()
             self._show_now()

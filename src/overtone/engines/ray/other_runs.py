@@ -15,7 +15,12 @@ SAMPLES = 4
 """What others use is the least of the last so many looks: Ray's figures lag behind a little."""
 
 UNCLAIMED_S = 3.0
-"""Resources that are free, and due to a run that does not take them for so long, go to others."""
+"""Resources that are free, and due to a run that does not take them for so long, go to others.
+
+The run is passed over for as long, and twice as long each next time, until it holds more or less."""
+
+PASSED_OVER_S = 16 * UNCLAIMED_S
+"""A run that cannot take what is due to it is passed over no longer than this."""
 
 _Nodes = Mapping[str, Mapping[str, float]]
 
@@ -29,11 +34,20 @@ class _Look:
 
 
 @dataclass
-class _Ready:
-    """Since when a run has not taken what is due to it and free."""
+class _Offer:
+    """What is due to a run, and free.
+
+    Attributes:
+        held: What it holds all the time meanwhile.
+        since: Since when it has not taken anything; None while nothing is free for it.
+        patience_s: So long it was passed over the last time.
+        again_at: Until then it is passed over.
+    """
 
     held: int
-    since: float
+    since: float | None = None
+    patience_s: float = 0.0
+    again_at: float = 0.0
 
 
 class Neighbours:
@@ -53,7 +67,7 @@ class Neighbours:
         self._total: dict[str, dict[str, float]] = {}
         self._usable: dict[str, dict[str, float]] = {}  # by all runs together
         self._looked_at = clock()
-        self._ready: dict[str, _Ready] = {}
+        self._offers: dict[str, _Offer] = {}
 
     @property
     def are_there(self) -> bool:
@@ -117,26 +131,31 @@ class Neighbours:
         if not self._others:
             return Allowance(self._usable)
         now = self._clock()
+        self._expire(now)
         others = [
-            replace(one, wanted=()) if self._is_late(one, now) else one for one in self._others.values()
+            replace(one, wanted=()) if now < self._offers[run].again_at else one
+            for run, one in self._others.items()
         ]
         found = allow(self._mine, others, self._usable)
-        self._ready = {
-            run: ready
-            for run, ready in self._ready.items()
-            if run in self._others and (run in found.ready or self._is_late(self._others[run], now))
-        }
-        for run in found.ready:
-            held = sum(self._others[run].held.values())
-            if run not in self._ready or self._ready[run].held != held:
-                self._ready[run] = _Ready(held, now)
+        for run, offer in self._offers.items():
+            if run not in found.ready:
+                offer.since = None
+            elif offer.since is None:
+                offer.since = now
         return found
 
-    def _is_late(self, claim: Claim, now: float) -> bool:
-        ready = self._ready.get(claim.run)
-        if ready is None or ready.held != sum(claim.held.values()):
-            return False
-        return now - ready.since >= UNCLAIMED_S
+    def _expire(self, now: float) -> None:
+        """Pass over those who have not taken what was due to them."""
+        before, self._offers = self._offers, {}
+        for run, claim in self._others.items():
+            held = sum(claim.held.values())
+            offer = before.get(run)
+            if offer is None or offer.held != held:
+                offer = _Offer(held)
+            elif offer.since is not None and now - offer.since >= UNCLAIMED_S:
+                offer.patience_s = min(max(2 * offer.patience_s, UNCLAIMED_S), PASSED_OVER_S)
+                offer.since, offer.again_at = None, now + offer.patience_s
+            self._offers[run] = offer
 
     def _measure(self) -> None:
         """Find out what nobody holds but the runs that say so."""

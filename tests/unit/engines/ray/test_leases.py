@@ -11,6 +11,7 @@ import pytest
 
 from overtone.core.resources import Resources
 from overtone.engines.ray import asked_leases, leases
+from overtone.engines.ray.other_runs import UNCLAIMED_S
 
 CPU = Resources.of({"cpu": 1})
 
@@ -110,6 +111,19 @@ def test_no_more_wait_in_rays_queue_than_are_due(
     assert len(queue.asked) == 2
     asked.limit(None)
     assert [group.labels for group in queue.asked] == [[{"ray.io/node-id": "node"}]] * 3
+
+
+def test_what_its_node_does_not_give_is_asked_for_anywhere_before_others_take_it(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert asked_leases.LOOSE_SHARED_S < UNCLAIMED_S
+    monkeypatch.setattr(asked_leases, "LOOSE_SHARED_S", -1.0)
+    asked.create(object(), CPU, ("full",))
+    asked.look()
+    assert [group.labels for group in queue.asked] == [[{"ray.io/node-id": "full"}]]
+    asked.limit({CPU: 1})
+    asked.look()
+    assert [group.labels for group in queue.asked] == [[{"team": "a"}]]
 
 
 def test_what_is_wanted_lies_on_nodes_that_are_to_come(
