@@ -11,6 +11,7 @@ from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from overtone.standard_streams import say
 from overtone.store.room import hurry, is_hurried
 from overtone.worker.lineage import GROUP_OF_ITS_OWN
 
@@ -113,9 +114,9 @@ def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
     while (fd := _locked(folder)) is None and (waited_s := time.monotonic() - began) < patience_s:
         if waited_s >= _TELL_AFTER_S and not is_told:
             is_told = True
-            sys.stderr.write(
-                f"overtone: a process of an earlier driver still writes files of trials below {folder}: "
-                f"waiting for its end, at most {patience_s:g} s\n"
+            say(
+                f"a process of an earlier driver still writes files of trials below {folder}: "
+                f"waiting for its end, at most {patience_s:g} s"
             )
         time.sleep(0.02)
     if fd is not None and fd >= 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +32,7 @@ from overtone.journal.garbage import seldom_collecting
 from overtone.run.deletions import Deletions
 from overtone.run.host import Host
 from overtone.run.outstanding import ANSWERS, QUESTIONS, Outstanding
+from overtone.standard_streams import say
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.room import PATIENCE_S, is_in_vain
 
@@ -367,8 +367,7 @@ class Loop:
 
 def warn(text: str) -> None:
     """Say a line on stderr."""
-    sys.stderr.write(f"overtone: {text}\n")
-    sys.stderr.flush()
+    say(text)
 
 
 def _last_frame(error: BaseException) -> str:
