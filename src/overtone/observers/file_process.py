@@ -22,7 +22,7 @@ from overtone.observers.constant_text import ConstantTexts
 from overtone.observers.csv_rows import CsvRows
 from overtone.observers.cut_files import CutFiles
 from overtone.observers.error_file import ErrorFile
-from overtone.observers.helpers import fail_with, hurry_with
+from overtone.observers.helpers import end_well, fail_with, hurry_with
 from overtone.observers.json_lines import JsonLines
 from overtone.observers.params import Params
 from overtone.observers.trial_files import TrialFiles
@@ -59,7 +59,7 @@ def main(folder: str, parent: int, inode: int) -> None:
 
     try:
         write_files(FolderMark(folder, inode), stop, sleep)
-        os._exit(0)  # the run waits for this process, which has nothing to tidy up
+        end_well()
     except Exception as error:
         fail_with(error)
 

@@ -23,6 +23,9 @@ _TELL_AFTER_S = 1.0
 _KILL_AFTER_S = 5.0
 """An end that was asked for waits so long for such a process."""
 
+_DONE = b"all is written\n"
+"""What such a process says last. Its exit code tells less: whoever reaps the driver's children gets it."""
+
 _PROGRAM = (
     "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2 + n:]; "  # first: '' is the current folder
     "from overtone.worker.lineage import wake_with_parent; wake_with_parent(); "
@@ -33,8 +36,7 @@ _PROGRAM = (
 def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
     """Start a process that writes below `folder`: it calls `module.main(folder, pid of this process, ...)`.
 
-    It ends when its standard input does, or with this process. What goes wrong is the last thing on its
-    standard output.
+    It ends when its standard input does, or with this process. Then it calls `end_well` or `fail_with`.
 
     Args:
         arguments: What else `main` is called with, as data for JSON.
@@ -77,11 +79,12 @@ def ended(process: Popen[bytes]) -> str:
                 process.kill()
             else:
                 process.send_signal(signal.SIGCONT)
-    said = process.stdout.read().decode(errors="replace").strip()
+    said = process.stdout.read()
     process.stdout.close()
-    if process.wait() == 0:
+    process.wait()
+    if said.endswith(_DONE):
         return ""
-    return said or f"its process ended with exit code {process.returncode}"
+    return said.decode(errors="replace").strip() or f"its process ended with exit code {process.returncode}"
 
 
 def hurry_with(parent: int) -> None:
@@ -95,6 +98,13 @@ def hurry_with(parent: int) -> None:
         signal.signal(number, on_signal)
     if os.getppid() != parent:  # the signal came before
         hurry(0.0)
+
+
+def end_well() -> NoReturn:
+    """In such a process: end, and tell that all is written if the parent still reads."""
+    with suppress(OSError):
+        os.write(1, _DONE)
+    os._exit(0)  # the run waits for this process, which has nothing to tidy up
 
 
 def fail_with(error: Exception) -> NoReturn:
