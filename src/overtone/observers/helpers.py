@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from overtone.standard_streams import say
 from overtone.store.room import hurry, is_hurried
-from overtone.worker.lineage import GROUP_OF_ITS_OWN
+from overtone.worker.lineage import GROUP_OF_ITS_OWN, stay_out_of_job_control
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -89,6 +89,7 @@ def ended(process: Popen[bytes]) -> str:
 
 def hurry_with(parent: int) -> None:
     """In such a process: leave out what finds no room once the parent sends SIGTERM, or is gone."""
+    stay_out_of_job_control()
 
     def on_signal(number: int, _: Any) -> None:
         if number == signal.SIGTERM or os.getppid() != parent:  # its end is told by SIGCONT
