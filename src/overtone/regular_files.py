@@ -1,4 +1,4 @@
-"""Opens the files of an experiment's folder for reading: regular files alone.
+"""Opens the files of an experiment's folder, and replaces them: regular files alone.
 
 A folder may come from anybody. Opening a named pipe blocks its reader, reading a device such as
 /dev/zero never ends, and opening some devices has side effects.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
+from pathlib import Path
 from typing import BinaryIO
 
 from overtone.errors import StorageError
@@ -55,6 +57,26 @@ def read_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> 
     """
     with open_regular(path, follow_links=follow_links) as file:
         return file.read()
+
+
+def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
+    """Let a file hold `data` and nothing else, whole or not at all.
+
+    It is written beside its place, as a file that is new: what somebody has put there is not written to.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    new = f"{os.fspath(path)}.new"
+    with suppress(FileNotFoundError):
+        os.unlink(new)
+    try:
+        Path(new).write_bytes(data)
+        os.replace(new, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(new)  # where the disk is full, it would be in the way
+        raise
 
 
 def _check(path: str | os.PathLike[str], mode: int) -> None:

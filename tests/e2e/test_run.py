@@ -177,3 +177,35 @@ def test_ctrl_c_returns_the_analysis_and_leaves_no_process(tmp_path):
     assert "came back with 4 trials ['PAUSED', 'PENDING']" in output
     with pytest.raises(ProcessLookupError):
         os.killpg(driver.pid, 0)
+
+
+SHY = """
+import os, signal, sys, time
+from overtone import tune
+
+def train(config):
+    tune.report(loss=1.0)
+    if config["x"] == 2:
+        os.kill(config["driver"], signal.SIGTERM)
+        time.sleep(0.1)
+        tune.report(loss=2.0)
+
+tune.run(
+    train, config={"x": tune.grid_search([1, 2]), "driver": os.getpid()}, storage_path=sys.argv[1], name="exp",
+    metric="loss", mode="min", resources_per_trial={"cpu": 0.1}, verbose=int(sys.argv[2]),
+)
+"""
+
+
+@pytest.mark.parametrize("streams", [">&- 2>&-", "> /dev/full 2>&1"])
+@pytest.mark.parametrize("verbose", [0, 2])
+def test_a_driver_whose_output_goes_nowhere_runs_and_ends_in_order(tmp_path, streams, verbose):
+    script = tmp_path / "script.py"
+    script.write_text(SHY)
+    command = f'exec "$0" "$1" "$2" {verbose} {streams}'
+    done = subprocess.run(["sh", "-c", command, sys.executable, script, tmp_path], timeout=60)
+    # Python itself says 120 if it cannot flush its standard output
+    assert done.returncode in (128 + signal.SIGTERM, 120)
+    records = [record.event for record in read(tmp_path / "exp" / "journal.jsonl")]
+    assert sum(isinstance(event, Reported) for event in records) >= 2
+    assert any(type(event).__name__ == "Interrupted" for event in records)

@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import select
 import subprocess
 import sys
 import time
@@ -185,3 +186,66 @@ def test_a_driver_killed_while_it_thinks_is_gone_on_with(tmp_path, monkeypatch):
     records = [(kind, record) for kind, record in scan(tmp_path / "results" / "exp" / "journal.jsonl")]
     assert [record["index"] for kind, record in records if kind == "suggested"] == [0, 1, 2, 3, 4]
     assert [kind for kind, _ in records].count("ended") == 5
+
+
+LOUD = """
+import sys
+from overtone import tune
+from overtone.tune.search import Searcher
+
+class Loud(Searcher):
+    is_slow = True
+
+    def suggest(self, index):
+        print("thinking", flush=True)
+        return {"x": index}
+
+    def on_trial_end(self, trial):
+        pass
+
+def train(config):
+    tune.report(loss=config["x"])
+
+if __name__ == "__main__":
+    tune.run(
+        train, config={"x": tune.uniform(0, 1)}, search_alg=Loud(), num_samples=2, metric="loss", mode="min",
+        name="exp", storage_path=sys.argv[1], tensorboard=False, verbose=0,
+    )
+"""
+
+
+def test_a_searcher_that_prints_is_not_stopped_by_its_terminal(tmp_path):
+    """Under `stty tostop` the kernel stops a process that writes from another group than the terminal's."""
+    import pty
+    import termios
+
+    script = tmp_path / "script.py"
+    script.write_text(LOUD)
+    pid, terminal = pty.fork()
+    if pid == 0:
+        try:
+            attributes = termios.tcgetattr(0)
+            attributes[3] |= termios.TOSTOP
+            termios.tcsetattr(0, termios.TCSANOW, attributes)
+            os.execv(sys.executable, [sys.executable, str(script), str(tmp_path)])
+        finally:
+            os._exit(99)
+    said = b""
+    try:
+        while select.select([terminal], [], [], 30)[0]:
+            try:
+                data = os.read(terminal, 4096)
+            except OSError:  # its last process has ended
+                break
+            said += data
+            if not data:
+                break
+        else:
+            pytest.fail(f"nothing happens: {said.decode()!r}")
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, 9)
+        os.close(terminal)
+        _, status = os.waitpid(pid, 0)
+    assert status == 0, said
+    assert said.count(b"thinking") == 2

@@ -7,14 +7,13 @@ covers agrees. Otherwise, and if it is missing or damaged, the journal is read.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from overtone.analysis.fold import VERSION, Fold
 from overtone.journal.checksum import checksum_of
-from overtone.regular_files import open_regular
+from overtone.regular_files import open_regular, replace_file
 
 NAME = "overview.json"
 FEWEST = 20_000
@@ -50,14 +49,7 @@ class OverviewFile:
         self._covered, self._fold = offset, fold
         body = json.dumps(fold.data, separators=(",", ":")).encode()
         head = {"version": VERSION, "offset": offset, "crc": self._crc, "body": crc32(body)}
-        path = self._journal.with_name(NAME)
-        new = path.with_name(f"{NAME}.new")
-        try:
-            new.write_bytes(b"%b\n%b\n" % (json.dumps(head).encode(), body))
-            os.replace(new, path)
-        except OSError:
-            new.unlink(missing_ok=True)  # where the disk is full, it would be in the way
-            raise
+        replace_file(self._journal.with_name(NAME), b"%b\n%b\n" % (json.dumps(head).encode(), body))
 
 
 def load_fold(journal: Path) -> Fold | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
 from overtone.core.protocols import Store
+from overtone.standard_streams import say
 from overtone.store.folder_mark import FolderGoneError
 
 
@@ -55,6 +55,6 @@ class Discards:
                 pass  # the checkpoint went with the folder, which ends the run
             except Exception as error:
                 # the run goes on with a folder too many
-                sys.stderr.write(f"overtone: the checkpoint {uri} could not be deleted: {error}\n")
+                say(f"the checkpoint {uri} could not be deleted: {error}")
             self._done.append(uri)
             self._wake()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from overtone import standard_streams
 from overtone.errors import StorageError
 from overtone.journal.lock import WriterLock
 from overtone.journal.reader import Lines
@@ -49,12 +49,12 @@ def fetch(url: str, lock: WriterLock | None = None, say: Callable[[str], None] |
         raise StorageError(f"there is no experiment at {url}: it holds {_listed(files)}")
     journal = folder / JOURNAL
     if lock is not None:
-        _bring(journal, chain, files, lock, say or _say)
+        _bring(journal, chain, files, lock, say or standard_streams.say)
     elif _kept(journal, chain, files) < len(chain) or origin(folder) != files.url:
         folder.mkdir(parents=True, exist_ok=True)
         own = WriterLock(journal.with_name(f"{JOURNAL}.lock"), _PATIENCE_S)
         try:
-            _bring(journal, chain, files, own, say or _say)
+            _bring(journal, chain, files, own, say or standard_streams.say)
         finally:
             own.release()
     return folder
@@ -92,10 +92,6 @@ def _move_aside(
         f"that wrote {folder}: that folder is now {aside}, and {folder} follows the URL. To look at those "
         f"records: overtone show {quote(str(aside))}"
     )
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"overtone: {text}\n")
 
 
 def _kept(journal: Path, chain: list[Segment], files: RemoteFiles) -> int:

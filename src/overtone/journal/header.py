@@ -14,7 +14,7 @@ from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
 from overtone.journal.codec import FORMAT, unsealed
 from overtone.journal.text import loads
-from overtone.regular_files import open_regular, read_regular
+from overtone.regular_files import open_regular, read_regular, replace_file
 from overtone.version import __version__
 
 DRIVER = "driver.json"
@@ -122,7 +122,7 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     parts = {**header["parts"]}
     apart["main"] = parts.pop("main", "")
     try:
-        (folder / DRIVER).write_text(json.dumps(apart) + "\n", "utf-8")
+        replace_file(folder / DRIVER, (json.dumps(apart) + "\n").encode())
     except OSError as error:
         raise StorageError(f"{folder / DRIVER} cannot be written: {error.strerror}") from error
     return {**{name: one for name, one in header.items() if name not in apart}, "parts": parts}

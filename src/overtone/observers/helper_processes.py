@@ -11,8 +11,9 @@ from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from overtone.standard_streams import say
 from overtone.store.room import hurry, is_hurried
-from overtone.worker.process_tree import GROUP_OF_ITS_OWN
+from overtone.worker.process_tree import GROUP_OF_ITS_OWN, stay_out_of_job_control
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -21,6 +22,9 @@ _LOOK_EVERY_S = 0.25
 _TELL_AFTER_S = 1.0
 _KILL_AFTER_S = 5.0
 """An end that was asked for waits so long for such a process."""
+
+_DONE = b"all is written\n"
+"""What such a process says last. Its exit code tells less: whoever reaps the driver's children gets it."""
 
 _PROGRAM = (
     "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2 + n:]; "  # first: '' is the current folder
@@ -32,8 +36,7 @@ _PROGRAM = (
 def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
     """Start a process that writes below `folder`: it calls `module.main(folder, pid of this process, ...)`.
 
-    It ends when its standard input does, or with this process. What goes wrong is the last thing on its
-    standard output.
+    It ends when its standard input does, or with this process. Then it calls `end_well` or `fail_with`.
 
     Args:
         arguments: What else `main` is called with, as data for JSON.
@@ -76,15 +79,17 @@ def ended(process: Popen[bytes]) -> str:
                 process.kill()
             else:
                 process.send_signal(signal.SIGCONT)
-    said = process.stdout.read().decode(errors="replace").strip()
+    said = process.stdout.read()
     process.stdout.close()
-    if process.wait() == 0:
+    process.wait()
+    if said.endswith(_DONE):
         return ""
-    return said or f"its process ended with exit code {process.returncode}"
+    return said.decode(errors="replace").strip() or f"its process ended with exit code {process.returncode}"
 
 
 def hurry_with(parent: int) -> None:
     """In such a process: leave out what finds no room once the parent sends SIGTERM, or is gone."""
+    stay_out_of_job_control()
 
     def on_signal(number: int, _: Any) -> None:
         if number == signal.SIGTERM or os.getppid() != parent:  # its end is told by SIGCONT
@@ -94,6 +99,13 @@ def hurry_with(parent: int) -> None:
         signal.signal(number, on_signal)
     if os.getppid() != parent:  # the signal came before
         hurry(0.0)
+
+
+def end_well() -> NoReturn:
+    """In such a process: end, and tell that all is written if the parent still reads."""
+    with suppress(OSError):
+        os.write(1, _DONE)
+    os._exit(0)  # the run waits for this process, which has nothing to tidy up
 
 
 def fail_with(error: Exception) -> NoReturn:
@@ -113,9 +125,9 @@ def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
     while (fd := _locked(folder)) is None and (waited_s := time.monotonic() - began) < patience_s:
         if waited_s >= _TELL_AFTER_S and not is_told:
             is_told = True
-            sys.stderr.write(
-                f"overtone: a process of an earlier driver still writes files of trials below {folder}: "
-                f"waiting for its end, at most {patience_s:g} s\n"
+            say(
+                f"a process of an earlier driver still writes files of trials below {folder}: "
+                f"waiting for its end, at most {patience_s:g} s"
             )
         time.sleep(0.02)
     if fd is not None and fd >= 0:

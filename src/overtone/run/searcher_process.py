@@ -13,7 +13,7 @@ from typing import Any
 
 from overtone.core.messages import Suggest
 from overtone.errors import OvertoneError
-from overtone.worker.process_tree import end_with
+from overtone.worker.process_tree import end_with, stay_out_of_job_control
 
 BOOT = (
     "import sys; numbers = map(int, sys.argv[1:3]); sys.path[:] = sys.argv[3:]; "
@@ -50,6 +50,7 @@ def main(descriptor: int, driver: int) -> None:
     from threading import Thread
 
     end_with(driver)
+    stay_out_of_job_control()
     line = socket.socket(fileno=descriptor)
     questions: SimpleQueue[bytes] = SimpleQueue()
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from overtone.standard_streams import say
 
 
 def warn(text: str) -> None:
     """Say a line on stderr."""
-    sys.stderr.write(f"overtone: {text}\n")
-    sys.stderr.flush()
+    say(text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+from overtone import standard_streams
 from overtone.core.protocols import Store
 from overtone.errors import StorageError
 from overtone.store.failures import is_passing
@@ -82,7 +82,7 @@ class Retrying(Store):
     ) -> None:
         self.store = store
         self.patience_s = patience_s
-        self._clock, self._sleep, self._say = clock, sleep, say or _say
+        self._clock, self._sleep, self._say = clock, sleep, say or standard_streams.say
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
         return self._persist(lambda: self.store.put(source, key, move))
@@ -109,7 +109,3 @@ def pauses(draw: Callable[[], float] | None = None) -> Iterator[float]:
     while True:
         yield draw() * bound_s
         bound_s = min(_LONGEST_PAUSE_S, bound_s * 2)
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"overtone: {text}\n")

@@ -50,6 +50,15 @@ def wake_with_parent() -> None:
     die_with_parent(signal.SIGCONT)
 
 
+def stay_out_of_job_control() -> None:
+    """Let no terminal stop this process, whose group is never the terminal's (see `GROUP_OF_ITS_OWN`).
+
+    It writes to the terminal also under `stty tostop`, and reading from it fails.
+    """
+    for signum in (signal.SIGTTOU, signal.SIGTTIN):
+        signal.signal(signum, signal.SIG_IGN)
+
+
 def end_with(parent: int) -> None:
     """End this process within about a second of the death of its parent `parent`, also while it is stopped.
 

@@ -48,6 +48,15 @@ def test_a_move_ends_the_run_once_and_is_followed(run, tmp_path, capsys):
         watch.check()
 
 
+def test_a_move_ends_a_run_that_can_tell_nobody(run, tmp_path, monkeypatch):
+    journal, watch, ends = run
+    monkeypatch.setattr("sys.stderr", None)
+    (tmp_path / "exp").rename(tmp_path / "there")
+    journal._look()
+    assert ends == [1]
+    watch.settle()
+
+
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_the_last_lines_name_the_folder_where_the_results_are(tmp_path, capsys, verbose):
     from overtone import tune

@@ -88,6 +88,7 @@ def _start() -> Newborn:
     pid = os.posix_spawn(
         command[0], command, environment,
         file_actions=moves, setsigmask=[signal.SIGINT], setpgroup=0,  # see `lineage.GROUP_OF_ITS_OWN`
+        setsigdef=[signal.SIGCHLD],  # where this process ignores it, the guard would not hear of ends
     )  # fmt: skip
     theirs.close()
     os.close(their_prints)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from overtone import standard_streams
+
 _STYLE = "margin:0;line-height:1.3;font-size:12px;overflow-x:auto"
 
 
@@ -26,8 +28,7 @@ class Cell:
     def show(self, text: str) -> None:
         """Show `text`, as it is, in place of what was there."""
         if not is_notebook():
-            sys.stdout.write(text + "\n\n")
-            sys.stdout.flush()
+            standard_streams.show(text + "\n\n")
             return
         from html import escape
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from overtone.observers.display.status_block import (
     trial_table,
 )
 from overtone.observers.trial_view import SeenTrial
+from overtone.standard_streams import show
 
 
 class ProgressReporter:
@@ -174,8 +174,7 @@ class CLIReporter(TuneReporterBase):
 
     def report(self, trials: list[SeenTrial], done: bool, *sys_info: str) -> None:
         """Print the block."""
-        sys.stdout.write(self._progress_str(trials, done, *sys_info) + "\n\n")
-        sys.stdout.flush()
+        show(self._progress_str(trials, done, *sys_info) + "\n\n")
 
 
 class JupyterNotebookReporter(TuneReporterBase):

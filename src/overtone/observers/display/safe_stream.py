@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from overtone import standard_streams
+from overtone.store.room import lacks_room
+
 
 class Writer:
     """Writes text to a stream, and goes silent when nobody reads it any more (`| head`).
@@ -18,8 +21,8 @@ class Writer:
         self._is_broken = False
 
     @property
-    def stream(self) -> TextIO:
-        """Where text goes."""
+    def stream(self) -> TextIO | None:
+        """Where text goes; None if this process has no standard output."""
         return sys.stdout if self._stream is None else self._stream
 
     @property
@@ -31,16 +34,10 @@ class Writer:
         """Write `text` at once; what the stream cannot encode is spelled out."""
         if self._is_broken or not text:
             return
-        stream = self.stream
         try:
-            try:
-                stream.write(text)
-            except UnicodeEncodeError:
-                encoding = stream.encoding or "ascii"
-                stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
-            stream.flush()
-        except (OSError, ValueError):  # the reader went away, or the stream was closed
-            self._is_broken = True
+            standard_streams.write(self.stream, text)
+        except (OSError, ValueError) as error:  # the reader went away, or the stream is closed or missing
+            self._is_broken = not lacks_room(error)
 
     def lines(self, lines: list[str]) -> None:
         """Write whole lines at once."""

@@ -25,7 +25,7 @@ from overtone.observers.files.error_file import ErrorFile
 from overtone.observers.files.json_lines import JsonLines
 from overtone.observers.files.params import Params
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.observers.helper_processes import fail_with, hurry_with
+from overtone.observers.helper_processes import end_well, fail_with, hurry_with
 from overtone.space import decode_config
 from overtone.store.folder_mark import FolderMark
 
@@ -59,7 +59,7 @@ def main(folder: str, parent: int, inode: int) -> None:
 
     try:
         write_files(FolderMark(folder, inode), stop, sleep)
-        os._exit(0)  # the run waits for this process, which has nothing to tidy up
+        end_well()
     except Exception as error:
         fail_with(error)
 

@@ -18,7 +18,7 @@ from overtone.core.utf8 import encodable
 from overtone.journal.text import loads
 from overtone.observers.file_output import append
 from overtone.observers.flatten import flatten
-from overtone.observers.helper_processes import fail_with, hurry_with
+from overtone.observers.helper_processes import end_well, fail_with, hurry_with
 from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
@@ -49,7 +49,7 @@ def main(folder: str, parent: int, inode: int) -> None:
             for kind, trial, wall, text in batch:
                 files.on_message(kind, trial, wall, text)
         files.close()
-        os._exit(0)  # the run waits for this process, which has nothing to tidy up
+        end_well()
     except Exception as error:
         fail_with(error)
 

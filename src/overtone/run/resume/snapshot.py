@@ -8,7 +8,6 @@ damaged or missing, the journal is replayed from its beginning, which leads to t
 from __future__ import annotations
 
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ from overtone.core.protocols import Observer, Searcher
 from overtone.journal.checksum import checksum_of
 from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
-from overtone.regular_files import read_regular
+from overtone.regular_files import read_regular, replace_file
 from overtone.run.header.journal_setup import header_parts
 from overtone.run.resume.state_codec import NotData, NotTheSame, frozen, thaw
 from overtone.run.stderr import warn
@@ -214,13 +213,7 @@ def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
 
     body = json.dumps(state, separators=(",", ":"), allow_nan=False).encode()
     first = json.dumps({**head, "body": crc32(body)}).encode()
-    new = path.with_name(f"{path.name}.new")
-    try:
-        new.write_bytes(b"%b\n%b\n" % (first, body))
-        os.replace(new, path)
-    except OSError:
-        new.unlink(missing_ok=True)  # where the disk is full, it would be in the way
-        raise
+    replace_file(path, b"%b\n%b\n" % (first, body))
 
 
 def _code(modules: Iterable[str]) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import errno
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from overtone import standard_streams
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.protocols import Store
@@ -156,9 +156,8 @@ class Keeper:
 
     def say(self, text: str) -> None:
         """Tell the user a line about this trial."""
-        with suppress(OSError), without_patience():  # a file on a full disk
-            sys.stderr.write(f"overtone: trial {self._trial_id}: {text}\n")
-            sys.stderr.flush()
+        with without_patience():  # a file on a full disk
+            standard_streams.say(f"trial {self._trial_id}: {text}")
 
     def _put(
         self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any], is_automatic: bool

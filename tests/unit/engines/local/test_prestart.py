@@ -1,7 +1,9 @@
 """The server that begins before its engine."""
 
 import os
+import signal
 import sys
+from pathlib import Path
 
 import psutil
 import pytest
@@ -25,6 +27,23 @@ def test_the_one_that_began_is_taken():
         assert server.line is waiting.line
         assert prestart._waiting == []
         assert server.end(4.0)
+
+
+@pytest.fixture
+def no_children_reaped():
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGCHLD, before)
+
+
+def test_its_signals_are_not_those_that_the_driver_ignores(no_children_reaped):
+    with prestart.ahead(None):
+        (waiting,) = prestart._waiting
+        server = WarmServer()
+        status = Path(f"/proc/{waiting.pid}/status").read_text()
+        ignored = next(line for line in status.splitlines() if line.startswith("SigIgn"))
+        assert not int(ignored.split()[1], 16) & 1 << (signal.SIGCHLD - 1)
+        server.end(4.0)
 
 
 def test_one_that_nobody_took_is_ended():
