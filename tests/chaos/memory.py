@@ -102,7 +102,7 @@ time.sleep({ROUND_WITHIN_S})
 def train(config: dict[str, Any]) -> None:
     from overtone import tune
 
-    held = [bytearray(b"1" * config["holds"])]
+    held = [b"1" * config["holds"]]  # a bytearray of it would take twice as much at first
     pids = [Path(config["folder"], str(i)) for i in range(4)]
     new = Path(config["folder"], f"new-{os.getpid()}")
     new.write_text(str(os.getpid()))
@@ -117,7 +117,7 @@ def train(config: dict[str, Any]) -> None:
         tune.report({"n": n})
         time.sleep(0.02)
         if config["grows"] == "itself" and n <= LIMIT * 50 // GROWTH:
-            held.append(bytearray(b"1" * (GROWTH // 50)))
+            held.append(b"1" * (GROWTH // 50))
     for _ in range(5):
         n += 1
         tune.report({"n": n})

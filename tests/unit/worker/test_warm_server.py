@@ -254,3 +254,14 @@ def test_a_paused_trial_still_holds_its_memory(world: World, served: Server, gua
     world.requests.append(REQUEST.pack(UNWATCH, 1, 11, 0))
     served._on_request()
     assert guard.ended == []
+
+
+def test_a_sigterm_is_told_before_the_exit_that_followed_it(
+    served: Server, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board is read again at an exit: both may come after the server was woken for something else."""
+    written = [101]
+    monkeypatch.setattr(served._board, "read", lambda: [written.pop()] if written else [])
+    world.dead[101] = 143 << 8
+    served._reap()
+    assert world.said == [("noticed", 1), ("exited", 1, 143 << 8)]

@@ -314,6 +314,7 @@ class Server:
                 break
             if not pid:
                 break
+            self._read_board()  # a SIGTERM that ended it has been written there
             number = self._numbers.pop(pid, None)
             if number is not None:
                 del self._pids[number]
