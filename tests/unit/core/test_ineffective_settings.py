@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +231,11 @@ def test_members_that_fail_have_not_had_their_chance() -> None:
 
 
 def never_saves(config: Any) -> None:
+    """Report eight times, each time once `n_abreast` trials have come as far."""
     for t in range(1, 9):
+        Path(config["folder"], f"{config['lr']}-{t}").touch()
+        while len(list(Path(config["folder"]).glob(f"*-{t}"))) < config["n_abreast"]:
+            time.sleep(0.005)
         tune.report({"score": config["lr"] * t})
 
 
@@ -240,8 +245,11 @@ def never_saves(config: Any) -> None:
 def test_a_trainable_that_never_saves_is_told_of_on(
     engine: str, synch: bool, cpus: int, tmp_path: Path
 ) -> None:
+    (tmp_path / "places").mkdir()
+    n_abreast = cpus if engine == "local" else 1  # a trial that was alone to its end would need no checkpoint
+    space = {"lr": tune.grid_search([1, 2, 3]), "folder": str(tmp_path / "places"), "n_abreast": n_abreast}
     found = tune.run(
-        never_saves, config={"lr": tune.grid_search([1, 2, 3])}, scheduler=pbt(synch=synch), storage_path=tmp_path,
+        never_saves, config=space, scheduler=pbt(synch=synch), storage_path=tmp_path / "results",
         engine=Inline(cpus=cpus) if engine == "inline" else Local(cpus=cpus), verbose=0,
     )  # fmt: skip
     records = Reader(Path(found.experiment_path) / "journal.jsonl")
