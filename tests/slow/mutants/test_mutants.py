@@ -25,7 +25,7 @@ EVENTS = "unit/core/test_controller.py unit/core/test_controller_messages.py"
 RULINGS = "unit/core/test_controller_rulings.py unit/core/test_controller_parking.py unit/core/test_controller_review.py"
 ENDINGS = "unit/core/test_controller_endings.py"
 TURNS = "unit/core/test_controller_turns.py"
-LEDGER = "unit/core/test_ledger.py unit/core/test_fit.py"
+LEDGER = "unit/core/test_ledger.py unit/core/test_placement.py"
 
 MACHINE = "unit/core/test_controller_machine.py"
 
@@ -106,24 +106,24 @@ MUTANTS = [
     mutant("queue.py", "-trial.priority, trial.index", "trial.priority, trial.index", "unit/core/test_queue.py"),
     mutant("queue.py", "            if trial_id != owner:\n                yield", "            yield",
            "unit/core/test_queue.py"),
-    mutant("supply.py", "insort(self._again, index)", "pass", "unit/core/test_supply.py"),
-    mutant("supply.py", "self._is_dry = False\n        self._n_doubtful = self.outstanding\n\n",
-           "self._is_dry = False\n        self._n_doubtful = 0\n\n", "unit/core/test_supply.py"),
-    mutant("supply.py", "self._n_doubtful = self.outstanding\n        return list", "return list",
-           "unit/core/test_supply.py"),
-    mutant("supply.py", "wanted = max(self._lookahead - pending, room) - self.outstanding",
-           "wanted = max(self._lookahead - pending, room)", "unit/core/test_supply.py"),
+    mutant("suggestion_quota.py", "insort(self._again, index)", "pass", "unit/core/test_suggestion_quota.py"),
+    mutant("suggestion_quota.py", "self._is_dry = False\n        self._n_doubtful = self.outstanding\n\n",
+           "self._is_dry = False\n        self._n_doubtful = 0\n\n", "unit/core/test_suggestion_quota.py"),
+    mutant("suggestion_quota.py", "self._n_doubtful = self.outstanding\n        return list", "return list",
+           "unit/core/test_suggestion_quota.py"),
+    mutant("suggestion_quota.py", "wanted = max(self._lookahead - pending, room) - self.outstanding",
+           "wanted = max(self._lookahead - pending, room)", "unit/core/test_suggestion_quota.py"),
     mutant("fairness.py", ">= sorted", "> sorted", "unit/core/test_fairness.py"),
     mutant("fairness.py", "time >= self._none_before and ", "", "unit/core/test_fairness.py"),
     mutant("fairness.py", "self._reserved[0] != owner:", "self._reserved[0] == owner:", "unit/core/test_fairness.py"),
     # books
-    mutant("fit.py", "if self.free.get(name, 0) < units:", "if self.free.get(name, 0) <= units:", LEDGER),
-    mutant("fit.py", "if free == UNIT]", "if free > 0]", LEDGER),
-    mutant("fit.py", "return [(min(room)[1], units)]", "return [(max(room)[1], units)]", LEDGER),
-    mutant("fit.py", "            node.give(demand, gpus)\n", "", LEDGER),
-    mutant("fit.py", "            if are_alike:\n", "            if depth:\n", LEDGER),
-    mutant("fit.py", "            if self._left < 0:\n                return False\n", "", LEDGER),
-    mutant("fit.py", "if self._is_strict and node.name in taken:", "if False:", LEDGER),
+    mutant("placement.py", "if self.free.get(name, 0) < units:", "if self.free.get(name, 0) <= units:", LEDGER),
+    mutant("placement.py", "if free == UNIT]", "if free > 0]", LEDGER),
+    mutant("placement.py", "return [(min(room)[1], units)]", "return [(max(room)[1], units)]", LEDGER),
+    mutant("placement.py", "            node.give(demand, gpus)\n", "", LEDGER),
+    mutant("placement.py", "            if are_alike:\n", "            if depth:\n", LEDGER),
+    mutant("placement.py", "            if self._left < 0:\n                return False\n", "", LEDGER),
+    mutant("placement.py", "if self._is_strict and node.name in taken:", "if False:", LEDGER),
     mutant("ledger.py", "        if mine:\n            self._reserved = None\n", "", LEDGER),
     mutant("ledger.py", "                self._nodes[node].give(demand, gpus)\n        self._fitting.clear()",
            "                self._nodes[node].give(demand, gpus)", LEDGER),
