@@ -3,7 +3,7 @@
 A trial runs inside `poll`. When the trial reports, the engine passes its events to the pump that
 `run` attached. The pump handles the events and submits the commands before it returns; one of
 the commands is the answer to the trial. A crash of the trial (`os._exit`, a signal, a segmentation
-fault) ends the whole program, and the engine waits for a trial that ignores its Halt.
+fault) ends the whole program. The engine waits for a trial that ignores its Halt.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Inline(Engine):
         self._events.append(event(message, self.now(), NODE))
 
     def wait_for_news(self) -> None:
-        """Wait until a Wake is due or somebody calls `wake`."""
+        """Wait until a Wake is due or `wake` is called."""
         if not self._is_due():
             self._wait(None)
         self._flag.clear()

@@ -46,8 +46,8 @@ def head_address() -> str:
 def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = None) -> None:
     """Connect this process to a cluster as a driver.
 
-    Uses the current connection if there is one, otherwise the cluster at `address` or RAY_ADDRESS,
-    otherwise a cluster that Ray finds or starts on this machine.
+    Uses the current connection if there is one, otherwise the cluster at `address` or RAY_ADDRESS.
+    Without either, Ray finds or starts a cluster on this machine.
 
     Args:
         address: Address of the cluster; by default that of RAY_ADDRESS.

@@ -116,7 +116,7 @@ class Leases:
                 self._do(lambda: remove_group(lease.group))
 
     def drop_idle(self, before: float) -> bool:
-        """Return idle leases that were given back before this time to Ray; tell whether there were any."""
+        """Drop idle leases that were put back before this time; return whether there were any."""
         old = [one for one in self._idle if one.idle_since < before]
         for lease in old:
             self.drop(lease)

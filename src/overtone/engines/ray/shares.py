@@ -5,11 +5,11 @@ The rules, in this order:
 1. Runs of higher priority are served first.
 2. Among runs of equal priority the next trial is due to the run with the smallest dominant share:
    the largest of its shares of any resource (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011).
-3. Among equal shares it is due to a run that never held anything, then to the run that has had fewer
-   turns, then to the run that already holds the resources, then to the run that began first.
-4. A run starts no trial with resources that are due to another run. While another run waits, it returns
-   the resources of a trial that ends, if it holds more than is due to it, has a lower priority, or the
-   other run holds nothing at all. Running trials are not stopped.
+3. Ties go to a run that never held anything, then to the run with fewer turns, then to the run that
+   already holds the resources, then to the run that began first.
+4. A run starts no trial with resources that are due to another run. While another run waits, a run
+   returns the resources of each trial that ends in three cases: it holds more than is due to it, it has
+   a lower priority, or the other run holds nothing. Running trials are not stopped.
 5. For a waiting trial, the nodes where the fewest trials must end before it fits are kept free. Other
    nodes stay in use.
 """

@@ -33,8 +33,8 @@ MOST_EMPTY_POLLS = 1000
 class Simulated(Trials, Engine):
     """Runs curves, and ordinary trainables, in virtual time.
 
-    A trial that reports more than 1,000,000 results ends the run with an error, unless `stop`,
-    a scheduler's `max_t` or a time limit may end the trial.
+    If a trial reports more than 1,000,000 results, the run ends with an error. This does not apply
+    if `stop`, a scheduler's `max_t` or a time limit may end the trial.
 
     Args:
         workers: Number of CPUs of the only machine, and so of one-CPU trials at once; by default 4.
@@ -44,7 +44,7 @@ class Simulated(Trials, Engine):
         world: Simulated machines, failures and delays; by default one machine and no failures.
 
     Attributes:
-        world: As given.
+        world: The simulated world.
         is_elastic: Whether machines come and go.
 
     Raises:

@@ -44,7 +44,7 @@ class Trials:
         fleet: The machines.
 
     Attributes:
-        world: As given.
+        world: The simulated world.
     """
 
     def __init__(self, seconds: float, world: World, fleet: Fleet) -> None:
