@@ -1,1 +1,1 @@
-"""Where trials run: each engine turns commands into processes, calls or simulated time."""
+"""Engines, which run trials: as processes, as calls in this process, or in simulated time."""

@@ -1,4 +1,4 @@
-"""Which engine runs an experiment that names none."""
+"""The choice of the engine for an experiment without an `engine` argument."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 def is_local(asked: Any) -> bool:
-    """Whether a run with this `engine` argument takes the local engine, by its name or by default."""
+    """Return whether a run with this `engine` argument takes the local engine, by name or by default."""
     return asked == "local" or (asked is None and not why_ray())
 
 
 def why_ray() -> str:
-    """Why an experiment that names no engine runs on Ray; "" where it does not."""
+    """Return why an experiment without an `engine` argument runs on Ray; "" if it does not."""
     ray: Any = sys.modules.get("ray")
     if getattr(ray, "__name__", "") == "ray" and getattr(ray, "is_initialized", lambda: False)():
         return "Ray is initialised in this process"

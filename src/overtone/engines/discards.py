@@ -1,4 +1,4 @@
-"""Deletes checkpoints beside the loop, which must not wait for a disk."""
+"""Deletes checkpoints in a thread, since the engine's loop must not wait for a disk."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Discards:
     """A thread that deletes from a store, started with the first deletion.
 
     Args:
-        store: Where the checkpoints are; None to have nothing to delete.
-        wake: Called when `done` has something new.
+        store: The store of the checkpoints; None if nothing is to be deleted.
+        wake: Called when `done` has a new URI.
     """
 
     def __init__(self, store: Store | None, wake: Callable[[], None]) -> None:
@@ -28,20 +28,20 @@ class Discards:
         self._thread: threading.Thread | None = None
 
     def put(self, uri: str) -> None:
-        """Delete this checkpoint soon."""
+        """Queue this checkpoint for deletion."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._delete_all, name="overtone-discards", daemon=True)
             self._thread.start()
         self._waiting.put(uri)
 
     def done(self) -> list[str]:
-        """What was deleted since the last call."""
+        """Return the URIs that were handled since the last call, also after a failed deletion."""
         if not self._done:
             return []
         return [self._done.popleft() for _ in range(len(self._done))]
 
     def close(self, patience_s: float) -> None:
-        """Wait, for so long, until all is deleted."""
+        """Wait until all queued checkpoints are deleted, at most `patience_s` seconds."""
         if self._thread is not None:
             self._waiting.put(None)
             self._thread.join(patience_s)
@@ -52,9 +52,9 @@ class Discards:
                 if self._store is not None:
                     self._store.delete(uri)
             except FolderGoneError:
-                pass  # the checkpoint went with the folder, which ends the run
+                pass  # the checkpoint is gone with the folder, which ends the run
             except Exception as error:
-                # the run goes on with a folder too many
+                # the run continues, with a folder left over
                 say(f"the checkpoint {uri} could not be deleted: {error}")
             self._done.append(uri)
             self._wake()

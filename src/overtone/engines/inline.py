@@ -1,10 +1,9 @@
 """Trials as plain calls in this process, one after the other: `pdb` and `print` just work.
 
-A trial runs inside `poll`. When it reports, the engine hands its events to the pump that
-`run` attached, which has them handled and submits the commands before it returns; that is
-how the trial gets its answer. Nothing outlives a crash of the trial here: `os._exit`, a
-signal or a segmentation fault end the whole program, and a trial that ignores its Halt is
-waited for.
+A trial runs inside `poll`. When the trial reports, the engine passes its events to the pump that
+`run` attached. The pump handles the events and submits the commands before it returns; one of
+the commands is the answer to the trial. A crash of the trial (`os._exit`, a signal, a segmentation
+fault) ends the whole program. The engine waits for a trial that ignores its Halt.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from overtone.worker.protocol import NOTHING, Nothing, Order, event
 NODE = "local"
 PUMP_EVERY_S = 0.05
 YOUNG_S = 0.005
-"""A trial that has run no longer is done again as soon as it was done: its results can wait for its end."""
+"""Time in seconds before a running trial's results are first passed on; a short trial ends sooner."""
 
 _PLAIN = frozenset({float, int, str, bool, type(None)})
 
 Pump = Callable[[Sequence[m.Event]], None]
-"""Handles events, and submits the commands that follow, before it returns."""
+"""Function that handles events and submits the resulting commands before it returns."""
 
 
 class Inline(Engine):
     """Runs trials in this process.
 
     Args:
-        cpus: How many CPUs there are to place trials on; by default those of this machine.
-            Trials run one after the other, whatever the number.
-        gpus: How many GPUs.
-        resources: Further resources by name.
+        cpus: Number of CPUs for placing trials; by default the CPUs of this machine. Trials run
+            one after the other with any number.
+        gpus: Number of GPUs.
+        resources: Amounts of other resources, by name.
     """
 
     max_concurrent = 1
@@ -69,7 +68,7 @@ class Inline(Engine):
         self._flag = Flag()
 
     def attach(self, pump: Pump) -> None:
-        """Let a trial that waits in report() have its events handled."""
+        """Set the pump that handles the events of a trial that waits in report()."""
         self._pump = pump
 
     def open(self, job: Job) -> None:
@@ -135,7 +134,7 @@ class Inline(Engine):
             with _output_to_files(self._job, start.trial_id):
                 run_trial(self._line, self._job, start, passing=(KeyboardInterrupt, BdbQuit))
         except (KeyboardInterrupt, BdbQuit) as stop:
-            # a person means the whole program; the trial has unwound, and run says what follows
+            # Ctrl-C means the whole program; the trial has unwound, and `run` handles the rest
             self._events.append(m.Ended(self.now(), start.trial_id, start.attempt, "halted"))
             raise KeyboardInterrupt from stop
         finally:
@@ -145,31 +144,31 @@ class Inline(Engine):
             raise failure
 
     def pump(self) -> None:
-        """Have what happened so far handled; the orders that follow are in the line then."""
+        """Pass all events to the pump, which puts the resulting orders into the line."""
         assert self._pump is not None
         try:
             self._pump(self._take())
         except BaseException as failure:
-            # not the trial's fault: it must not see it, nor be able to catch it
+            # not the trial's fault: the trial must not see or catch this exception
             self._failure = failure
             self.close()
 
     def note(self, message: Message) -> None:
-        """A trial says something."""
+        """Add the event of a trial's message."""
         if message[0] == "no_room":
             print(f"overtone: trial {message[1]}: {message[3]}", file=sys.__stderr__, flush=True)
             return
         self._events.append(event(message, self.now(), NODE))
 
     def wait_for_news(self) -> None:
-        """Wait until a Wake is due or somebody calls `wake`."""
+        """Wait until a Wake is due or `wake` is called."""
         if not self._is_due():
             self._wait(None)
         self._flag.clear()
 
     def _hand_over(self, order: m.Proceed | m.Halt) -> None:
         if isinstance(order, m.Halt):
-            # this process cannot be left waiting in report(): the trial redoes its work instead
+            # this process cannot stay parked in report(): the trial redoes its work instead
             order = replace(order, park=False)
             for start in self._starts:
                 if start.trial_id == order.trial_id and start.attempt == order.attempt:
@@ -224,20 +223,20 @@ class _Line:
                 self._engine.wait_for_news()
                 self._engine.pump()
         elif not self.orders and time.monotonic() >= self._pump_at:
-            # a trial that runs ahead is not asked for long, and its results should be seen
+            # a trial that runs ahead needs no answer for long, but its results must be passed on
             self._pump_at = time.monotonic() + PUMP_EVERY_S
             self._engine.pump()
         return self.orders.popleft() if self.orders else NOTHING
 
 
 def _own(config: Config) -> Config:
-    """A copy that the trial may change as it likes."""
+    """Return a copy of the config that the trial may modify."""
     if all(type(value) in _PLAIN for value in config.values()):
         return dict(config)
     try:
         return copy.deepcopy(config)
     except Exception:
-        return dict(config)  # something in it cannot be copied; then it is shared
+        return dict(config)  # a value cannot be copied: share the values
 
 
 def _memory_bytes() -> int:
@@ -249,7 +248,7 @@ def _memory_bytes() -> int:
 
 @contextmanager
 def _output_to_files(job: Job, trial_id: str) -> Iterator[None]:
-    """Send what the block prints to the trial's files, where the job says so."""
+    """Redirect the output of the block to the trial's files if `job.log_to_file` is set."""
     if job.log_to_file is None:
         yield
         return

@@ -24,7 +24,7 @@ class MayClose:
         self._loop = loop
 
     def __enter__(self) -> None:
-        """Nothing is held."""
+        """Do nothing on entry."""
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
         is_of_closing = kind is not None and issubclass(kind, (OSError, ValueError, KeyError))
@@ -35,7 +35,7 @@ class Loop:
     """A selector whose keys' data are callables of the event mask, with timers.
 
     Attributes:
-        selector: Where others register what they wait for.
+        selector: The selector for the descriptors of other modules.
         is_woken: Whether `wake` was called since this was last set to False.
         is_closed: Whether `close` was called; a wait then returns at once.
     """
@@ -54,11 +54,11 @@ class Loop:
         self.selector.register(self._wake_read, selectors.EVENT_READ, self._on_wake)
 
     def now(self) -> float:
-        """Seconds since `restart_clock`, in whole microseconds, of which records have a short text."""
+        """Return the seconds since `restart_clock`, in whole microseconds to keep records short."""
         return int((time.monotonic() - self._opened_at) * 1e6) / 1e6
 
     def restart_clock(self, from_s: float) -> None:
-        """Begin to count `now` from `from_s`."""
+        """Restart the clock at `from_s` seconds."""
         self._opened_at = time.monotonic() - from_s
 
     def at(self, time: float, call: Callable[[], None]) -> None:
@@ -67,16 +67,16 @@ class Loop:
         heapq.heappush(self._timers, (time, self._timers_made, call))
 
     def wake(self) -> None:
-        """Let a wait return; callable from any thread and from a signal."""
+        """Make a wait return; callable from any thread and from a signal handler."""
         try:
             os.write(self._wake_write, b"\0")
         except OSError:
-            pass  # so many wakes wait already that the pipe is full, or the loop is closed
+            pass  # the pipe is full of earlier wakes, or the loop is closed
 
     def poll(self, timeout_s: float | None, events: list[_E], gather: Callable[[], None]) -> list[_E]:
-        """What an engine's `poll` returns: all of `events`, which is empty afterwards.
+        """Return all of `events`, as an engine's `poll` does, and empty the list.
 
-        Waits until there are any, `wake` was called, the loop is closed or `timeout_s` has passed.
+        Waits until there are events, `wake` was called, the loop is closed or `timeout_s` has passed.
 
         Args:
             gather: Called after each wait; it may add events.
@@ -93,11 +93,11 @@ class Loop:
         return found
 
     def may_close(self) -> MayClose:
-        """A block under whose feet a signal may close descriptors: it then ends, without an error."""
+        """Return a context that ends without an error if a signal closes the loop inside it."""
         return self._may_close
 
     def wait(self, until: float | None) -> None:
-        """Wait until something happens, at most until this time, and make its calls."""
+        """Wait for descriptors or timers, at most until this time, and call their callables."""
         with self.may_close():
             self._wait(until)
 
@@ -116,7 +116,7 @@ class Loop:
         self.is_woken = True
 
     def close(self) -> None:
-        """Close what the loop itself has opened; once."""
+        """Close the selector and the pipe of the loop; call it only once."""
         self.selector.close()
         os.close(self._wake_read)
         os.close(self._wake_write)

@@ -1,4 +1,4 @@
-"""What a trial may say of itself: its messages are read well, and may still be about something else."""
+"""Checks that well-formed messages of a trial are about this trial and in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OWN = (
     "time_this_iter_s", "time_total_s", "time_since_restore", "timesteps_total", "timestamp",
     "iterations_since_restore", "date", "done", "training_iteration",
 )  # fmt: skip
-"""What the session adds to each result, and readers rely on."""
+"""Fields that the session adds to each result and that readers rely on."""
 
 _OWN_NAMES = ", ".join(_OWN)
 _own_of = itemgetter(*_OWN)
@@ -24,7 +24,7 @@ def check(message: Message, start: Start) -> None:
     """Refuse a message that is not about the trial of `start`, or not about its checkpoints.
 
     Raises:
-        MessageError: It speaks for another trial, or of a checkpoint that is not the trial's.
+        MessageError: The message names another trial, or a checkpoint of another trial.
     """
     kind = message[0]
     if kind == WRONG:
@@ -44,7 +44,7 @@ def check(message: Message, start: Start) -> None:
 
 
 class ResultCheck:
-    """Follows the results of one attempt: each has what its session adds, and the next number."""
+    """Checks the results of one attempt: each has the session's fields, and the next number."""
 
     __slots__ = ("_t",)
 
@@ -52,11 +52,11 @@ class ResultCheck:
         self._t = 0
 
     def take(self, event: Event) -> None:
-        """Take the next event of the attempt.
+        """Check the next event of the attempt.
 
         Raises:
-            MessageError: A field of the session's own is missing, or is not as a session writes it; or
-                a number is not the next one.
+            MessageError: A field of the session is missing or has another type than the session writes,
+                or a result is not the next one.
         """
         if type(event) is Reported:
             if not _is_own(event.metrics, event.t):
@@ -74,7 +74,7 @@ class ResultCheck:
 
 
 def _is_own(metrics: Metrics, t: int) -> bool:
-    """Return whether the fields of the session are as it writes them for result `t`."""
+    """Return whether the session's fields are present and valid for result `t`."""
     try:
         this, total, since, steps, timestamp, n_here, date, done, iteration = _own_of(metrics)
     except KeyError:

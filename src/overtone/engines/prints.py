@@ -1,4 +1,4 @@
-"""What trials print, written where this process prints."""
+"""Writes the output of trials to this process's stdout and stderr."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from overtone.standard_streams import show
 
 
 def write_output(trial_id: str, stream: str, text: str) -> None:
-    """Write what a trial printed to this process's stdout or stderr, if it can be written to."""
+    """Write a trial's output to this process's stdout or stderr, if the stream is writable."""
     show(text, stream)

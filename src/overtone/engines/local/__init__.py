@@ -1,4 +1,4 @@
-"""The engine for one machine: each trial is an operating system process of its own."""
+"""The engine for one machine: each trial runs in a separate operating system process."""
 
 from overtone.engines.local.engine import Local
 

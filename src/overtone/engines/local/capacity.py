@@ -1,4 +1,4 @@
-"""What this machine has for trials: CPUs and memory, as far as this process may use them."""
+"""Resources of this machine for trials: the CPUs, GPUs and memory that this process may use."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _MOST_SHAPES = 1024
 
 
 class Capacity:
-    """What trials may use of this machine: as declared, or else as found.
+    """Resources that trials may use on this machine: as declared, otherwise as detected.
 
     Raises:
-        ResourceError: An amount is not one.
+        ResourceError: An amount is invalid.
     """
 
     def __init__(
@@ -45,13 +45,13 @@ class Capacity:
 
     @cached_property
     def gpu_ids(self) -> tuple[str, ...]:
-        """What CUDA_VISIBLE_DEVICES calls each GPU; looked for when it is first asked for."""
+        """The id of each GPU in CUDA_VISIBLE_DEVICES; GPUs are detected at the first access."""
         if self._declared_gpus is None:
             return gpu_ids.detect()
         return gpu_ids.declared_ids(int(self._declared_gpus))
 
     def shape(self, start: Start) -> Shape:
-        """Return what the process of a trial is set up for: the same where demand and placement are."""
+        """Return the setup of a trial's process: equal for equal resources, placement and devices."""
         key = start.resources, start.placement, start.devices
         shape = self._shapes.get(key)
         if shape is None:
@@ -62,7 +62,7 @@ class Capacity:
         return shape
 
     def amounts(self) -> dict[str, float]:
-        """By the names that bundles use."""
+        """Return the amount of each resource, by the names that bundles use."""
         found = {"cpu": self._cpus, "gpu": float(len(self.gpu_ids)), "memory": self._memory}
         return found | self._custom
 
@@ -81,7 +81,7 @@ def _count(amount: float, name: str) -> str:
 
 
 def count_cpus(cgroups: Path = ROOT) -> int:
-    """CPUs that this process may run on: its affinity, and its control group's quota."""
+    """Return the number of CPUs that affinity and the control group's quota allow this process."""
     try:
         count = len(os.sched_getaffinity(0))
     except AttributeError:
@@ -97,7 +97,7 @@ def count_cpus(cgroups: Path = ROOT) -> int:
 
 
 def memory_bytes(cgroups: Path = ROOT) -> int:
-    """Physical memory, or the limit of this process's control group where that is lower."""
+    """Return the physical memory, or the limit of this process's control group if it is lower."""
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for group in own_groups("memory", cgroups):
         for name in ("memory.max", "memory.limit_in_bytes"):

@@ -1,4 +1,4 @@
-"""`Local`: runs each trial in a process of its own, from one single-threaded loop."""
+"""`Local`: runs each trial in a separate process, from one single-threaded loop."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ StartMethod = Literal["warm", "spawn"]
 
 
 class Local(Engine):
-    """Runs trials on this machine, each in an operating system process of its own.
+    """Runs trials on this machine, each in a separate operating system process.
 
-    Processes are forked from a server that has imported the trainable's modules already
-    ("warm"), or started anew ("spawn"). What a trial prints comes out with its name in front.
+    Processes are forked from a server that has already imported the trainable's modules
+    ("warm"), or start as new Python processes ("spawn"). A trial's output has its name in front.
 
     Args:
         cpus: CPUs for trials; by default all that this process may use.
-        gpus: GPUs for trials; by default those that pynvml finds and CUDA_VISIBLE_DEVICES shows.
+        gpus: GPUs for trials; by default the GPUs that pynvml finds and CUDA_VISIBLE_DEVICES shows.
         memory: Memory for trials, such as "16GB"; by default all.
         resources: Amounts of other resources, by name.
         start_method: "warm" or "spawn"; by default "warm" on Linux and "spawn" elsewhere.
-        grace_s: From a Halt to SIGTERM; by default the Job's.
-        max_processes: At most so many processes at once; by default what the limit of open
-            files allows.
+        grace_s: Seconds from a Halt to SIGTERM; by default the Job's.
+        max_processes: Maximum number of processes at once; by default as many as the limit of
+            open files allows.
 
     Attributes:
         on_output: Called with (trial_id, "stdout" or "stderr", text): whole lines, each with the
             trial's name and pid in front and a newline at the end. By default they are
-            written to `sys.stdout` and `sys.stderr`. Lines of the engine's own have no trial_id.
+            written to `sys.stdout` and `sys.stderr`. Lines of the engine itself have no trial_id.
 
     Raises:
-        ResourceError: An amount is not one.
+        ResourceError: An amount is invalid.
     """
 
     isolates = True
@@ -108,7 +108,7 @@ class Local(Engine):
     # --- the Engine ------------------------------------------------------------------
 
     def open(self, job: Job) -> None:
-        """Start the server, which gets ready while the driver goes on.
+        """Start the server, which prepares itself while the driver continues.
 
         Raises:
             TrainableError: The Job cannot be sent to another process.
@@ -118,7 +118,7 @@ class Local(Engine):
         if self._is_open:
             raise OvertoneError("this Local engine has run an experiment already: make another, Local(...)")
         self._discards = Discards(job.store, self.wake)
-        server = WarmServer()  # first, so that it gets ready while the Job is being pickled
+        server = WarmServer()  # first: it prepares itself while the Job is pickled
         try:
             payload = self._payload(job)
         except BaseException:
@@ -143,7 +143,7 @@ class Local(Engine):
         self._events.append(CapacityChanged(self.now(), {NODE: self._capacity.amounts()}))
 
     def _payload(self, job: Job) -> int:
-        """A descriptor of what the server is handed."""
+        """Return the descriptor of the payload for the server."""
         return write_payload(job, self._capacity.gpu_ids, self._is_warm)
 
     def now(self) -> float:
@@ -279,7 +279,7 @@ class Local(Engine):
                 self._end(start, "halted")
                 return
 
-    # --- what processes say ------------------------------------------------------------
+    # --- messages of processes ---------------------------------------------------------
 
     def _on_messages(self, process: TrialProcess, messages: list[Message]) -> None:
         now = self.now()
@@ -294,7 +294,7 @@ class Local(Engine):
                 return
             process.has_spoken = True
             if kind == "save_failed":
-                self._patience.stop(process)  # it waits to be told, parked
+                self._patience.stop(process)  # the trial is parked until its next order
                 process.is_parked = True
                 self._crew.watch(process, False)
             if event is not None:
@@ -307,7 +307,7 @@ class Local(Engine):
                 self._on_left_threads(process, message)
 
     def _on_nonsense(self, process: TrialProcess, error: str) -> None:
-        """Kill a process that says what no trial says; the trial in it has failed."""
+        """Kill a process that sent an invalid message; its trial has failed."""
         start = process.start
         if start is not None and process.ended is None:
             text = f"its process was killed, since it sent what no trial sends: {error}"
@@ -322,7 +322,7 @@ class Local(Engine):
     def _on_ended(self, process: TrialProcess, message: Message, now: float) -> None:
         process.ended = message
         if not self._job.reuse or process.leaves_threads:
-            # its end is told when it is gone, with what it leaves behind
+            # the Ended event follows when the process and its descendants are gone
             self._patience.start(process)
             return
         self._patience.forget(process)
@@ -333,7 +333,7 @@ class Local(Engine):
         self._start_what_fits()
 
     def _on_left_threads(self, process: TrialProcess, message: Message) -> None:
-        """A process ends with its trial, although processes are reused."""
+        """End a process with its trial, although processes are reused."""
         process.leaves_threads = True
         if not self._has_told_of_threads:
             self._has_told_of_threads = True
@@ -344,13 +344,13 @@ class Local(Engine):
             self.on_output("", "stderr", text)
 
     def _forget(self, process: TrialProcess, now: float) -> None:
-        """Tell the end of the trial in a process as the process told it."""
+        """Add the Ended event of the trial in a process, as the process reported it."""
         assert process.start is not None
         assert process.ended is not None
         del self._running[process.start.trial_id]
         ended = event_of(process.ended, now, NODE)
         if process.is_noticed and isinstance(ended, Ended) and ended.cause == "raised":
-            ended = replace(ended, cause="lost")  # a handler of the user's own ended it
+            ended = replace(ended, cause="lost")  # the user's own signal handler ended it
         self._events.append(ended)
 
     def _on_notice(self, process: TrialProcess) -> None:
@@ -360,11 +360,11 @@ class Local(Engine):
         self._patience.start(process)
         process.is_noticed = True
         if process.ended is not None:
-            return  # by a handler of the user's own: it was heard of first
+            return  # the user's own signal handler ended it, and that message came first
         self._events.append(Noticed(self.now(), start.trial_id, start.attempt, self._patience.grace_s))
 
     def _on_largest(self, process: TrialProcess, text: str) -> None:
-        """Of the trials on this machine the one in this process uses the most memory."""
+        """Do nothing; called if the trial in this process uses the most memory on this machine."""
 
     def _on_exit(self, process: TrialProcess, text: str, was_taken: bool) -> None:
         self._patience.forget(process)

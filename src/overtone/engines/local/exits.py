@@ -1,4 +1,4 @@
-"""What is told of a trial whose process is gone, and did not say how the trial ended."""
+"""Accounts of trials whose process is gone and did not report how the trial ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def never_ran(process: TrialProcess, broken: tuple[str, str] | None) -> bool:
     """Return whether a process died while it waited, so that its trial never ran.
 
     Args:
-        broken: Why no process can be made; None if they can.
+        broken: Error and traceback if no process can be made; otherwise None.
     """
     has_waited = process.was_waiting and not process.has_spoken
     return has_waited and not process.excess and broken is None
@@ -23,9 +23,9 @@ def account_of(process: TrialProcess, text: str, was_taken: bool, broken: tuple[
     """Return how the trial in a process ended.
 
     Args:
-        text: How the process ended, for people.
-        was_taken: Whether somebody else took it away.
-        broken: As for `never_ran`: error and traceback.
+        text: Description of how the process ended, for people.
+        was_taken: Whether another program or the system killed the process.
+        broken: Error and traceback if no process can be made; otherwise None.
     """
     if process.excess:
         return (*process.excess, "", False)

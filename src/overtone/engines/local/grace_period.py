@@ -1,4 +1,4 @@
-"""Ends processes that do not end by themselves in time: SIGTERM first, then SIGKILL."""
+"""Ends processes that do not exit in time: SIGTERM first, then SIGKILL."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from overtone.engines.loop import Loop
 from overtone.worker.server import requests
 
 LAST_GRACE_S = 2.0
-"""From SIGTERM to SIGKILL, at most."""
+"""Maximum time from SIGTERM to SIGKILL."""
 
 
 class Patience:
-    """How long each process has left.
+    """Deadlines of processes that were told to end.
 
     Args:
-        loop: Whose timers it uses.
-        grace_s: What a process is given before SIGTERM, and at most between that and SIGKILL.
+        loop: The loop that runs the timers.
+        grace_s: Seconds until SIGTERM, and an upper bound for those from SIGTERM to SIGKILL.
         signal: Called with a process and `requests.TERMINATE` or `requests.KILL`.
     """
 
@@ -29,18 +29,18 @@ class Patience:
         self._armed: float | None = None
 
     def start(self, process: TrialProcess, at_most_s: float | None = None) -> None:
-        """Give a process its grace from now on; a notice that it had before still counts."""
+        """Start the grace period of a process now; after a notice, the running deadline stays."""
         if not (process.is_noticed and process in self._until):
             process.grace_s = self.grace_s if at_most_s is None else min(self.grace_s, at_most_s)
             self._give(process, process.grace_s)
 
     def stop(self, process: TrialProcess) -> None:
-        """Let a process take its time, unless somebody else has told it to end."""
+        """Cancel the deadline of a process, unless the process had a notice."""
         if not process.is_noticed:
             self._until.pop(process, None)
 
     def forget(self, process: TrialProcess) -> None:
-        """A process, or the trial in it, has ended."""
+        """Cancel the deadline of a process that has ended, or whose trial has ended."""
         self._until.pop(process, None)
 
     def _give(self, process: TrialProcess, in_s: float) -> None:
@@ -49,7 +49,7 @@ class Patience:
         self._arm(at)
 
     def _arm(self, at: float) -> None:
-        # one timer for all: most processes end long before theirs would come
+        # one timer for all processes: most end long before their deadline
         if self._armed is None or at < self._armed:
             self._armed = at
             self._loop.at(at, self._check)

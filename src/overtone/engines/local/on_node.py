@@ -1,4 +1,4 @@
-"""`Local` on a node of a cluster: the Job comes pickled, and another process keeps the books."""
+"""`Local` on a node of a cluster: the Job arrives pickled, and the driver tracks the resources."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from overtone.worker.server import requests
 
 
 class LocalOnNodes:
-    """How an engine of many nodes has `Local` run the trials of each."""
+    """Access to `Local` for an engine of many nodes: each node's trials run in one `OnNode`."""
 
     def pack(self, job: Job) -> bytes:
-        """The Job, for any node.
+        """Return the pickled Job, for any node.
 
         Raises:
-            TrainableError: The Job cannot be pickled; it names the variable that is at fault.
+            TrainableError: The Job cannot be pickled; the message names the variable at fault.
         """
         descriptor = write_payload(job, (), is_warm=True)
         try:
@@ -33,10 +33,10 @@ class LocalOnNodes:
             os.close(descriptor)
 
     def open(self, packed: bytes, job: Job) -> OnNode:
-        """An open engine of this node.
+        """Return an open engine of this node.
 
         Args:
-            packed: What `pack` returned.
+            packed: The result of `pack`.
             job: The same Job without the trainable, which is not loaded in this process.
         """
         engine = OnNode(packed)
@@ -45,15 +45,15 @@ class LocalOnNodes:
 
 
 class OnNode(Local):
-    """Runs trials of a pickled Job; it has room for all that are submitted.
+    """Runs trials of a pickled Job; it accepts all trials that are submitted.
 
-    The Start of a trial with accelerators names them.
+    The Start of a trial with accelerators names the accelerators.
 
     Attributes:
-        on_lines: Called with (trial_id, trial's name, pid, "stdout" or "stderr", lines) for what
-            a trial has printed.
-        on_largest: Called with (trial_id, attempt, how much it uses) for the trial that would be ended first
-            if memory ran short.
+        on_lines: Called with (trial_id, trial's name, pid, "stdout" or "stderr", lines) for the
+            output of a trial.
+        on_largest: Called with (trial_id, attempt, memory use as text) for the trial that would be
+            ended first if memory ran short.
     """
 
     def __init__(self, packed: bytes) -> None:
@@ -67,7 +67,7 @@ class OnNode(Local):
         self._loop.selector.register(sock, EVENT_READ, call)
 
     def kill(self, trial_id: str) -> None:
-        """Kill a trial's process with what it started."""
+        """Kill a trial's process and the processes that it started."""
         process = self._running.get(trial_id)
         if process is not None:
             self._crew.signal(process, requests.KILL)
@@ -83,7 +83,7 @@ class OnNode(Local):
         if message[0] != "reported":
             return event_of(message, now, NODE)
         _, trial_id, attempt, t, raw, checkpoint = message
-        # nobody here reads metrics: the driver does, and checks them
+        # metrics are not decoded here: the driver reads and checks them
         return Reported(now, trial_id, attempt, t, {}, checkpoint, raw)
 
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What the driver hands to the server of its trials: the Job, pickled, with its surroundings."""
+"""Payload that the driver sends to the server of trial processes: the pickled Job and its surroundings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from overtone.worker.server.driver_environment import Surroundings, write_header
 
 
 def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
-    """A descriptor of a nameless file with the Job.
+    """Write the Job to a nameless file and return its descriptor.
 
-    Functions and classes of the user's script go by value, and so do those of modules that
-    another process could not import.
+    Functions and classes are pickled by value if they come from the user's script or from
+    modules that another process could not import.
 
     Raises:
-        TrainableError: The Job cannot be pickled; it names the variable that is at fault.
+        TrainableError: The Job cannot be pickled; the message names the variable at fault.
     """
     import cloudpickle
 
@@ -49,7 +49,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
 
 
 def nameless_file() -> IO[bytes]:
-    """A file that goes when it is closed."""
+    """Return an open file that is deleted when it is closed."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("overtone-job"), "w+b")
     import tempfile
@@ -61,9 +61,9 @@ def nameless_file() -> IO[bytes]:
 
 
 def _unimportable_module(trainable: Any) -> ModuleType | None:
-    """The trainable's module, where a new process would not find it by its name, or had better not.
+    """Return the trainable's module if a new process cannot or must not import it by name; else None.
 
-    A module that is still being imported starts this very search: imported again, it would start it again.
+    A module that is still being imported starts this search itself. A second import would start it again.
     """
     inner = unwrap(trainable)
     name = getattr(inner, "__module__", None) or type(inner).__module__
@@ -75,10 +75,10 @@ def _unimportable_module(trainable: Any) -> ModuleType | None:
 
 
 def _can_be_found(module: ModuleType) -> bool:
-    """Whether a new Python with this sys.path would load the same file under that name."""
+    """Return whether a new Python with this sys.path would load the same file under that name."""
     from importlib.machinery import PathFinder
 
-    # editable installs have finders of their own, which a new Python has as well
+    # editable installs add finders, which a new Python has as well
     editable: list[Any] = [
         one for one in sys.meta_path if getattr(one, "__module__", "").startswith("__editable__")
     ]
@@ -113,7 +113,7 @@ def _by_value(module: ModuleType | None) -> Iterator[None]:
 
 
 def _imported_inside(trainable: Any) -> list[str]:
-    """Modules that the trainable's own code imports when it runs, and this process has already."""
+    """Return the modules that the trainable's code imports when it runs and this process has loaded."""
     import dis
 
     inner = unwrap(trainable)

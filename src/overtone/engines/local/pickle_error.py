@@ -1,4 +1,4 @@
-"""Finds the variable for which a trainable cannot be sent to its own process."""
+"""Finds the variable that prevents a trainable from being pickled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FROM_PARTS = "Pass what it is made from, and make it inside the trainable."
 
 
 def unwrap(trainable: Any) -> Any:
-    """The function or object below `with_parameters`, `with_resources` and all partials."""
+    """Return the function or object below `with_parameters`, `with_resources` and all partials."""
     trainable = as_bound(trainable).trainable
     while isinstance(trainable, functools.partial):
         trainable = trainable.func
@@ -23,7 +23,7 @@ def unwrap(trainable: Any) -> Any:
 
 
 def blame(job: Job, error: Exception) -> str:
-    """What of `job` could not be pickled, and what to do about it; `error` is what was raised."""
+    """Return which part of `job` cannot be pickled, and the fix; `error` is the pickling error."""
     intro = f"{job.name} cannot be sent to a process of its own"
     for name, value, fix in (*_held(as_bound(job.trainable).trainable), *_passed(job)):
         failure = _failure(value)
@@ -47,7 +47,7 @@ def _passed(job: Job) -> Iterator[tuple[str, Any, str]]:
 
 
 def _held(value: Any) -> Iterator[tuple[str, Any, str]]:
-    """(what it is called, the value, the fix) of what `value` holds on to."""
+    """Yield (description, object, fix) for each object that `value` refers to."""
     if isinstance(value, functools.partial):
         for index, one in enumerate(value.args):
             yield f"argument {index} of the partial", one, _FROM_PARTS
@@ -68,7 +68,7 @@ def _held(value: Any) -> Iterator[tuple[str, Any, str]]:
 
 
 def _captured(function: Any) -> Mapping[str, Any]:
-    """What a function takes from around it, by name: closure cells and globals."""
+    """Return the closure variables and globals that a function uses, by name."""
     code = getattr(function, "__code__", None)
     if code is None:
         return {}

@@ -1,7 +1,7 @@
-"""The process of a warm server, which may begin before its engine is made.
+"""The process of a warm server, which may start before its engine is made.
 
-A Python takes as long to start as the driver takes to import what it needs itself: side by
-side, the first result comes sooner. This module imports next to nothing, for that reason.
+Starting Python takes as long as the driver's own imports. Both run in parallel, so that the
+first result comes sooner; this module therefore imports next to nothing.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from overtone.worker.server.requests import BOOT_SERVER
 
 
 class Newborn(NamedTuple):
-    """A server that nobody has spoken to.
+    """A server process that has no engine yet.
 
     Attributes:
-        line: The socket to it.
-        prints: The descriptor of what it prints.
-        pid: Its own.
+        line: The socket to the server.
+        prints: The descriptor of the server's stdout and stderr.
+        pid: The server's process id.
     """
 
     line: socket.socket
@@ -39,19 +39,19 @@ _waiting: list[Newborn] = []
 
 
 def take() -> Newborn:
-    """The server that began early, or one that begins now.
+    """Return the server that `ahead` started, or start a server now.
 
     Raises:
-        OvertoneError: This system has no such processes.
+        OvertoneError: This system or this Python cannot start such a process.
     """
     return _waiting.pop() if _waiting else _start()
 
 
 @contextmanager
 def ahead(engine: Any) -> Iterator[None]:
-    """Have a server begin now, where a run with this `engine` argument will take one.
+    """Start a server now if a run with this `engine` argument will take one.
 
-    One that was not taken within the block is ended.
+    A server that was not taken within the block is ended.
     """
     if not is_local(engine) or sys.platform != "linux" or _waiting:
         yield
@@ -88,7 +88,7 @@ def _start() -> Newborn:
     pid = os.posix_spawn(
         command[0], command, environment,
         file_actions=moves, setsigmask=[signal.SIGINT], setpgroup=0,  # see `lineage.GROUP_OF_ITS_OWN`
-        setsigdef=[signal.SIGCHLD],  # where this process ignores it, the guard would not hear of ends
+        setsigdef=[signal.SIGCHLD],  # if ignored, the guard would miss the ends of processes
     )  # fmt: skip
     theirs.close()
     os.close(their_prints)

@@ -1,4 +1,4 @@
-"""The driver's end of one trial process: its line, its prints, and the trial in it."""
+"""The driver's end of one trial process: its socket, its output, and the trial in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from overtone.worker.protocol import Order, order_frame
 
 READ_BYTES = 1 << 18
 PRINT_BYTES = 1 << 16
-"""Read of a trial's prints at a time: what it floods beyond that waits in its pipe."""
+"""Maximum size of one read of a trial's output: the rest waits in the pipe."""
 
 Shape = tuple[tuple[tuple[str, str], ...], int]
 """Setup of a process: (name, value) of the variables that show accelerators, and threads."""
@@ -35,7 +35,7 @@ class Stream:
         self._waiting.register(descriptor, select.POLLIN)
 
     def read(self) -> list[str] | None:
-        """The next whole lines; None when all writers are gone."""
+        """Return the next whole lines; None when all writers are gone."""
         try:
             data = os.read(self.descriptor, PRINT_BYTES)
         except BlockingIOError:
@@ -43,9 +43,9 @@ class Stream:
         return self.lines.feed(data) if data else None
 
     def drain(self, budget_bytes: int = 1 << 20) -> list[str]:
-        """What is there now, up to a budget, with the line that was only begun."""
+        """Return the lines that are available now, up to a budget, with the last, incomplete line."""
         lines: list[str] = []
-        while budget_bytes > 0 and self._waiting.poll(0):  # asked: most have nothing, and an error costs more
+        while budget_bytes > 0 and self._waiting.poll(0):  # most are empty, and an error costs more
             try:
                 data = os.read(self.descriptor, PRINT_BYTES)
             except BlockingIOError:
@@ -58,12 +58,12 @@ class Stream:
 
 
 def open_process(number: int, captures_output: bool, null: int | None) -> tuple[TrialProcess, list[int]]:
-    """A process that is still to be made, and the descriptors for it: line, stdout, stderr.
+    """Return a `TrialProcess` that is not started yet, and the descriptors for it: line, stdout, stderr.
 
     Args:
-        number: Its name.
-        captures_output: Whether what it prints comes to its `streams`.
-        null: Otherwise, where it goes; None for where this process's own goes.
+        number: The number of the process.
+        captures_output: Whether the output of the process goes to its `streams`.
+        null: Descriptor for output that is not captured; None for this process's stdout and stderr.
 
     Raises:
         OSError: No more files can be opened.
@@ -91,29 +91,29 @@ def _dup(descriptor: int) -> int:
 
 
 class TrialProcess:
-    """One process, in which one trial runs, or with `reuse` one after the other.
+    """A process that runs one trial, or with `reuse` one trial after the other.
 
     Attributes:
-        number: Its name between the driver and the server.
-        pid: Its process id; 0 until the server has said so.
-        shown_pid: The same for people, who may read of it before: then as it has said itself.
-        former: The trial and attempt that were in it before `start`.
-        start: The trial in it; None while it waits for one.
-        last: The newest trial in it, also while it waits for another.
-        shape: What it was set up for by its first Start.
-        has_spoken: Whether it has said a word about `start`.
-        was_waiting: Whether it was there before `start` was handed to it.
-        ended: What it said about the end of `start`.
-        grace_s: What it was given to end by itself, when it was told to last.
+        number: The number of the process between the driver and the server.
+        pid: The process id as the server reported it; 0 until then.
+        shown_pid: The process id for people: `pid`, or until then the id that the process sent.
+        former: The (trial_id, attempt) that ran in the process before `start`.
+        start: The Start of the trial in the process; None while it waits for a trial.
+        last: The Start of the newest former trial in the process.
+        shape: The setup of the process, made by its first Start.
+        has_spoken: Whether the process has sent a message about `start`.
+        was_waiting: Whether the process existed before `start` was handed to it.
+        ended: The message about the end of `start`.
+        grace_s: The newest grace period of the process, in seconds.
         halted: Whether `start` was told to halt.
-        is_parked: Whether it has said that it cannot save, and waits to be told.
-        is_terminated: Whether it was sent a SIGTERM, for not halting.
-        is_noticed: Whether somebody else has sent it one, and it may save first.
-        leaves_threads: Whether `start` does, so that the process ends with it.
-        excess: (cause, what it used too much of) if `start` was killed for that.
-        is_open: Whether its line can still be read.
-        results: Follows the results of `start`.
-        watched: The selector's events that its line is registered for.
+        is_parked: Whether the process failed to save, and waits for an order.
+        is_terminated: Whether the engine sent a SIGTERM because the trial did not halt.
+        is_noticed: Whether another program sent a SIGTERM, so that the trial may save first.
+        leaves_threads: Whether `start` left threads running, so that the process ends with it.
+        excess: (cause, description of the excess) if `start` was killed for exceeding a limit.
+        is_open: Whether the socket can still be read.
+        results: The check of the results of `start`.
+        watched: The selector events that the socket is registered for.
     """
 
     __slots__ = (
@@ -140,7 +140,7 @@ class TrialProcess:
         self.forget_trial()
 
     def forget_trial(self) -> None:
-        """Wait for a trial."""
+        """Reset the state of the trial, so that the process can take the next one."""
         if self.start is not None:
             self.last = self.start
             self.former = self.start.trial_id, self.start.attempt
@@ -178,7 +178,7 @@ class TrialProcess:
         return self.ended is None
 
     def send(self, order: Order) -> None:
-        """Send an order, as far as the line takes it; the rest with `flush`.
+        """Send as much of an order as the socket takes; `flush` sends the rest.
 
         Raises:
             Exception: The order holds a value that cannot be pickled.
@@ -187,18 +187,18 @@ class TrialProcess:
         self.flush()
 
     def flush(self) -> None:
-        """Send what is left over."""
+        """Send the unsent bytes, as far as the socket takes them."""
         try:
             del self.unsent[: self.sock.send(self.unsent)]
         except BlockingIOError:
             pass
         except OSError:
-            self.unsent.clear()  # it has ended; the server will say how
+            self.unsent.clear()  # the process has ended; the server will report how
 
     def read(self) -> list[Message]:
-        """What it says now; empty, and not `is_open`, when it has hung up.
+        """Return the messages that are available now.
 
-        After what is no message nothing is read.
+        `is_open` is False after the end of the stream and after an invalid message.
         """
         try:
             data = self.sock.recv(READ_BYTES)
@@ -214,7 +214,7 @@ class TrialProcess:
         return messages
 
     def read_rest(self) -> list[Message]:
-        """What it had said before it ended."""
+        """Return the messages that the process sent before it ended."""
         messages: list[Message] = []
         try:
             while self.is_open and (data := self.sock.recv(READ_BYTES)):

@@ -1,4 +1,4 @@
-"""The processes of an experiment: made by the server, waiting for a trial, in one, ending."""
+"""The processes of an experiment, from their start by the server to their end."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ from overtone.worker.protocol import Order
 from overtone.worker.server import requests
 
 SPARES = 2
-"""Processes that are forked ahead, for the next trials."""
+"""Number of processes that are forked ahead for the next trials."""
 
-_FDS_A_PROCESS = 4  # its line, its prints, and room for what is being handed over
+_FDS_A_PROCESS = 4  # its socket, its two pipes, and one for descriptors being handed over
 _FDS_OF_OTHERS = 100
 
 
 class Crew:
-    """Makes processes and tells of their ends; knows nothing of trials' messages.
+    """Makes processes and reports their ends; it does not interpret trials' messages.
 
     Args:
-        job: What they run.
-        server: Their server, just started; becomes the crew's, as the payload does.
-        payload: The descriptor of the Job.
-        max_processes: At most so many at once; None for what the limit of open files allows.
-        selector: Where lines and pipes are waited for, each with a callable to call.
-        on_messages: Called with a process that has said something.
-        on_lines: Called with what one has printed: process, stream's name, lines.
-        on_exit: Called with one that is gone, how it ended, for people, and whether somebody
-            else took it away: by SIGKILL or SIGTERM, or with the server.
-        on_notice: Called with one that somebody else has sent a SIGTERM, and that may save first.
-        on_largest: Called with one whose trial would be ended first if memory ran short, and how much
-            it uses.
-        on_ready: Called when the server is ready, or broken: then `broken` says how.
+        job: The Job that the processes run.
+        server: The server, just started; the crew takes it over.
+        payload: The descriptor of the pickled Job; the crew takes it over.
+        max_processes: Maximum number of processes at once; None for as many as the limit of open
+            files allows.
+        selector: The selector for sockets and pipes; the data of each key is a callable.
+        on_messages: Called with a process and its new messages.
+        on_lines: Called with a process, the name of its stream, and the lines that it printed.
+        on_exit: Called with a process that is gone, how it ended (text for people), and whether it
+            was ended from outside: by SIGKILL or SIGTERM, or together with the server.
+        on_notice: Called with a process to which another program sent a SIGTERM; it may save first.
+        on_largest: Called with the process whose trial would be ended first if memory ran short,
+            and its memory use as text.
+        on_ready: Called with a note when the server is ready or broken; then `broken` has the error.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Crew:
         return self._server.is_ready
 
     def _brief(self, server: WarmServer) -> None:
-        """Give a server its Job, and listen to it."""
+        """Send a server its Job, and register its socket and its output."""
         self._selector.register(server.line, selectors.EVENT_READ, self._on_server)
         self._selector.register(server.prints, selectors.EVENT_READ, self._on_server_prints)
         server.ask(requests.JOB, 0, [os.dup(self._payload)])
@@ -111,7 +112,7 @@ class Crew:
 
     def _on_server_prints(self, mask: int) -> None:
         server = self._server
-        # its end may have been heard earlier in the same round of events, and its pipe closed
+        # an earlier event of the same round may have ended the server and closed its pipe
         if server.prints >= 0 and not server.read_prints():
             self._selector.unregister(server.prints)
 
@@ -144,10 +145,10 @@ class Crew:
         elif kind == "broken":
             self.broken = (answer[1], answer[2])
         else:
-            self._server.kill()  # its end is told as any other; another takes its place
+            self._server.kill()  # `_on_server_end` follows and starts another server
 
     def _on_server_end(self) -> None:
-        """The server is gone: so are its processes; a new one is made, unless this one never worked."""
+        """Replace a server that is gone, with its processes, unless `pause_before` gives up."""
         server = self._server
         for descriptor in (server.line, server.prints):
             if descriptor in self._selector.get_map():
@@ -161,7 +162,7 @@ class Crew:
             self.broken = (f"the process that {doing} {obituary}", "")
         lost = list(self._processes.values())
         if self.broken is None:
-            time.sleep(pause_s or 0.0)  # nobody waits: all processes went with the server
+            time.sleep(pause_s or 0.0)  # nothing else can happen: all processes ended with the server
             try:
                 self._server = WarmServer()
                 self._brief(self._server)
@@ -177,7 +178,7 @@ class Crew:
     # --- processes ------------------------------------------------------------------
 
     def take(self, shape: Shape) -> TrialProcess | None:
-        """A process for a trial of this shape: one that waits, or a new one; None without room.
+        """Return a waiting or a new process for a trial of this shape; None if there is no room.
 
         Raises:
             OSError: This process cannot open more files.
@@ -186,7 +187,7 @@ class Crew:
             if process.is_open and process.shape in (None, shape):
                 self._waiting.remove(process)
                 return process
-        # one that waits in another shape holds memory, and perhaps a GPU's, for nothing
+        # a waiting process of another shape holds memory, perhaps of a GPU, without use
         mine = _devices(shape)
         idle = [one for one in self._waiting if one.shape is not None]
         for index, process in enumerate(idle):
@@ -204,13 +205,13 @@ class Crew:
         self._waiting.append(process)
 
     def make_spares(self) -> None:
-        """Fork ahead: a spare starts its trial at once."""
+        """Fork processes ahead, so that the next trials start at once."""
         if self.is_warm and self.is_ready and self.broken is None:
             while len(self._waiting) < SPARES and self.has_room:
                 self._waiting.append(self._make())
 
     def dismiss(self, process: TrialProcess) -> None:
-        """Let a process that waits end."""
+        """Tell a waiting process to end."""
         self._waiting.remove(process)
         self.send(process, None)
 
@@ -220,7 +221,7 @@ class Crew:
         self._bury(process.number, "")
 
     def send(self, process: TrialProcess, order: Order) -> None:
-        """Send an order, now or when the process takes it.
+        """Send an order to a process, now or when its socket can be written to.
 
         Raises:
             Exception: The order holds a value that cannot be pickled.
@@ -229,7 +230,7 @@ class Crew:
         self._watch_line(process)
 
     def watch(self, process: TrialProcess, is_on: bool = True) -> None:
-        """Hold the trial in a process to its limits, or no longer."""
+        """Start (or stop, if not `is_on`) checking the limits of the trial in a process."""
         if process.start is None or (self._job.limits is None and self._job.memory_share is None):
             return
         what = requests.WATCH if is_on else requests.UNWATCH
@@ -238,11 +239,11 @@ class Crew:
         self._watch_server()
 
     def signal(self, process: TrialProcess, what: bytes) -> None:
-        """`requests.TERMINATE` or `requests.KILL` a process and what it started."""
+        """Send `requests.TERMINATE` or `requests.KILL` for a process and its descendants."""
         self._server.ask(what, process.number)
 
     def refuse(self, process: TrialProcess) -> None:
-        """Kill a process, and do not read what else it says."""
+        """Kill a process, and do not read its further messages."""
         if process.is_open:
             process.is_open = False
             self._selector.unregister(process.sock)
@@ -250,12 +251,12 @@ class Crew:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more process, with its descriptors, can be made."""
+        """True if one more process, with its descriptors, can be made."""
         return len(self._processes) < self._room
 
     def _make(self) -> TrialProcess:
         self._made += 1
-        to_file = self._job.log_to_file is not None  # its own, once the trial is known
+        to_file = self._job.log_to_file is not None  # the trial's files, once the trial is known
         process, theirs = open_process(
             self._made, self._job.captures_output and not to_file, self._null if to_file else None
         )
@@ -276,7 +277,7 @@ class Crew:
 
     def _on_line(self, process: TrialProcess, mask: int) -> None:
         if process.number not in self._processes or not process.is_open:
-            return  # it was seen to a moment ago
+            return  # handled earlier in the same round of events
         if mask & selectors.EVENT_WRITE:
             process.flush()
             self._watch_line(process)
@@ -285,14 +286,14 @@ class Crew:
             if not process.is_open:
                 self._selector.unregister(process.sock)
             if messages:
-                self._restarts = 0  # this server does make processes that work
+                self._restarts = 0  # the processes of this server work
                 self._on_messages(process, messages)
 
     def _on_prints(self, process: TrialProcess, stream: Stream, mask: int) -> None:
         if process.number not in self._processes:
             return
         if not process.shown_pid:
-            self._on_line(process, selectors.EVENT_READ)  # what it said before it printed: its pid
+            self._on_line(process, selectors.EVENT_READ)  # the message with its pid, sent before the output
         lines = stream.read()
         if lines is None:
             self._selector.unregister(stream.descriptor)
@@ -300,14 +301,14 @@ class Crew:
             self._on_lines(process, stream.name, lines)
 
     def drain(self, process: TrialProcess) -> None:
-        """Show what a process has printed until now."""
+        """Pass on the output of a process until now."""
         for stream in process.streams:
             lines = stream.drain()
             if lines:
                 self._on_lines(process, stream.name, lines)
 
     def _bury(self, number: int, text: str, was_taken: bool = False) -> None:
-        """See to what a process that is gone has left to be read, and forget it."""
+        """Read the last messages and output of a process that is gone, and forget it."""
         process = self._processes.get(number)
         if process is None:
             return
@@ -334,7 +335,7 @@ class Crew:
             os.close(stream.descriptor)
 
     def _let_go(self, patience_s: float) -> None:
-        """Wait for the end of processes without a trial: a class trainable may clean up there."""
+        """End the processes without a trial and wait: a class trainable may clean up in them."""
         leaving = [one for one in self._waiting if one.is_open and one.pid]
         for process in leaving:
             process.send(None)
@@ -348,7 +349,7 @@ class Crew:
                 pass  # it does not end, or it is gone
 
     def close(self, patience_s: float) -> None:
-        """Kill all processes, with what they started, and the server."""
+        """Kill all processes, their descendants, and the server."""
         if self._job.reuse:
             self._let_go(patience_s)
         has_killed_all = self._server.end(patience_s)

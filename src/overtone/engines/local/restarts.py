@@ -1,23 +1,23 @@
-"""When a server of processes that has ended is started again, and when nobody tries any more."""
+"""Restarts of a process server that has ended: the pause before each, and the maximum number."""
 
 from __future__ import annotations
 
 MAX_RESTARTS = 3
-"""In a row, of a server that had started well and whose processes never say a word."""
+"""Maximum restarts in a row of a server that was ready, but whose processes sent no message."""
 
 MAX_TAKEN = 10
-"""The same, where it did not crash: the later ones come after a pause, for memory may be short."""
+"""Maximum restarts in a row of a server that was killed. Later ones pause: memory may be short."""
 
 LONGEST_PAUSE_S = 5.0
 
 
 def pause_before(restarts: int, was_ready: bool, was_taken: bool) -> float | None:
-    """How many seconds to wait before a server that ended is started again; None to give up.
+    """Return the seconds to wait before a server that ended is started again; None to give up.
 
     Args:
-        restarts: How often in a row it has ended.
-        was_ready: Whether it had imported the trainable's modules.
-        was_taken: Whether somebody killed it, such as a system that is out of memory.
+        restarts: Number of ends in a row.
+        was_ready: Whether the server had imported the trainable's modules.
+        was_taken: Whether the server was killed, for example by a system that is out of memory.
     """
     if not was_taken:
         return 0.0 if was_ready and restarts <= MAX_RESTARTS else None

@@ -1,4 +1,4 @@
-"""The driver's side of the warm server: it starts it, asks it for processes, hears of ends."""
+"""The driver's side of the warm server: starts it, requests processes, and receives their ends."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _TAIL_BYTES = 8192
 
 
 class WarmServer:
-    """One server process, which starts while the driver goes on.
+    """One server process, which starts while the driver continues.
 
     Attributes:
         line: The socket to the server, to be selected for reading.
-        prints: What the server prints, to be selected for reading.
-        is_ready: Whether it has said so.
-        was_taken: Whether somebody killed it, once its `obituary` was asked for.
+        prints: The descriptor of the server's output, to be selected for reading.
+        is_ready: Whether the server has reported that it is ready.
+        was_taken: Whether the server was killed; set by `obituary`.
         has_backlog: Whether requests wait until `line` can be written to.
     """
 
@@ -45,12 +45,12 @@ class WarmServer:
     def ask(
         self, what: bytes, number: int = 0, descriptors: Sequence[int] = (), index: int = 0, amount: int = 0
     ) -> None:
-        """Send a request now, or when `flush` can; takes the descriptors over."""
+        """Send a request now, or later by `flush`; closes the descriptors once they are sent."""
         self._requests.append((REQUEST.pack(what, number, index, amount), descriptors))
         self.flush()
 
     def flush(self) -> None:
-        """Send what waits, as far as the line takes it."""
+        """Send the waiting requests, as far as the socket takes them."""
         while self._requests:
             request, descriptors = self._requests[0]
             try:
@@ -64,7 +64,7 @@ class WarmServer:
                 os.close(one)
 
     def hear(self) -> list[Message] | None:
-        """What the server says now; None when it has gone."""
+        """Return the server's messages that are available now; None when the server is gone."""
         try:
             data = self.line.recv(CHUNK_BYTES)
         except BlockingIOError:
@@ -74,7 +74,7 @@ class WarmServer:
         return self._reader.feed(data) if data else None
 
     def read_prints(self) -> bool:
-        """Keep the end of what the server printed; False once it has stopped for good."""
+        """Keep the end of the server's output; return False once the output has ended."""
         try:
             data = os.read(self.prints, CHUNK_BYTES)
         except BlockingIOError:
@@ -83,7 +83,7 @@ class WarmServer:
         return bool(data)
 
     def obituary(self) -> str:
-        """How the server ended ("exited ...", "was killed ..."), with the last of what it printed."""
+        """Return how the server ended ("exited ...", "was killed ..."), with the end of its output."""
         status = self._wait(1.0)
         self.was_taken = status is not None and was_taken(status)
         if self.prints >= 0:
@@ -93,7 +93,7 @@ class WarmServer:
         return ("was " if how.startswith("killed") else "") + how + (f"; it printed:\n{tail}" if tail else "")
 
     def end(self, patience_s: float) -> bool:
-        """Have the server kill all that is below it and exit; True if it did. Twice is safe."""
+        """Have the server kill its descendants and exit; return whether it did. Safe to call twice."""
         try:
             self.line.shutdown(socket.SHUT_WR)
             self.line.settimeout(patience_s)
@@ -102,7 +102,7 @@ class WarmServer:
         except OSError:
             pass  # it is gone, or it does not answer
         has_ended = self._wait(patience_s) is not None
-        for signum in (signal.SIGTERM, signal.SIGKILL):  # the guard kills all at the first one
+        for signum in (signal.SIGTERM, signal.SIGKILL):  # at SIGTERM the guard kills all processes
             if self._pid:
                 _signal(self._pid, signum)
                 _signal(self._pid, signal.SIGCONT)  # should it be stopped
@@ -111,12 +111,12 @@ class WarmServer:
         return has_ended
 
     def kill(self) -> None:
-        """Have all that is below it end with it; its line says when."""
+        """Kill the server and its descendants; the end of `line` shows that they are gone."""
         if self._pid:
             _signal(self._pid, signal.SIGTERM)
 
     def forget(self) -> None:
-        """Close what this process holds of it."""
+        """Close this process's descriptors of the server."""
         self.line.close()
         if self.prints >= 0:
             os.close(self.prints)
@@ -127,13 +127,13 @@ class WarmServer:
         self._requests.clear()
 
     def _wait(self, patience_s: float) -> int | None:
-        """The server's exit status, as from waitpid; None while it runs, or where unknown."""
+        """Return the server's exit status, as from waitpid; None while it runs, or if unknown."""
         give_up_at = time.monotonic() + patience_s
         while self._pid:
             try:
                 pid, status = os.waitpid(self._pid, os.WNOHANG)
             except ChildProcessError:
-                self._pid = 0  # somebody else waits for this process's children
+                self._pid = 0  # other code waits for this process's children
                 return None
             if pid:
                 self._pid = 0
@@ -145,7 +145,7 @@ class WarmServer:
 
 
 def end_text(status: int | None) -> str:
-    """How a process with this `waitpid` status ended, for people."""
+    """Return how a process with this `waitpid` status ended, as text for people."""
     if status is None:
         return "ended, nobody knows how"
     code = os.waitstatus_to_exitcode(status)
@@ -158,7 +158,7 @@ def end_text(status: int | None) -> str:
 
 
 def was_taken(status: int) -> bool:
-    """Whether a process with this `waitpid` status was ended by somebody, and did not crash."""
+    """Return whether a process with this `waitpid` status was killed, and did not crash."""
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGTERM)
 
 

@@ -1,4 +1,4 @@
-"""The engine for a Ray cluster: trials run on all its nodes, each in a process of its own."""
+"""The engine for a Ray cluster: trials run on all its nodes, each in a separate process."""
 
 from overtone.engines.ray.engine import Ray
 

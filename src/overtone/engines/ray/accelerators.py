@@ -19,7 +19,7 @@ Devices = tuple[tuple[str, str], ...]
 """(name, value) of environment variables."""
 
 NO_DEVICES: Devices = ((gpus.VARIABLE, ""),)
-"""Of a trial without GPUs."""
+"""The variables of a trial without GPUs."""
 
 _KNOWN = {
     "GPU": (
@@ -31,7 +31,7 @@ _KNOWN = {
     "HPU": ("HABANA_VISIBLE_MODULES",),
     "NPU": ("ASCEND_RT_VISIBLE_DEVICES",),
 }  # fmt: skip
-"""By Ray's name of the resource: the variables of Ray 2.60, and what else must go with them."""
+"""Variables by Ray's name of the resource: those of Ray 2.60, and others that belong to them."""
 
 _NOT_LISTS = {"TPU_CHIPS_PER_HOST_BOUNDS", "TPU_HOST_BOUNDS"}
 """Variables whose values describe one bundle, and cannot be joined with another's."""
@@ -77,12 +77,12 @@ def probes_of(shape: Resources, group: Any) -> list[Any]:
 
 
 def on_first_node(shape: Resources, nodes: Sequence[str], probed: Sequence[Devices]) -> Devices:
-    """Return what a trial sees whose process is on the first node of its lease.
+    """Return the devices that a trial sees on the first node of its lease.
 
     Args:
-        shape: Of the lease.
+        shape: Shape of the lease.
         nodes: The node of each bundle; "" for an empty bundle.
-        probed: What the probes of the shape gave.
+        probed: Results of the probes of the shape.
     """
     found = iter(probed)
     devices = [next(found, ()) if has_accelerators(bundle) else () for bundle in shape.bundles]
@@ -94,7 +94,7 @@ def on_first_node(shape: Resources, nodes: Sequence[str], probed: Sequence[Devic
 
 
 def _joined(parts: Iterable[Devices]) -> Devices:
-    """Join what bundles show; a device in two of them is named once."""
+    """Join the devices of bundles; a device in two bundles is named once."""
     given = [devices for devices in parts if devices]
     if len(given) == 1:
         return given[0]

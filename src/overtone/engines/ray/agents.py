@@ -19,17 +19,17 @@ from overtone.worker.limits.limit_usage import Amounts
 _NOT_INSTALLED = "Overtone is not installed there"
 
 _agents: dict[tuple[str, str, str], Any] = {}
-"""By job, node and environment: those on the driver's node that no run uses. One takes a second to start."""
+"""Idle agents on the driver's node, by (job, node, environment). A new agent takes a second to start."""
 
 _numbers = count()
-"""Tell the names of this process's actors apart."""
+"""Numbers that make the names of this process's actors unique."""
 
 
 class NodeAgent:
     """Works on a node for one run after the other.
 
     Args:
-        name: Of the run that it is started for.
+        name: Name of the run for which the agent is started.
     """
 
     def __init__(self, name: str) -> None:
@@ -61,7 +61,7 @@ class TrialActor:
 
 
 def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
-    """(the actor that now works on the node, a reference that is ready when it does not any more)."""
+    """Start work on a node; return the actor and a reference that is ready when the work has ended."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -84,12 +84,12 @@ def _run_name(errand: Errand) -> str:
 
 
 def _actor_name(errand: Errand, what: str) -> str:
-    """A name that says what an actor is for, unlike that of any other actor."""
+    """Return a unique name that describes an actor."""
     return f"{_run_name(errand)} {what} {errand.token.hex()[:6]}-{next(_numbers)}"
 
 
 def keep_agent(node: str, errand: Errand, actor: Any) -> None:
-    """An agent whose errand is done waits for the next run of this driver in the same environment."""
+    """Keep an agent whose errand is done for this driver's next run in the same environment."""
     _agents[_key(node, errand)] = actor
 
 
@@ -98,7 +98,7 @@ def _key(node: str, errand: Errand) -> tuple[str, str, str]:
 
 
 def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amounts) -> tuple[Any, Any]:
-    """(the trial's actor, a reference that is ready when it has ended)."""
+    """Start a trial's actor; return the actor and a reference that is ready when the trial has ended."""
     import ray
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -116,19 +116,19 @@ def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amou
 
 
 def end(actor: Any) -> None:
-    """Kill an actor's process, if it is still there."""
+    """Kill an actor's process if it still runs."""
     import ray
 
     if not cluster_connection.is_connected():
-        return  # Ray would connect anew
+        return  # Ray would connect again
     try:
         ray.kill(actor)
     except Exception:
-        pass  # it is gone, or the whole cluster is
+        pass  # the actor or the whole cluster is gone
 
 
 def is_done(reference: Any, within_s: float) -> bool:
-    """Whether a task is over in time, and went well."""
+    """Return whether a task ends in time and without an error."""
     import ray
 
     if not cluster_connection.is_connected():
@@ -141,7 +141,7 @@ def is_done(reference: Any, within_s: float) -> bool:
 
 
 def on_end(reference: Any, call: Callable[[str], None]) -> None:
-    """Call `call`, from another thread, with what went wrong ("" for nothing) once a task is over."""
+    """Call `call` from another thread when a task has ended, with the error text ("" for no error)."""
 
     def tell(future: Any) -> None:
         error = future.exception()
@@ -151,12 +151,12 @@ def on_end(reference: Any, call: Callable[[str], None]) -> None:
 
 
 def means_loss(error: str) -> bool:
-    """Whether what went wrong is that the node is not there any more."""
+    """Return whether an error text means that the node was lost."""
     return "node has died" in error or "ActorUnschedulableError" in error or "doesn't exist any more" in error
 
 
 def is_hopeless(error: str) -> bool:
-    """Whether no process on that node can work."""
+    """Return whether an error text means that no process on the node can work."""
     return error.startswith(_NOT_INSTALLED)
 
 
@@ -181,7 +181,7 @@ def _fetch(reference: Any) -> bytes:
 
 
 def driver_cwd() -> str:
-    """The driver's working directory."""
+    """Return the driver's working directory; "/" if it does not exist any more."""
     try:
         return os.getcwd()
     except OSError:

@@ -1,4 +1,4 @@
-"""The leases that Ray was asked for and has not given yet: placement groups that are pending."""
+"""Leases that were requested from Ray and are not granted yet: pending placement groups."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from overtone.engines.ray.placement_groups import make_group, may_be_removed, no
 
 LOOK_EVERY_S = 0.01
 LOOK_AT = 8
-"""So many that wait are looked at in each round, the oldest ones."""
+"""Maximum number of pending leases that are checked in each round, the oldest first."""
 
 LOOSE_AFTER_S = 5.0
-"""A lease that its nodes cannot give for so long, because others took it, may lie anywhere."""
+"""Seconds until a lease that its nodes cannot grant, because others hold them, may lie anywhere."""
 
 LOOSE_SHARED_S = 1.0
-"""The same while others share the cluster: they leave what is due to this run no longer than UNCLAIMED_S."""
+"""The same on a shared cluster: other runs leave resources that are due to this run for UNCLAIMED_S only."""
 
 AGAIN_AFTER_S = 0.3
-"""Ray looks once a second for what a lease waits for; on a shared cluster it is asked again this early."""
+"""Seconds until Ray is asked again on a shared cluster; Ray itself retries only once a second."""
 
 SPARE_S = 0.2
-"""What was asked for a trial that does not wait any more is kept no longer than this for the next one."""
+"""Maximum time to keep the request of a trial that no longer waits, for the next trial."""
 
 CLOSE_WITHIN_S = 0.5
-"""In the end, groups that Ray is making are waited for no longer than this."""
+"""Maximum time that `close` waits for groups that Ray is making."""
 
 SHOWN_EVERY_S = 0.5
-"""What the autoscaler sees is brought up to date no more often than this."""
+"""Minimum time between updates of the demand that the autoscaler sees."""
 
 MOST_PROBES = 3
-"""Ray is asked up to this often for the accelerators of a lease, if nodes are lost meanwhile."""
+"""Maximum number of times to ask for the accelerators of a lease, if nodes are lost meanwhile."""
 
 
 @dataclass(eq=False)
 class _Wait:
-    """One that Ray has not given yet; without an owner it is spare, or shown to the autoscaler."""
+    """A pending lease; without an owner it is spare, or only shows demand to the autoscaler."""
 
     owner: Any
     shape: Resources
@@ -59,16 +59,16 @@ class _Wait:
 
 
 class AskedLeases:
-    """What waits in Ray's queue; used by one thread.
+    """Pending leases of a run, as placement groups in Ray's queue; used by one thread.
 
     Args:
-        on_granted: Called with the owner (None for one that was only to be seen) and the lease.
-        on_refused: Called with the owner, and why Ray does not make its lease.
+        on_granted: Called with the owner (None for a lease that only showed demand) and the lease.
+        on_refused: Called with the owner, and the reason why Ray does not make its lease.
         finds_devices: Whether to ask Ray which accelerators a lease holds.
         labels: The selector of the nodes of a lease that may lie anywhere.
 
     Attributes:
-        probing: Given, without their devices yet.
+        probing: Granted leases whose devices are not known yet.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class AskedLeases:
         self._finds_devices, self._labels = finds_devices, labels
         self._waits: list[_Wait] = []
         self._to_show: Counter[Resources] = Counter()
-        self._most_to_show: Counter[Resources] = Counter()  # since what is shown was brought up to date
+        self._most_to_show: Counter[Resources] = Counter()  # since the last update of the shown demand
         self._wanted: dict[Resources, list[_Wait]] = {}
         self._shown_at = 0.0
         self._beyond: frozenset[str] = frozenset()
@@ -92,13 +92,13 @@ class AskedLeases:
         self._discarded: list[Any] = []  # groups that are to be removed
 
     def patience_s(self) -> float | None:
-        """How long the thread may wait before the next look; None for ever."""
+        """Return how many seconds the thread may wait before the next `look`; None for no limit."""
         if self._discarded or any(not wait.is_withdrawn for wait in self._waits):
             return LOOK_EVERY_S
         return SHOWN_EVERY_S if self._wanted or self._most_to_show else None
 
     def close(self) -> None:
-        """Withdraw all that wait."""
+        """Withdraw all pending leases."""
         for waits in (self._waits, *self._wanted.values()):
             for wait in waits:
                 self._withdraw(wait)
@@ -110,7 +110,7 @@ class AskedLeases:
             remove_group(group)
 
     def create(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
-        """Ask Ray for a lease on these nodes, as soon as it is due."""
+        """Request a lease on these nodes from Ray, as soon as `limit` allows it."""
         for wait in self._waits:
             if wait.owner is None and (wait.shape, wait.nodes) == (shape, nodes):
                 wait.owner = owner
@@ -124,7 +124,7 @@ class AskedLeases:
             self._on_refused(owner, f"Ray cannot hold {shape} for it: {type(error).__name__}: {error}")
 
     def cancel(self, owner: Any) -> None:
-        """The owner does not wait any more."""
+        """Release the owner's pending lease: it becomes spare."""
         for wait in self._waits:
             if wait.owner is owner:
                 wait.owner, wait.spare_since = None, time.monotonic()
@@ -136,9 +136,9 @@ class AskedLeases:
             self._withdraw(wait)
 
     def show(self, shape: Resources, count: int) -> None:
-        """Let the autoscaler see, soon, that so many more of this shape are wanted.
+        """Show the autoscaler soon that `count` more leases of this shape are wanted.
 
-        Between the end of a trial and the start of the next one nothing is wanted; that is not shown.
+        The short drop in demand between the end of a trial and the start of the next is not shown.
         """
         self._to_show[shape] = count
         self._most_to_show[shape] = max(count, self._most_to_show[shape])
@@ -159,7 +159,7 @@ class AskedLeases:
             try:
                 group = make_group(shape, labels)
             except Exception:
-                break  # a trial that asks for one is told
+                break  # a trial that requests one gets the error
             if group is None:
                 break
             waits.append(_Wait(None, shape, (), group, is_withdrawn=False))
@@ -167,7 +167,7 @@ class AskedLeases:
             del self._wanted[shape]
 
     def show_beyond(self, known: frozenset[str]) -> None:
-        """Let what is shown lie on other nodes than these only; take what new nodes have given meanwhile."""
+        """Restrict shown demand to nodes other than these, after taking leases that new nodes granted."""
         self._has_new |= self._take_shown()
         self._beyond = known
         for waits in self._wanted.values():
@@ -177,7 +177,7 @@ class AskedLeases:
         self._shown_at = 0.0
 
     def limit(self, grants: Mapping[Resources, int] | None) -> None:
-        """Let no more than these wait in Ray's queue, the oldest first; the others are withdrawn for now."""
+        """Limit the leases in Ray's queue to `grants`, the oldest first; withdraw the others for now."""
         self._limits = grants
         left = Counter(grants or {})
         for wait in sorted(self._waits, key=lambda wait: wait.since):
@@ -189,7 +189,7 @@ class AskedLeases:
                 self._ask(wait)
 
     def _ask(self, wait: _Wait) -> None:
-        """Ask Ray for what one waits for; what it was asked for earlier is withdrawn."""
+        """Request the group of a pending lease from Ray, and withdraw the earlier request."""
         if wait.is_loose:
             labels = [self._labels] * len(wait.shape.bundles)
         else:
@@ -199,7 +199,7 @@ class AskedLeases:
         wait.is_withdrawn, wait.asked_at = False, time.monotonic()
 
     def _withdraw(self, wait: _Wait) -> None:
-        """Have the group of one removed, as soon as Ray is not making it."""
+        """Withdraw a request: its group is removed as soon as Ray is not making the group."""
         self.probing.pop(wait, None)
         wait.probes, wait.devices, wait.is_withdrawn = [], [], True
         if wait.group is not None:
@@ -213,10 +213,10 @@ class AskedLeases:
             remove_group(group)
 
     def look(self) -> bool:
-        """Take what Ray has given meanwhile; whether there was anything."""
+        """Take the leases that Ray has granted meanwhile; return whether there were any."""
         self._remove_discarded()
         self._drop_spare()
-        self.limit(self._limits)  # what could not be asked for is asked for again
+        self.limit(self._limits)  # retries requests that could not be sent
         has_new, self._has_new = self._has_new, False
         loose_after_s = LOOSE_AFTER_S if self._limits is None else LOOSE_SHARED_S
         for wait in self._waits[:LOOK_AT]:
@@ -231,7 +231,7 @@ class AskedLeases:
             elif not wait.is_loose and time.monotonic() - wait.since > loose_after_s:
                 self._loosen(wait)
                 self._waits.remove(wait)
-                self._waits.append(wait)  # others get their turn to be looked at
+                self._waits.append(wait)  # others get their turn in the next rounds
             elif self._limits is not None and time.monotonic() - wait.asked_at > wait.patience_s:
                 wait.patience_s *= 2
                 self._ask(wait)
@@ -243,7 +243,7 @@ class AskedLeases:
         return has_new
 
     def _take_shown(self) -> bool:
-        """Take what Ray has given of what is shown; whether there was anything."""
+        """Take the leases that Ray has granted for shown demand; return whether there were any."""
         has_new = False
         for shape, waits in list(self._wanted.items()):
             for wait in [one for one in waits if self._is_there(one)]:
@@ -255,12 +255,12 @@ class AskedLeases:
         return has_new
 
     def _loosen(self, wait: _Wait) -> None:
-        """Ask for another one, wherever it may lie."""
+        """Request the lease again, on any nodes."""
         wait.is_loose = True
         self._ask(wait)
 
     def _is_there(self, wait: _Wait) -> bool:
-        """Whether Ray has given it, and said which accelerators it holds."""
+        """Return whether Ray has granted a lease and reported its accelerators."""
         if wait.is_withdrawn or (wait.group is not None and not wait.group.wait(0)):
             return False
         if self._finds_devices and not wait.probes:

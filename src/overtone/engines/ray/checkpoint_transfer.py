@@ -1,7 +1,7 @@
-"""The driver's store, for trials on nodes that do not see its disk: checkpoints travel there and back.
+"""Transfer of checkpoints between the driver's store and nodes that do not see the driver's disk.
 
-A request is a frame and perhaps files, an answer is a frame and perhaps files; a file is its
-name and length in a frame of its own, and then its bytes. Frames hold JSON: trials send them.
+A request is a frame and perhaps files; so is an answer. A file is a frame with its name and
+length, followed by its bytes. Frames hold JSON, which is safe to read, because trials send them.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ class Carried(Store):
     """The store behind a `Carrier`; picklable, and cheap to make.
 
     Args:
-        address: Of the carrier.
-        token: The run's.
-        cache: Where what is got is kept, on this node.
+        address: Address of the carrier.
+        token: Token of the run.
+        cache: Folder for fetched checkpoints on this node.
     """
 
     def __init__(self, address: tuple[str, int], token: bytes, cache: str) -> None:
         self._address, self._token, self._cache = address, token, cache
 
     def keeping_in(self, cache: Path) -> Carried:
-        """The same, which keeps what it gets elsewhere."""
+        """Return the same store with another folder for fetched checkpoints."""
         return Carried(self._address, self._token, str(cache))
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
-        """As the store's; with `move`, `source` is deleted when the store has it.
+        """Put a folder into the driver's store; with `move`, delete `source` afterwards.
 
         Raises:
-            StorageError: The store, or the way to it, failed.
+            StorageError: The store or the connection to it failed.
         """
         with self._connection() as line:
             line.send(("put", key))
@@ -63,30 +63,30 @@ class Carried(Store):
         return uri
 
     def get(self, uri: str) -> Path:
-        """A copy on this node, checked where it came from; not to be written to.
+        """Return a read-only copy on this node, which the driver's store has checked.
 
         Raises:
-            DamagedError: The store does not have it, or not as it was put.
-            StorageError: The store, or the way to it, failed.
+            DamagedError: The checkpoint is missing from the store, or is damaged.
+            StorageError: The store or the connection to it failed.
         """
         cache = Path(self._cache)
         cache.mkdir(parents=True, exist_ok=True)
         with self._connection() as line:
             line.send(("get", uri))
             line.answer()
-            # a copy for each: others may be reading the last one
+            # a new copy for each call: other readers may use the last one
             folder = Path(tempfile.mkdtemp(prefix="checkpoint_", dir=cache))
             line.receive_folder(folder)
         return folder
 
     def delete(self, uri: str) -> None:
-        """As the store's."""
+        """Delete a checkpoint from the driver's store."""
         with self._connection() as line:
             line.send(("delete", uri))
             line.answer()
 
     def list(self, prefix: str = "") -> list[str]:
-        """As the store's."""
+        """Return the checkpoints of the driver's store, as its `list` does."""
         with self._connection() as line:
             line.send(("list", prefix))
             found: list[str] = line.answer()
@@ -102,13 +102,13 @@ class Carried(Store):
 
 
 def fetch_file(address: tuple[str, int], token: bytes, path: str, target: Path) -> None:
-    """Write the contents of a file of the driver's to `target`.
+    """Copy a file of the driver to `target`.
 
     Args:
-        address: Of the carrier.
-        token: The run's.
-        path: The file at the driver.
-        target: The file here.
+        address: Address of the carrier.
+        token: Token of the run.
+        path: Path of the file at the driver.
+        target: Path of the copy on this node.
 
     Raises:
         StorageError: The driver does not offer the file, or hung up.
@@ -120,16 +120,16 @@ def fetch_file(address: tuple[str, int], token: bytes, path: str, target: Path) 
 
 
 class Carrier:
-    """Lets the nodes of a run use a store and files of the driver's, from threads of its own.
+    """Server at the driver that gives the nodes of a run access to its store and files; uses threads.
 
     Args:
-        store: The store, if nodes use one.
-        ip: The driver's, as nodes see it.
-        token: The run's; who does not show it is not listened to.
+        store: The store; None if nodes use none.
+        ip: IP address of the driver, as nodes see it.
+        token: Token of the run; callers without it are disconnected.
         files: Paths of the files that nodes may fetch.
 
     Attributes:
-        address: Where it is reached.
+        address: (ip, port) of the server.
     """
 
     def __init__(self, store: Store | None, ip: str, token: bytes, files: Collection[str] = ()) -> None:
@@ -139,7 +139,7 @@ class Carrier:
         threading.Thread(target=self._accept, name="overtone-carrier", daemon=True).start()
 
     def close(self) -> None:
-        """Take no more requests."""
+        """Stop accepting requests."""
         with suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._sock.close()
@@ -194,7 +194,7 @@ class Carrier:
         return list(self._store.list(argument))
 
     def _beside(self) -> str | None:
-        root = getattr(self._store, "root", None)  # on the same disk, what is put need not be copied
+        root = getattr(self._store, "root", None)  # on the store's disk, `put` can move the files
         return str(root) if root is not None and os.path.isdir(root) else None
 
 
@@ -227,10 +227,10 @@ class _Line:
             raise StorageError(f"what came is not a message: {error}") from error
 
     def answer(self) -> Any:
-        """What was answered.
+        """Receive an answer and return its value.
 
         Raises:
-            StorageError: An error was.
+            StorageError: The answer is an error.
         """
         kind, *rest = self.receive()
         if kind == "error":
@@ -238,7 +238,7 @@ class _Line:
         return rest[0]
 
     def take(self, count: int) -> bytes:
-        """So many bytes."""
+        """Receive exactly `count` bytes."""
         found = bytearray()
         while len(found) < count:
             found += self._some(count - len(found))
@@ -254,14 +254,14 @@ class _Line:
         return data
 
     def ignore_rest(self) -> None:
-        """Read until the other end hangs up: one that is still sending has not read the answer yet."""
+        """Read until the caller hangs up: a caller that still sends has not read the answer yet."""
         self._sock.shutdown(socket.SHUT_WR)
         self._sock.settimeout(IGNORE_WITHIN_S)
         while self._sock.recv(_CHUNK_BYTES):
             pass
 
     def send_folder(self, folder: Path) -> None:
-        """Everything below `folder`, and that it was all."""
+        """Send everything below `folder`, and an end mark."""
         for where, names, files in os.walk(folder, followlinks=True):
             for name in names:
                 self.send(("folder", Path(where, name).relative_to(folder).as_posix(), 0))
@@ -274,7 +274,7 @@ class _Line:
         self.send(("end", "", 0))
 
     def send_file(self, file: BinaryIO, size: int) -> None:
-        """The first `size` bytes of a file."""
+        """Send the first `size` bytes of a file."""
         if size:
             try:
                 self._sock.sendfile(file, count=size)
@@ -282,7 +282,7 @@ class _Line:
                 raise StorageError(f"the driver's store hung up: {error}") from error
 
     def receive_folder(self, folder: Path) -> None:
-        """What `send_folder` sent, below `folder`."""
+        """Receive the files of `send_folder` into `folder`."""
         while True:
             kind, name, size = self.receive()
             if kind == "end":
@@ -296,7 +296,7 @@ class _Line:
             self.receive_file(path, size)
 
     def receive_file(self, path: Path, size: int) -> None:
-        """What `send_file` sent."""
+        """Receive the bytes of `send_file` into a file."""
         with path.open("wb") as file:
             while size:
                 data = self._some(size)

@@ -12,43 +12,46 @@ from typing import Any
 from overtone.errors import MissingPackageError, OvertoneError
 
 _connecting = Lock()
-"""Held by the run that connects: others of this process may begin at the same time."""
+"""Lock for connecting: other runs of this process may start at the same time."""
 
 ANSWERS_WITHIN_S = 5.0
-"""A cluster where nobody listens for so long is not there; Ray itself tries for minutes."""
+"""Seconds to try the address of a cluster before giving up; Ray itself tries for minutes."""
 
 
 NODE_WITHIN_S = 3.0
-"""A machine where no node of the cluster is found for so long is not one; Ray itself looks for a minute."""
+"""Seconds to look for a node of the cluster on this machine; Ray itself looks for a minute."""
 
 
 def is_connected() -> bool:
-    """Whether this process works with a cluster; Ray would start one when it is asked anything else."""
+    """Return whether this process is connected to a cluster; other calls of Ray would start a cluster."""
     import ray
 
     return bool(ray.is_initialized())
 
 
 def job_id() -> str:
-    """What Ray calls this process's work; "" where it works with no cluster."""
+    """Return Ray's job id of this process; "" if the process is not connected to a cluster."""
     import ray
 
     return str(ray.get_runtime_context().get_job_id()) if ray.is_initialized() else ""
 
 
 def head_address() -> str:
-    """The address of the head of this process's cluster."""
+    """Return the address of the head of this process's cluster."""
     import ray
 
     return str(ray.get_runtime_context().gcs_address)
 
 
 def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = None) -> None:
-    """Be a driver of a cluster: the one at hand, else that of RAY_ADDRESS, else a new one here.
+    """Connect this process to a cluster as a driver.
+
+    Uses the current connection if there is one, otherwise the cluster at `address` or RAY_ADDRESS.
+    Without either, Ray finds or starts a cluster on this machine.
 
     Args:
-        address: Another cluster's than that of RAY_ADDRESS.
-        runtime_env: Of this process's workers; {} and None say nothing of it.
+        address: Address of the cluster; by default that of RAY_ADDRESS.
+        runtime_env: Environment of this process's workers; {} and None mean no environment.
 
     Raises:
         MissingPackageError: Ray is not installed.
@@ -58,7 +61,7 @@ def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = 
         import ray
     except ImportError as error:
         raise MissingPackageError("ray", "ray", 'engine="ray"') from error
-    if not hasattr(ray, "init"):  # a folder of that name, found as a namespace package
+    if not hasattr(ray, "init"):  # a folder named "ray", imported as a namespace package
         raise MissingPackageError("ray", "ray", 'engine="ray"')
     with _connecting:
         _connect(address, runtime_env)
@@ -100,17 +103,17 @@ _ON_A_NODE = (
 
 
 def check_address(address: str | None, within_s: float = ANSWERS_WITHIN_S) -> None:
-    """Fail soon where an address is of no use, as for the `host:port` of a cluster that is gone.
+    """Fail early if an address cannot be used, such as the `host:port` of a cluster that is gone.
 
     Raises:
-        OvertoneError: It is not that of a cluster, or nobody listens there.
+        OvertoneError: The address is not that of a cluster, or no server listens there.
     """
     scheme, is_url, _ = (address or "").partition("://")
     if is_url:
         what = "Ray Client only passes calls on" if scheme == "ray" else "a dashboard takes jobs, not drivers"
         raise OvertoneError(f"a run cannot work through {address!r}: {what}. {_ON_A_NODE}")
     if address is None or not _is_host_and_port(address):
-        return  # "auto", "local", or what Ray knows better
+        return  # "auto", "local", or a form that only Ray can check
     host, _, port = address.rpartition(":")
     give_up_at = time.monotonic() + within_s
     while True:
@@ -124,10 +127,10 @@ def check_address(address: str | None, within_s: float = ANSWERS_WITHIN_S) -> No
 
 
 def _check_is_node(address: str | None) -> None:
-    """Fail soon if this machine is not a node of the cluster: Ray itself looks for one for a minute.
+    """Fail early if this machine is not a node of the cluster: Ray itself looks for a minute.
 
     Raises:
-        RuntimeError: No node runs here.
+        RuntimeError: No node of the cluster runs here.
     """
     if not _is_host_and_port(address):
         return  # Ray finds such a cluster through the node that runs here
@@ -135,13 +138,13 @@ def _check_is_node(address: str | None) -> None:
         from ray._private.services import get_node_to_connect_for_driver
         from ray._raylet import GcsClient
     except ImportError:
-        return  # Another version of Ray: it takes its minute, and says the same.
+        return  # Another version of Ray: `ray.init` reports the same after a minute.
     try:
         get_node_to_connect_for_driver(GcsClient(address=address), timeout_seconds=NODE_WITHIN_S)
     except Exception as error:
         if (_is_no_node(error) and not _is_starting(address)) or _wants_token(error):
             raise
-        # whatever else it is, `ray.init` says it better
+        # `ray.init` reports any other error better
 
 
 def _is_starting(address: str | None) -> bool:
@@ -185,7 +188,7 @@ def _advice(error: Exception, address: str | None) -> str:
 
 
 def _wants_token(error: BaseException) -> bool:
-    """Whether an error, or one that led to it, is that a token is missing."""
+    """Return whether an error, or one of its causes, is a missing token."""
     return any("AuthToken" in text or "AuthenticationError" in text for text in _texts(error))
 
 
@@ -194,16 +197,16 @@ def _is_no_node(error: BaseException) -> bool:
 
 
 def _texts(error: BaseException | None) -> Iterator[str]:
-    """An error, and those that led to it."""
+    """Yield the texts of an error and of its causes."""
     while error is not None:
         yield f"{type(error).__name__}: {error}"
         error = error.__cause__ or error.__context__
 
 
 def _show_token() -> bool:
-    """Have Ray use the token that this user has; whether there is one that it did not use before.
+    """Make Ray use this user's token; return whether there is a token that Ray did not use before.
 
-    Ray itself does so only for a cluster that it starts.
+    Ray itself uses the token only for a cluster that it starts.
     """
     has_one = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")
     file = os.path.join(os.path.expanduser("~"), ".ray", "auth_token")
@@ -215,12 +218,12 @@ def _show_token() -> bool:
 
         Config.initialize("")
     except Exception:
-        return False  # another Ray, which reads it when it is imported
+        return False  # another version of Ray, which reads the mode at import
     return True
 
 
 def driver_node() -> tuple[str, str]:
-    """(Ray's id of the node that this process is on, the node's address)."""
+    """Return (Ray's id, IP address) of the node of this process."""
     import ray
 
     node = ray.get_runtime_context().get_node_id()

@@ -1,4 +1,4 @@
-"""Which nodes a Ray cluster has now, and what of them is free for this run."""
+"""View of a Ray cluster: the nodes that are alive, and their total and free resources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from overtone.engines.ray import cluster_connection, drains
 
 LOOK_EVERY_S = 0.5
 OUR_NAMES = {"CPU": "cpu", "GPU": "gpu"}
-"""What bundles call a resource, by what Ray calls it; the others have one name."""
+"""Names of resources in bundles, by Ray's names; other resources have the same name in both."""
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,14 @@ class NodeFacts:
     """A node that is alive.
 
     Attributes:
-        id: Ray's.
-        ip: Its address.
-        hostname: Its name.
-        total: What it has, by the names that bundles use.
-        free: What of it nobody holds.
-        labels: Its labels.
-        leaves_in_s: How long until it goes away, if Ray drains it; infinite without a deadline.
+        id: Ray's id of the node.
+        ip: IP address of the node.
+        hostname: Hostname of the node.
+        total: Resources of the node, by the names that bundles use.
+        free: Resources of the node that are not in use.
+        labels: Labels of the node.
+        leaves_in_s: Seconds until the node leaves, if Ray drains it; infinite without a deadline,
+            None if Ray does not drain it.
     """
 
     id: str
@@ -40,14 +41,14 @@ class NodeFacts:
 
 
 class Watch:
-    """Looks at the cluster all the time, in a thread.
+    """A thread that looks at the cluster every LOOK_EVERY_S seconds.
 
     Args:
-        wake: Called, from the thread, when there was a look.
-        look: Gives the nodes.
+        wake: Called from the thread after each look that found nodes.
+        look: Returns the nodes.
 
     Attributes:
-        answered_at: When the last look was over, on the monotonic clock.
+        answered_at: End of the last look, on the monotonic clock.
     """
 
     def __init__(self, wake: Callable[[], None], look: Callable[[], list[NodeFacts]]) -> None:
@@ -58,21 +59,21 @@ class Watch:
         self._thread = threading.Thread(target=self._run, name="overtone-cluster", daemon=True)
 
     def start(self) -> list[NodeFacts]:
-        """The nodes now; those of later are in `newest`."""
+        """Start the thread and return the current nodes; `newest` has the results of later looks."""
         found = self._look()
         self.answered_at = time.monotonic()
         self._thread.start()
         return found
 
     def newest(self) -> list[NodeFacts] | None:
-        """What was seen since the last call."""
+        """Return the nodes of the newest look since the last call; None if there was no look."""
         try:
             return self._newest.pop()
         except IndexError:
             return None
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop the thread."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -80,7 +81,7 @@ class Watch:
             try:
                 found = self._look()
             except Exception:
-                continue  # the head may be starting again; what runs goes on meanwhile
+                continue  # the head may be restarting; running trials continue meanwhile
             self.answered_at = time.monotonic()
             if not found:
                 continue  # this process has left the cluster
@@ -89,7 +90,7 @@ class Watch:
 
 
 def look() -> list[NodeFacts]:
-    """The nodes that are alive now."""
+    """Return the nodes that are alive now; none if this process is not connected."""
     import ray
 
     if not cluster_connection.is_connected():
@@ -111,7 +112,7 @@ def look() -> list[NodeFacts]:
 
 
 def amounts(resources: Mapping[str, float]) -> dict[str, float]:
-    """Amounts by the names that bundles use, without what stands for nodes and placement groups."""
+    """Return amounts by the names that bundles use, without Ray's entries for nodes and groups."""
     return {
         OUR_NAMES.get(name, name): float(amount)
         for name, amount in resources.items()
@@ -120,7 +121,7 @@ def amounts(resources: Mapping[str, float]) -> dict[str, float]:
 
 
 def _free() -> Mapping[str, Mapping[str, float]]:
-    """What nobody holds, by node; Ray has no public name for it."""
+    """Return the free resources by node; Ray has no public function for them."""
     try:
         from ray._private.state import available_resources_per_node
     except ImportError:
@@ -130,7 +131,7 @@ def _free() -> Mapping[str, Mapping[str, float]]:
 
 
 def capped(nodes: Mapping[str, Mapping[str, float]], most: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-    """`nodes` with no more in sum than `most` says, by resource name."""
+    """Return `nodes` with their amounts reduced so that each sum is at most that in `most`."""
     left = dict(most)
     found: dict[str, dict[str, float]] = {}
     for node, has in nodes.items():

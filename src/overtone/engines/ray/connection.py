@@ -1,4 +1,4 @@
-"""The driver's end of a connection to a node or to a trial, and the port where they call."""
+"""The driver's end of a connection to a node or a trial, and the port that they connect to."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ READ_BYTES = 1 << 18
 
 
 class Line:
-    """A connection that is open; whole frames go both ways: messages come, and orders go.
+    """A connection that receives messages and sends orders, both in whole frames.
 
     Args:
-        loop: Where it is read.
-        sock: Connected; its caller has shown the token.
-        on_messages: Called with the line and the messages that have come; after one of the kind
-            WRONG nothing more does.
-        on_end: Called with the line once it has hung up.
+        loop: The loop that reads the connection.
+        sock: A connected socket whose caller has shown the token.
+        on_messages: Called with the line and the new messages; a message of the kind WRONG is the last.
+        on_end: Called with the line when the other end has hung up.
     """
 
     def __init__(
@@ -44,15 +43,15 @@ class Line:
         loop.selector.register(sock, EVENT_READ, self._on_ready)
 
     def put(self, order: Any) -> None:
-        """Send with the next `flush`.
+        """Queue an order for the next `flush`.
 
         Raises:
-            Exception: It holds a value that cannot be pickled.
+            Exception: The order holds a value that cannot be pickled.
         """
         self._unsent += order_frame(order)
 
     def flush(self) -> None:
-        """Send what waits, as far as the connection takes it; the rest when it can."""
+        """Send the queued bytes that the connection takes; the rest follows when it is writable."""
         if not self.is_open:
             return
         try:
@@ -61,14 +60,14 @@ class Line:
         except BlockingIOError:
             pass
         except OSError:
-            self._unsent.clear()  # it has hung up; reading says so
+            self._unsent.clear()  # the other end has hung up; reading reports it
         events = EVENT_READ | (EVENT_WRITE if self._unsent else 0)
         if events != self._events:
             self._events = events
             self._loop.selector.modify(self._sock, events, self._on_ready)
 
     def close(self) -> None:
-        """Hang up; twice is safe. The other end reads what was sent, and then the end."""
+        """Close the connection; safe to call twice. The other end still reads what was sent."""
         if self.is_open:
             self.is_open = False
             self._loop.selector.unregister(self._sock)
@@ -94,15 +93,15 @@ class Line:
 
 
 class Port:
-    """Where nodes and trials of one run call the driver.
+    """The port of the driver to which the nodes and trials of one run connect.
 
-    Who calls shows the run's token first; nothing that another sends is read any further.
+    A caller sends the run's token first; a caller with another token is disconnected.
 
     Args:
-        loop: Where it is read.
-        ip: The driver's, as other nodes see it.
-        token: The run's.
-        on_call: Called with the socket of one that has shown the token.
+        loop: The loop that reads the port.
+        ip: IP address of the driver, as other nodes see it.
+        token: Token of the run.
+        on_call: Called with the socket of a caller that has sent the token.
     """
 
     def __init__(self, loop: Loop, ip: str, token: bytes, on_call: Callable[[socket.socket], None]) -> None:
@@ -114,7 +113,7 @@ class Port:
         loop.selector.register(self._sock, EVENT_READ, self._on_caller)
 
     def close(self) -> None:
-        """Take no more calls."""
+        """Stop accepting connections."""
         for sock in (self._sock, *self._callers):
             sock.close()
 
@@ -149,7 +148,7 @@ class Port:
 
 
 def call(address: tuple[str, int], token: bytes, within_s: float = 30.0) -> socket.socket:
-    """A connection to the port at `address`, where the token was shown."""
+    """Connect to the port at `address`, send the token, and return the socket."""
     sock = socket.create_connection(address, timeout=within_s)
     sock.settimeout(None)
     set_up(sock)
@@ -158,7 +157,7 @@ def call(address: tuple[str, int], token: bytes, within_s: float = 30.0) -> sock
 
 
 def set_up(sock: socket.socket) -> None:
-    """Send small messages at once, and notice within a minute that the other host is gone."""
+    """Set up a socket: send small messages at once, and detect within a minute that the host is gone."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 4)):

@@ -1,7 +1,7 @@
-"""The nodes that Ray drains, such as before a spot machine is taken away.
+"""The nodes that Ray drains, for example before a spot machine is taken away.
 
-Ray has no public interface for this: see `docs/decisions`. In a Ray without the private one, no
-drain is seen, and the end of the node is handled as any other.
+Ray has no public interface for drains: see `docs/decisions`. Without Ray's private interface,
+drains are not noticed, and a drained node is handled like any other lost node.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def seconds_left() -> dict[str, float]:
     """Return the time until the deadline of each node that is drained, by Ray's id of the node.
 
     Returns:
-        In seconds, 0 or more; infinite for a drain without a deadline.
+        Seconds by node id, 0 or more; infinite for a drain without a deadline.
     """
     try:
         from ray._private.state import state
@@ -23,4 +23,4 @@ def seconds_left() -> dict[str, float]:
         now = time.time()
         return {node: max(0.0, ms / 1000 - now) if ms else math.inf for node, ms in deadlines.items()}
     except (ImportError, AttributeError, TypeError):
-        return {}  # Another version of Ray: it does not tell.
+        return {}  # Another version of Ray, without this private function.

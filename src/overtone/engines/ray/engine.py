@@ -1,8 +1,9 @@
 """`Ray`: runs trials on all nodes of a Ray cluster, from one single-threaded loop.
 
-Ray holds what trials need, as placement groups (`leases`), and starts an agent on each node
-that is used (`agents`, `relay`). There an engine of the node runs the trials. What they say
-comes over one connection a node, in batches (`line`). A trial that uses Ray itself is an actor.
+Ray reserves the resources of trials as placement groups (`leases`), and starts an agent on each
+node that is used (`agents`, `node_agent`). The agent's engine runs the trials of its node. Their
+messages arrive in batches, over one connection per node (`connection`). A trial that uses Ray
+itself is an actor.
 """
 
 from __future__ import annotations
@@ -54,31 +55,32 @@ from overtone.worker.message_codec import WRONG, Message
 
 CLOSE_WITHIN_S = 6.0
 JOIN_WITHIN_S = 5.0
-"""So long the first trial waits to hear which other runs there are."""
+"""Maximum time that the first trial waits for the register of other runs."""
 
 EAGER_AGENTS = 4
-"""So many nodes get their agent before the first trial does."""
+"""Maximum number of nodes that get their agent before the first trial starts."""
 
 
 class Ray(Engine):
     """Runs trials on a Ray cluster; nodes may come and go.
 
     Args:
-        on_nodes: Runs the trials of each node.
-        address: The cluster's; by default the one that this process works with, or that of
-            RAY_ADDRESS, or a new one on this machine.
-        max_resources: Of all that the cluster has, trials use no more than this at once.
-        labels: Only nodes whose labels meet this selector are used: "x", "!x", "in(x, y)" or "!in(x, y)".
+        on_nodes: Makes the engine that runs the trials of each node.
+        address: Address of the cluster; by default that of this process's connection, or that of
+            RAY_ADDRESS, or a new cluster on this machine.
+        max_resources: Maximum amounts that trials use at once, by resource name; by default no maximum.
+        labels: Selector for the nodes: each label's condition is "x", "!x", "in(x, y)" or "!in(x, y)".
         priority: A run with a higher priority gets the next resources that become free; runs of equal
-            priority share them (`shares`). Trials that run are left alone.
-        resource_timeout_s: The run ends after so long in which no trial ran and those that wait
-            need what no node has; by default it waits.
-        runtime_env: Of the workers, as for `ray.init`, where this engine connects to the cluster.
-        idle_s: So long resources that no trial needs are kept for the next one.
-        carries: Whether checkpoints are carried to the driver also where a node sees its disk.
+            priority share them (`shares`). Running trials are not stopped.
+        resource_timeout_s: Seconds after which the run ends with an error, if no trial runs and all
+            waiting trials need resources that no node has; by default the run waits without limit.
+        runtime_env: Environment of the workers, as for `ray.init`, if this engine connects to the cluster.
+        idle_s: Seconds to keep unused resources for the next trial.
+        carries: Whether checkpoints are sent to the driver even if a node sees the driver's disk.
 
     Attributes:
-        on_output: As of the local engine; each line begins with the trial, its pid and its node.
+        on_output: Called with (trial_id, "stdout" or "stderr", text), as for the local engine; each
+            line begins with the trial, its pid and its node.
     """
 
     is_elastic = True
@@ -109,17 +111,18 @@ class Ray(Engine):
             resource_timeout_s = seconds("resource_timeout_s", resource_timeout_s)
         self._shortage = Shortage(self._most, resource_timeout_s)
         self._loop = Loop()
-        self._lines: dict[Line, Node | Trial | None] = {}  # None: it has not said who it is
+        self._lines: dict[Line, Node | Trial | None] = {}  # None: the caller has not identified itself
         self._calls: deque[Callable[[], None]] = deque()  # from other threads
         self._is_open = False
 
     # --- the Engine ------------------------------------------------------------------
 
     def open(self, job: Job) -> None:
-        """Send agents to the nodes, which get ready while the driver goes on.
+        """Connect to the cluster and start agents on nodes, which prepare while the driver continues.
 
         Raises:
-            MissingPackageError, OvertoneError: There is no Ray, or no cluster.
+            MissingPackageError: Ray is not installed.
+            OvertoneError: The cluster cannot be used, or this engine has already run an experiment.
             TrainableError: The Job cannot be sent to another process.
         """
         if self._is_open:
@@ -185,7 +188,7 @@ class Ray(Engine):
 
     @property
     def names(self) -> dict[str, str]:
-        """What each node is called in events, by Ray's id."""
+        """The name of each node in events, by Ray's id."""
         nodes = self._nodes.named() if self._is_open else {}
         return {node.id: name for name, node in nodes.items()}
 
@@ -214,12 +217,12 @@ class Ray(Engine):
             raise TypeError(f"{command!r} is no command")
 
     def _say(self) -> None:
-        """Tell once of each shape that it waits for what is not there."""
+        """Print, once for each shape, that its trials wait for missing resources."""
         for line in self._shortage.news():
             self._output.say(line)
 
     def _say_soon(self, text: str) -> None:
-        """Say a line in the next `poll`, or without it; any other thread may call."""
+        """Print a line from another thread: in the next `poll`, or directly if `poll` takes too long."""
         self._output.say_from_thread(text, lambda say: self._wake_for(say)())
 
     def waits(self) -> str:
@@ -250,7 +253,7 @@ class Ray(Engine):
         self._loop.wake()
 
     def _wake_for(self, call: Callable[[], None]) -> Callable[[], None]:
-        """What another thread calls to have `call` called in a `poll`."""
+        """Return a function for other threads that schedules `call` in the engine's thread."""
 
         def wake() -> None:
             self._calls.append(call)
@@ -287,7 +290,7 @@ class Ray(Engine):
     # --- nodes -----------------------------------------------------------------------
 
     def _look(self) -> list[NodeFacts]:
-        """What is there; called in a thread."""
+        """Return the nodes that are alive; called in the watch's thread."""
         if cluster_connection.job_id() != self._ray_job:
             self._wake_for(self._on_shutdown)()
             return []
@@ -324,7 +327,7 @@ class Ray(Engine):
         self._lines[Line(self._loop, sock, self._on_hello, self._on_line_end)] = None
 
     def _on_hello(self, line: Line, messages: list[Message]) -> None:
-        """The first words of who has called, and what follows."""
+        """Handle messages of a connection; the first message identifies the caller."""
         owner = self._lines.get(line)
         if owner is None:
             owner = self._greet(line, messages.pop(0))
@@ -338,7 +341,7 @@ class Ray(Engine):
             return
         is_broken = bool(messages) and messages[-1][0] == WRONG
         self._trials.hear(owner, messages[:-1] if is_broken else messages)
-        if is_broken:  # its agent is ended, as one that has hung up
+        if is_broken:  # its agent is ended like an agent that has hung up
             line.close()
             self._on_line_end(line)
 

@@ -1,4 +1,4 @@
-"""Ray's environment (`runtime_env`) of one run's trials, which their nodes' agents hand down.
+"""Ray's environment (`runtime_env`) of the trials of one run.
 
 An agent runs in the environment, and so does every trial that is forked there. A trial that uses
 Ray is an actor with the environment.
@@ -17,7 +17,7 @@ def check_environment(environment: Mapping[str, Any]) -> None:
     """Refuse an environment that Ray does not know or cannot give to actors.
 
     Raises:
-        OvertoneError: It is such a one; the message says what is possible.
+        OvertoneError: The environment is invalid; the message lists valid settings.
     """
     if not environment:
         return
@@ -57,4 +57,4 @@ def brings_modules(environment: Mapping[str, Any]) -> bool:
 
 
 class _Probe:
-    """Stands for an actor; no such actor is started."""
+    """Placeholder class for checking actor options; it is never started."""

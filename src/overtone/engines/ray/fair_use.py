@@ -1,4 +1,4 @@
-"""Keeps a run to what it may use of a cluster that other runs share."""
+"""Limits a run to the resources that it may use on a cluster shared with other runs."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from overtone.engines.ray.register import Register
 from overtone.engines.ray.run_claims import within
 
 KEEP_S = 0.2
-"""While others wait, resources that no trial needs are kept for the next one no longer than this."""
+"""Maximum time to keep unused resources for the next trial while other runs wait."""
 
 AT_MOST = 0.2
-"""The part of the engine's time that goes into dividing the cluster."""
+"""Maximum share of the engine's time that is spent on dividing the cluster."""
 
 
 class FairUse:
-    """Tells the other runs what this one holds and wants, and lets it use what the rules allow.
+    """Publishes this run's claim to the other runs, and applies the rules of sharing to this run.
 
     Args:
-        run: The name of this run.
-        priority: Its priority.
-        most: No more than this is used, by resource name.
-        leases: What it holds.
-        nodes: What it may use of them.
-        short: Gives the number of trials of each shape that wait for resources.
-        asked: Gives the number of trials of each shape for which Ray was asked for them.
-        wake_for: Makes a call that any thread may make from one for the engine's thread.
-        later: Calls in the engine's thread after so many seconds.
+        run: Name of this run.
+        priority: Priority of this run.
+        most: Maximum amounts that this run uses, by resource name.
+        leases: Leases of this run.
+        nodes: Nodes of the cluster, which receive the amounts that this run may use.
+        short: Returns the number of trials of each shape that wait for resources.
+        asked: Returns the number of trials of each shape whose lease was requested from Ray.
+        wake_for: Turns a function into one for other threads, which runs it in the engine's thread.
+        later: Calls a function in the engine's thread after a number of seconds.
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class FairUse:
         self._not_before = 0.0
 
     def join(self, within_s: float) -> None:
-        """Hear of the other runs before the first trial starts, if the register answers in time."""
+        """Learn of the other runs before the first trial starts, if the register answers in time."""
         self._register.start(self._claim())
         self._register.join(within_s)
 
     def look(self, found: Sequence[NodeFacts]) -> Mapping[str, Mapping[str, float]]:
-        """Take note of the nodes that are alive; return what this run may use of each, by Ray's id."""
+        """Record the nodes that are alive; return the amounts that this run may use, by node id."""
         self._neighbours.hear(self._register.heard())
         self._alive = frozenset([node.id for node in found])
         self._neighbours.look(found, {node.id: self._leases.amounts_on(node.id) for node in found})
         return self._divide()
 
     def keep_up(self) -> None:
-        """Divide again where anything has changed. While nobody shares the cluster this costs nothing.
+        """Divide the cluster again after any change; free of cost while no other run shares the cluster.
 
-        No lease may lie idle only because the controller was not told yet that its trial has ended.
+        Call it once the controller knows of all ended trials: otherwise their leases look idle.
         """
         has_changed = self._is_due or self._seen[0] != self._leases.n_changes
         if not (has_changed or self._neighbours.are_there):
@@ -87,7 +87,7 @@ class FairUse:
             self._not_before = now + (time.monotonic() - now) / AT_MOST
 
     def close(self) -> None:
-        """Tell the others that this run holds and wants nothing any more; its leases are returned."""
+        """Publish that this run holds and wants nothing; call it after the leases were returned."""
         self._register.stop(self._neighbours.claim({}, (), frozenset()).text(), 1.0)
 
     def _expect(self) -> None:
@@ -111,7 +111,7 @@ class FairUse:
         return found.left
 
     def _wanted(self) -> Counter[Resources]:
-        """The trials that wait, by shape."""
+        """Return the number of waiting trials, by shape."""
         return self._asked() + Counter(self._short())
 
     def _claim(self) -> str:

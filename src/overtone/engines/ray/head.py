@@ -1,6 +1,6 @@
-"""Notices that the head of the cluster cannot be reached, before Ray ends the driver for that.
+"""Detects that the head of the cluster cannot be reached, before Ray ends the driver for that reason.
 
-Ray's calls just wait meanwhile. After RAY_gcs_rpc_server_reconnect_timeout_s (60 by default)
+Ray's calls wait without a message. After RAY_gcs_rpc_server_reconnect_timeout_s (60 by default)
 Ray writes one line to its log and ends the process.
 """
 
@@ -15,22 +15,22 @@ from pathlib import Path
 
 CHECK_EVERY_S = 1.0
 REFUSES_S = 3.0
-"""A head whose port takes no calls is unreachable after so long without an answer."""
+"""Seconds without an answer after which a head that refuses connections counts as unreachable."""
 
 SILENT_S = 20.0
-"""A head whose port takes calls is unreachable after so long: it may be busy."""
+"""Seconds after which a head that accepts connections counts as unreachable: it may be busy."""
 
 _LIMIT = "RAY_gcs_rpc_server_reconnect_timeout_s"
 
 
 class Head:
-    """Watches in a thread whether the head answers.
+    """A thread that checks whether the head answers.
 
     Args:
-        address: Its "host:port".
-        answered_at: Gives when it answered last, on the monotonic clock.
+        address: "host:port" of the head.
+        answered_at: Returns the time of the head's last answer, on the monotonic clock.
         say: Called from the thread with a line for people.
-        folder: The experiment's, which can be resumed.
+        folder: Folder of the experiment, for the advice to resume.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Head:
         self._thread = threading.Thread(target=self._run, name="overtone-head", daemon=True)
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop the thread."""
         self._stop.set()
 
     def _run(self) -> None:
@@ -54,7 +54,7 @@ class Head:
             self.check()
 
     def check(self) -> None:
-        """Say once that the head cannot be reached, and once that it can be again."""
+        """Report once that the head cannot be reached, and once that it answers again."""
         silent_s = time.monotonic() - self._answered_at()
         if silent_s <= REFUSES_S:
             if self._is_away:
@@ -71,7 +71,7 @@ class Head:
 
 
 def accepts(address: str, within_s: float = 2.0) -> bool:
-    """Return whether anybody takes calls at "host:port"; True for an address of another form."""
+    """Return whether "host:port" accepts connections; True for an address of another form."""
     host, _, port = address.rpartition(":")
     if not (host and port.isdecimal()):
         return True
@@ -83,7 +83,7 @@ def accepts(address: str, within_s: float = 2.0) -> bool:
 
 
 def limit_s() -> float:
-    """Return after how many seconds without the head Ray ends a driver."""
+    """Return the number of seconds without the head after which Ray ends a driver."""
     try:
         return float(os.environ.get(_LIMIT, 60))
     except ValueError:

@@ -1,4 +1,4 @@
-"""What every node is given: the Job, in one form for nodes that see the driver's disk and one for others."""
+"""Distribution of the Job to nodes: in one form for nodes that see the driver's disk, in one for others."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from overtone.worker.trainables.with_parameters import as_bound
 
 
 class Sharing:
-    """One run's Job, for all nodes.
+    """The Job of one run, in a form for all nodes.
 
     Args:
         job: The Job.
-        ip: The driver's address.
-        token: The run's.
-        on_nodes: Packs it.
-        carries: Whether no node is to be thought to see the driver's disk.
+        ip: IP address of the driver.
+        token: Token of the run.
+        on_nodes: Packs the Job.
+        carries: Whether to assume that no node sees the driver's disk.
 
     Attributes:
-        uses_ray: Whether the trainable said that it uses Ray itself.
+        uses_ray: Whether the job or the trainable declares that the trainable uses Ray itself.
 
     Raises:
         TrainableError: The Job cannot be pickled.
@@ -51,7 +51,7 @@ class Sharing:
             self._carrier = Carrier(store, ip, token, files)
         if self._carrier is not None and is_carried:
             store = Carried(self._carrier.address, token, str(away / "fetched"))
-        # what trials print to files comes to the driver as lines
+        # output for files is sent to the driver as lines
         captures = job.captures_output or job.log_to_file is not None
         apart = replace(
             job, folder=away / job.folder.name, mark=None, store=store, log_to_file=None,
@@ -69,7 +69,7 @@ class Sharing:
             self._probe.touch()
 
     def errand(self, address: tuple[str, int], node: str) -> Errand:
-        """What to tell a node."""
+        """Return the errand for a node's agent or a trial's actor."""
         probe = str(self._probe) if self._probe.name else ""
         return Errand(
             address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._cwd,
@@ -78,7 +78,7 @@ class Sharing:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Take nothing more from nodes."""
+        """Stop serving the nodes, and delete the probe file."""
         if self._carrier is not None:
             self._carrier.close()
         if self._probe.name:
@@ -86,7 +86,7 @@ class Sharing:
 
 
 def reaches_from_anywhere(store: Any) -> bool:
-    """Whether any node can use a store as it is: it is at a URL, and nobody counts its bytes."""
+    """Return whether any node can use a store directly: it is at a URL and has no limit on its size."""
     from overtone.store.remote import RemoteStore
     from overtone.store.retrying import Retrying
 
@@ -100,14 +100,14 @@ def _without_trainable(job: Job) -> Job:
 
 
 def _object_files(job: Job) -> Iterator[str]:
-    """The files of large parameters."""
+    """Yield the paths of the files of large parameters."""
     for value in {**as_bound(job.trainable).parameters, **job.parameters}.values():
         if isinstance(value, ObjectRef) and os.path.exists(value.path):
             yield value.path
 
 
 def _put_file(path: str) -> Any:
-    """A reference to the contents of a file, of which each node that asks holds one copy."""
+    """Return a reference to the contents of a file; each node that fetches it keeps one copy."""
     import numpy as np
     import ray
 

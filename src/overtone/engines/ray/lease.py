@@ -1,4 +1,4 @@
-"""What a run has from Ray for one trial."""
+"""The resources that Ray has granted to a run for one trial."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from overtone.engines.ray.accelerators import Devices
 
 @dataclass(eq=False)
 class Lease:
-    """A placement group.
+    """A placement group for one trial.
 
     Attributes:
-        shape: What it holds.
+        shape: Resources of the lease.
         nodes: The node (Ray's id) of each bundle; "" for an empty bundle.
-        group: Ray's handle; None where there is nothing to hold.
-        devices: The variables that show its accelerators to a trial; None if it has none.
-        idle_since: When it was given back, on the monotonic clock.
+        group: Ray's placement group; None if all bundles are empty.
+        devices: The variables that show the lease's accelerators to a trial; None if it has none.
+        idle_since: Time at which its last trial gave it back, on the monotonic clock.
     """
 
     shape: Resources
@@ -29,7 +29,7 @@ class Lease:
     idle_since: float = 0.0
 
     def fits(self, shape: Resources, nodes: Sequence[str]) -> bool:
-        """Whether it holds this shape, on these nodes."""
+        """Return whether the lease has this shape on these nodes."""
         return self.shape == shape and all(
             mine == theirs or not bundle
             for bundle, mine, theirs in zip(shape.bundles, self.nodes, nodes, strict=True)

@@ -1,6 +1,7 @@
-"""Resources of a Ray cluster that this run holds: placement groups, kept warm for the next trial.
+"""The leases of this run on a Ray cluster: placement groups, kept for the next trial.
 
-A thread talks to Ray, which may take its time; the engine's thread asks and is told.
+Calls to Ray may be slow. A separate thread makes them; it exchanges requests and results with
+the engine's thread.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.placement_groups import remove_group
 
 MOST_WANTED = 64
-"""So many leases are asked for at once to show the autoscaler what is wanted."""
+"""Maximum number of leases that are requested at once to show demand to the autoscaler."""
 
 
 class Leases:
     """The leases of one run.
 
     Args:
-        wake: Called, from the thread, when `granted` has something.
+        wake: Called from the thread when `granted` or `refused` has new entries.
         finds_devices: Whether to ask Ray which accelerators a lease holds.
         labels: The selector of the nodes of a lease that may lie anywhere.
 
     Attributes:
-        held: All that Ray has given.
-        n_changes: How often this run came to hold more or less.
+        held: All leases that Ray has granted and the engine has taken.
+        n_changes: Number of changes of `held`.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class Leases:
     # --- the engine's side ----------------------------------------------------------------
 
     def take(self, shape: Resources, nodes: tuple[str, ...]) -> Lease | None:
-        """One that is idle, of this shape on these nodes."""
+        """Take and return an idle lease of this shape on these nodes; None if there is none."""
         for at in range(len(self._idle) - 1, -1, -1):
             lease = self._idle[at]
             if lease.fits(shape, nodes):
@@ -65,19 +66,22 @@ class Leases:
         return None
 
     def ask(self, owner: Any, shape: Resources, nodes: tuple[str, ...]) -> None:
-        """Ask Ray for one; `granted` tells when it is there, or that a wanted one has come first."""
+        """Request a lease from Ray; `granted` returns it, or an earlier lease that showed demand."""
         self._do(lambda: self._asked.create(owner, shape, nodes))
 
     def forget(self, owner: Any) -> None:
-        """The owner does not wait any more."""
+        """Cancel the request of an owner that does not wait any more."""
         self._do(lambda: self._asked.cancel(owner))
 
     def want(self, shape: Resources, count: int) -> None:
-        """Let the autoscaler see that so many more of this shape are wanted."""
+        """Show the autoscaler that `count` more leases of this shape are wanted, at most MOST_WANTED."""
         self._do(lambda: self._asked.show(shape, min(count, MOST_WANTED)))
 
     def granted(self) -> list[tuple[Any, Lease]]:
-        """(owner, lease) of those that are there since the last call; the owner is None for a wanted one."""
+        """Return (owner, lease) for the leases granted since the last call.
+
+        The owner is None for a lease that showed demand.
+        """
         found = []
         while self._granted:
             owner, lease = self._granted.popleft()
@@ -87,22 +91,22 @@ class Leases:
         return found
 
     def refused(self) -> list[tuple[Any, str]]:
-        """(owner, why) of those that Ray does not make, since the last call."""
+        """Return (owner, reason) for the requests that were refused since the last call."""
         return [self._refused.popleft() for _ in range(len(self._refused))]
 
     def put_back(self, lease: Lease) -> bool:
-        """Keep it for the next trial, unless others wait for it; whether it was kept."""
+        """Keep a lease for the next trial, unless other runs wait for it; return whether it was kept."""
         lease.idle_since = time.monotonic()
         self._idle.append(lease)
         self._return([lease])
         return lease in self._idle
 
     def use(self, lease: Lease) -> None:
-        """An idle one has a trial now."""
+        """Remove a lease from the idle ones, since a trial uses it now."""
         self._idle.remove(lease)
 
     def drop(self, lease: Lease) -> None:
-        """Return it to Ray."""
+        """Return a lease to Ray."""
         if lease in self._idle:
             self._idle.remove(lease)
         if lease in self.held:
@@ -112,7 +116,7 @@ class Leases:
                 self._do(lambda: remove_group(lease.group))
 
     def drop_idle(self, before: float) -> bool:
-        """Return those that were given back before this time; whether there were any."""
+        """Drop idle leases that were put back before this time; return whether there were any."""
         old = [one for one in self._idle if one.idle_since < before]
         for lease in old:
             self.drop(lease)
@@ -125,14 +129,14 @@ class Leases:
         n_returns: int,
         grants: Mapping[Resources, int] | None,
     ) -> None:
-        """Ask Ray only for what is due to this run; other runs ask it, too.
+        """Restrict requests to the leases that are due to this run, and return leases that are due to others.
 
         Args:
-            known: The nodes (Ray's ids) that there are. Leases that are wanted may lie on others only:
-                those come when the autoscaler has seen what is wanted.
-            returns_on: The nodes where leases are returned as their trials end.
-            n_returns: So many times.
-            grants: How many leases of each shape Ray may be asked for; None if nobody shares the cluster.
+            known: The current nodes (Ray's ids). Leases that show demand may lie on other nodes only,
+                which the autoscaler adds.
+            returns_on: The nodes where leases are returned when their trials end.
+            n_returns: Number of leases to return.
+            grants: Maximum number of leases to request, by shape; None if no other run shares the cluster.
         """
         self._returns_on, self._n_returns = returns_on, n_returns
         self._return(self.idle_on(list(returns_on)))
@@ -144,24 +148,31 @@ class Leases:
             self._do(lambda: self._asked.show_beyond(known))
 
     def _return(self, idle: Sequence[Lease]) -> None:
-        """Return as many of these as others wait for."""
+        """Return idle leases to Ray, as many as other runs wait for."""
         for lease in idle:
             if self._n_returns and not self._returns_on.isdisjoint(lease.nodes):
                 self._n_returns -= 1
                 self.drop(lease)
 
     def has_idle(self) -> bool:
-        """Whether any is kept for the next trial."""
+        """Return whether any lease is kept for the next trial."""
         return bool(self._idle)
 
     def idle_on(self, nodes: Sequence[str]) -> list[Lease]:
-        """The idle ones with a bundle on one of these nodes, oldest first."""
+        """Return the idle leases with a bundle on one of these nodes, oldest first."""
         return [one for one in self._idle if not set(one.nodes).isdisjoint(nodes)]
 
     def make_room(
         self, node: str, total: Mapping[str, float], shape: Resources, nodes: Sequence[str]
     ) -> None:
-        """Return idle ones that are in the way of this shape on these nodes, of which `node` has `total`."""
+        """Return idle leases of `node` to Ray until a shape fits there.
+
+        Args:
+            node: The node (Ray's id) to make room on.
+            total: Total resources of the node.
+            shape: Shape of the next trial.
+            nodes: The node of each bundle of the shape.
+        """
         needs = _sums(bundle for bundle, where in zip(shape.bundles, nodes, strict=True) if where == node)
         for lease in self.idle_on([node]):
             held = self.amounts_on(node)
@@ -170,7 +181,7 @@ class Leases:
             self.drop(lease)
 
     def amounts_on(self, node: str) -> dict[str, float]:
-        """What this run holds of a node."""
+        """Return the amounts that this run holds on a node."""
         return _sums(
             bundle
             for lease in self._given()
@@ -179,19 +190,19 @@ class Leases:
         )
 
     def places(self) -> Counter[tuple[Resources, tuple[str, ...]]]:
-        """How many this run holds, by shape and nodes."""
+        """Return the number of leases that this run holds, by shape and nodes."""
         return Counter([(lease.shape, lease.nodes) for lease in self._given()])
 
     def amounts(self) -> dict[str, float]:
-        """What this run holds of all nodes."""
+        """Return the amounts that this run holds on all nodes together."""
         return _sums(bundle for lease in self._given() for bundle in lease.shape.bundles)
 
     def _given(self) -> list[Lease]:
-        """Those that this run has from Ray, used yet or not."""
+        """Return all leases granted by Ray, including those that the engine has not taken yet."""
         return [*self.held, *[lease for _, lease in list(self._granted)], *list(self._asked.probing.values())]
 
     def close(self, patience_s: float) -> None:
-        """Return all to Ray."""
+        """Return all leases to Ray; wait at most `patience_s` seconds for the thread."""
         self._is_closed = True
         if self._thread is not None:
             self._requests.put(None)
@@ -226,7 +237,7 @@ class Leases:
                 if not self._is_closed and cluster_connection.is_connected() and self._asked.look():
                     self._wake()
             except Exception:
-                time.sleep(LOOK_EVERY_S)  # the head may be starting again; what runs goes on meanwhile
+                time.sleep(LOOK_EVERY_S)  # the head may be restarting; running trials continue meanwhile
 
     def _on_granted(self, owner: Any, lease: Lease) -> None:
         self._granted.append((owner, lease))

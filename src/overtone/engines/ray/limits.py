@@ -1,4 +1,4 @@
-"""Limits of trials that are actors: held from a thread beside each, and added up at the driver."""
+"""Limits of trials that are actors: enforced by a thread in each actor, and added up at the driver."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NOTHING: Amounts = (0.0, 0.0)
 
 
 class Held:
-    """Ends the trial of this process once it is past a limit. Code that keeps Python's lock delays it.
+    """Ends the trial of this process when it exceeds a limit. Code that holds Python's GIL delays this.
 
     Args:
-        limits: What it may use.
-        start: The trial's.
-        before: What it had used in earlier attempts.
-        send: Tells the driver; its `ended` is the trial's end.
+        limits: Limits of the trial.
+        start: Start of the trial.
+        before: Amounts that the trial used in earlier attempts.
+        send: Sends a message to the driver, which ends the trial at an `ended` message.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Held:
         Thread(target=self._run, name="overtone-limits", daemon=True).start()
 
     def go_on(self) -> None:
-        """From now on its time counts."""
+        """Resume counting the trial's time."""
         if self._counts:
             return
         self._counts = True
@@ -47,30 +47,30 @@ class Held:
             self._watch.begin(0, os.getpid(), self._start.index)
 
     def pause(self) -> None:
-        """It waits to be told to go on."""
+        """Stop counting time while the trial waits for an order."""
         self._counts = False
         with self._lock:
             self._watch.end(0)
 
     def end(self) -> None:
-        """Hold it no longer, and tell what it has used."""
+        """Stop enforcing the limits, and report the amounts that the trial has used."""
         self._is_over.set()
         with self._lock, suppress(EOFError):
             self._watch.end(0)
             self._watch.keep()
 
     def read(self) -> dict[int, Amounts]:
-        """As of a Tally."""
+        """Return the amounts used before this attempt, as a `Tally` does."""
         return {self._start.index: self._before}
 
     def write(self, used: Mapping[int, Amounts]) -> None:
-        """As of a Tally; who is past a limit begins with nothing."""
+        """Report used amounts to the driver; a trial without an entry, past a limit, restarts at zero."""
         start = self._start
         self._send(("used", start.trial_id, start.attempt, *used.get(start.index, NOTHING)))
 
     def _run(self) -> None:
         start = self._start
-        with suppress(EOFError):  # the driver is gone, and this process ends
+        with suppress(EOFError):  # the driver is gone, so this process ends
             while not self._is_over.wait(LOOK_EVERY_S):
                 with self._lock:
                     found = self._watch.look()
@@ -82,10 +82,10 @@ class Held:
 
 
 class Used:
-    """What the trials of a run have used, also under earlier drivers.
+    """Amounts that the trials of a run have used, including under earlier drivers.
 
     Args:
-        folder: The experiment's, where it is kept.
+        folder: Folder of the experiment, which stores the amounts.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -94,16 +94,16 @@ class Used:
         self._keep_at = 0.0
 
     def of(self, index: int) -> Amounts:
-        """Of one trial."""
+        """Return the amounts that one trial has used."""
         return self._used.get(index, NOTHING)
 
     def take(self, index: int, amounts: Amounts) -> None:
-        """Take note of what a trial has used by now."""
+        """Record the amounts that a trial has used until now."""
         self._used[index] = amounts
         if time.monotonic() >= self._keep_at:
             self._keep_at = time.monotonic() + KEEP_EVERY_S
             self.keep()
 
     def keep(self) -> None:
-        """Write it down for those who come after."""
+        """Write the amounts to the experiment's folder, for later drivers."""
         self._tally.write(self._used)

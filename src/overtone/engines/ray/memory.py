@@ -1,7 +1,7 @@
-"""A node's memory: what Ray does when it runs short, and who of this run goes before the agent.
+"""Memory of a node: Ray's limit for ending workers, and priorities for the kernel's OOM killer.
 
-Ray's memory monitor ends workers while more than a share of the node's memory is in use. It knows of the
-agent of a node, not of the trials below it. So the node's engine ends a trial at a margin below that share.
+Ray's memory monitor ends workers while more than a share of the node's memory is in use. It sees the
+agent of a node, but not the trials below it. So the node's engine ends a trial before that share is used.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ _OWN_SCORE = Path("/proc/self/oom_score_adj")
 
 
 def share(environment: Mapping[str, str] = os.environ) -> float | None:
-    """Return at what share of the node's memory Ray begins to end workers; None if it never does.
+    """Return the share of the node's memory at which Ray ends workers; None if Ray never does.
 
-    Called in an agent: a node's settings are in the environment of its workers, a cluster's are Ray's.
+    Call it in an agent: the settings of a node are in its workers' environment. The settings of the
+    cluster come from Ray.
     """
     settings = {**_of_cluster(), **_of_node(environment)}
     try:
@@ -45,11 +46,11 @@ def is_shortage(error: str) -> bool:
 
 @cache
 def spare_this_process() -> None:
-    """Have the kernel, out of memory, kill others of Ray's workers before this one, once.
+    """Make the kernel kill other Ray workers before this process if memory runs out; acts only once.
 
-    Ray gives its workers the highest score. Their trials get that from the server.
+    Ray gives its workers the highest score. The server gives that score to the trials.
     """
-    with suppress(OSError, ValueError):  # not every user may ask for that
+    with suppress(OSError, ValueError):  # not every user may lower a score
         _OWN_SCORE.write_text(str(max(0, int(_OWN_SCORE.read_text()) - SCORE_GAP)))
 
 
@@ -59,7 +60,7 @@ def _of_node(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_cluster() -> dict[str, Any]:
-    """Return the `_system_config` that the cluster was started with; Ray has no public name for it."""
+    """Return the cluster's `_system_config`; Ray has no public function for it."""
     try:
         from ray._private.state import state
 

@@ -1,7 +1,7 @@
-"""What Ray's tools show of a run: metrics by node, and which trials run where.
+"""Data about a run for Ray's tools: metrics by node, and a list of the running trials.
 
-Ray knows a forked trial neither as a task nor as an actor. So the driver publishes how many run
-and how many results come, as metrics, and keeps a list of the trials in a file among Ray's logs.
+For Ray, a forked trial is neither a task nor an actor. So the driver publishes the number of
+running trials and the rate of results as metrics. It lists the trials in a file in Ray's logs.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ EVERY_S = 1.0
 
 
 class Gauge(Protocol):
-    """A metric of Ray's."""
+    """A metric of Ray."""
 
     def set(self, value: float, tags: dict[str, str]) -> None:
         """Publish a value."""
 
 
 class Figures:
-    """The figures of one run, published at most once a second.
+    """Metrics of one run, published at most once a second.
 
     Args:
-        run: Its name.
+        run: Name of the run.
         gauge: Makes a gauge with the tags "run" and "node" from a name and a description.
-        file: Where the running trials are listed; None for nowhere.
-        clock: Seconds.
+        file: File for the list of running trials; None for no list.
+        clock: Returns the time in seconds.
 
     Attributes:
-        results: How many results came from each node, by its name, since they were last published.
+        results: Number of results since the last publication, by node name.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Figures:
         self._listed = ""
 
     def publish(self, trials: Callable[[], Iterable[tuple[str, str]]]) -> None:
-        """Publish the figures, unless that was done within the last second.
+        """Publish the metrics, unless they were published within the last second.
 
         Args:
-            trials: Gives (node's name, trial's name) of all that run.
+            trials: Returns (node's name, trial's name) of all running trials.
         """
         now = self._clock()
         past_s = now - self._published_at
@@ -65,7 +65,7 @@ class Figures:
             self._publish(trials(), past_s)
 
     def close(self) -> None:
-        """Publish that nothing runs any more."""
+        """Publish that no trial runs any more, and close the file."""
         self.results.clear()
         self._publish((), EVERY_S)
         if self._file is not None:
@@ -76,9 +76,9 @@ class Figures:
         for node, trial in trials:
             by_node.setdefault(node, []).append(trial)
         results = Counter(self.results)
-        self.results.clear()  # whoever counts keeps the same object
+        self.results.clear()  # the counting code keeps a reference to this object
         self._nodes |= by_node.keys() | results.keys()
-        for node in self._nodes:  # also those where nothing runs any more
+        for node in self._nodes:  # also nodes where no trial runs any more
             tags = {"run": self._tag, "node": node}
             self._running.set(len(by_node.get(node, ())), tags)
             self._rate.set(results[node] / past_s, tags)
@@ -101,11 +101,11 @@ class Figures:
 
 
 def figures_of(run: str, id: str) -> Figures:
-    """Return the figures of a run, for the cluster that this process works with.
+    """Return the metrics of a run for the cluster that this process is connected to.
 
     Args:
-        run: Its name.
-        id: What no other run is called.
+        run: Name of the run.
+        id: Unique id of the run.
     """
     from ray.util.metrics import Gauge as RayGauge
 
@@ -121,15 +121,15 @@ def list_file(logs: Path | None, run: str, id: str) -> IO[str] | None:
     It is "overtone-RUN.log", or "overtone-RUN-ID.log" if a live run has the first one.
 
     Args:
-        logs: The folder; None for nowhere.
-        run: The name of the run.
-        id: What no other run is called.
+        logs: The folder of Ray's logs; None if unknown.
+        run: Name of the run.
+        id: Unique id of the run.
 
     Returns:
         The file, locked until it is closed; None if it cannot be written.
     """
     for name in (run, f"{run}-{id}"):
-        with suppress(OSError):  # the folder is another user's; another run writes the file
+        with suppress(OSError):  # another user owns the folder, or another run writes the file
             return _locked(logs / f"overtone-{name}.log") if logs is not None else None
     return None
 
@@ -147,7 +147,7 @@ def _locked(path: Path) -> IO[str]:
 
 
 def _logs() -> Path | None:
-    """The folder of Ray's logs; None in a Ray that does not say where it is."""
+    """Return the folder of Ray's logs; None if this version of Ray does not provide it."""
     try:
         from ray._private.worker import _global_node
 

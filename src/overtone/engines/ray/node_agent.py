@@ -1,4 +1,4 @@
-"""What runs on each node: it passes orders to the engine of the node, and on what happens there."""
+"""The agent on each node: passes orders to the node's engine, and its events to the driver."""
 
 from __future__ import annotations
 
@@ -37,47 +37,47 @@ class NodeEngine(Protocol):
         """Call `call` in a `poll` whenever `sock` can be read."""
 
     def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
-        """The next events."""
+        """Return the next events."""
 
     def submit(self, commands: Sequence[m.Command]) -> None:
-        """Carry out."""
+        """Carry out commands."""
 
     def kill(self, trial_id: str) -> None:
         """Kill a trial's process."""
 
     def wake(self) -> None:
-        """Let `poll` return."""
+        """Make `poll` return."""
 
     def close(self) -> None:
-        """End everything."""
+        """End all trials and close the engine."""
 
 
 class OnNodes(Protocol):
-    """How the engine of a node is made."""
+    """Maker of the engines of nodes."""
 
     def pack(self, job: Job) -> bytes:
-        """The Job, for any node."""
+        """Return the pickled Job, for any node."""
 
     def open(self, packed: bytes, job: Job) -> NodeEngine:
-        """An open engine of this node."""
+        """Return an open engine of this node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What a node is told when it begins to work for a run.
+    """Data that an agent or a trial's actor needs to work for a run.
 
     Attributes:
-        address: The driver's port.
-        token: To be shown there.
-        node: The node's name.
-        on_nodes: Makes its engine.
-        job: Without the trainable.
-        apart: The same, where the node does not see the driver's disk.
-        packed: References to the packed Job, with it and without.
-        probe: A file that is there if the node sees the driver's disk; "" for nobody does.
+        address: Address of the driver's port.
+        token: Token to send to that port.
+        node: Name of the node.
+        on_nodes: Makes the node's engine.
+        job: The Job without the trainable, for nodes that see the driver's disk.
+        apart: The same for nodes that do not see the driver's disk.
+        packed: References to the packed Job: for nodes that see the driver's disk, and for others.
+        probe: A file that exists if the node sees the driver's disk; "" if no node sees it.
         cwd: The driver's working directory.
-        path: Where the driver looks for modules.
-        prefix: Of its Python.
+        path: The driver's `sys.path`.
+        prefix: The driver's `sys.prefix`.
         objects: (path, reference to the contents) of the files of large parameters; without a
             reference, the carrier has the file.
         carrier: The address of the carrier, if there is one.
@@ -99,7 +99,7 @@ class Errand:
 
     @property
     def shares_disk(self) -> bool:
-        """Whether this process sees the driver's disk."""
+        """True if this process sees the driver's disk."""
         return bool(self.probe) and os.path.exists(self.probe)
 
 
@@ -107,10 +107,12 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes], memory_share: float | N
     """Work for a run until its driver hangs up.
 
     Args:
-        fetch: Gives what a reference stands for.
-        memory_share: Of this node's memory; before more is in use, the trial ends that uses the most.
+        errand: Data about the run.
+        fetch: Returns the object of a reference.
+        memory_share: Share of the node's memory. Before more is in use, the trial that uses the
+            most memory is ended; None for no such limit.
     """
-    # Ray ends this process soon after its driver: whichever step that interrupts, the others follow.
+    # Ray ends this process soon after its driver: if that interrupts one step, the others still run.
     with ExitStack() as at_end:
         sock = at_end.enter_context(call(errand.address, errand.token))
         at_end.callback(shared_objects.release_adopted)
@@ -129,10 +131,10 @@ class Relay:
     """One run's work on one node.
 
     Args:
-        sock: The line to the driver.
-        engine: Runs the trials.
-        node: This node's name.
-        is_cut: Whether trials that print too much are cut short.
+        sock: Connection to the driver.
+        engine: Engine that runs the trials.
+        node: Name of this node.
+        is_cut: Whether to limit the output of trials that print too much.
     """
 
     def __init__(self, sock: socket, engine: NodeEngine, node: str, is_cut: bool = True) -> None:
@@ -148,7 +150,7 @@ class Relay:
         engine.watch(sock, self._on_orders)
 
     def run(self) -> None:
-        """Go on until the driver hangs up."""
+        """Pass on orders and events until the driver hangs up."""
         while not self._is_over:
             self._flush()
             for event in self._engine.poll(5.0):
@@ -163,7 +165,7 @@ class Relay:
         if not self._out:
             return
         try:
-            # blocks while the driver is behind: trials then wait too, instead of filling memory
+            # blocks while the driver is behind: trials then wait as well, instead of filling memory
             self._sock.sendall(b"".join(map(message_frame, self._out)))
         except OSError:
             self._is_over = True
@@ -195,7 +197,7 @@ class Relay:
 
 
 def told(event: m.Event) -> Message | None:
-    """An event of a trial as it travels; None for what is not a trial's."""
+    """Return the message for a trial's event; None for any other event."""
     if isinstance(event, m.Reported):
         return ("reported", event.trial_id, event.attempt, event.t, event.raw, event.checkpoint)
     if isinstance(event, m.Started):
@@ -214,9 +216,9 @@ def told(event: m.Event) -> Message | None:
 
 
 def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
-    """Have this process look for modules and files as the driver does; whether it sees its disk.
+    """Set up this process's folder, modules and files like the driver's; return whether it sees its disk.
 
-    The files of large parameters come to this node once, for all its trials.
+    The files of large parameters are copied to this node once, for all its trials.
     """
     shares, environment = errand.shares_disk, errand.job.runtime_env
     if shares:

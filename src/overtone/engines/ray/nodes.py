@@ -1,4 +1,4 @@
-"""The nodes of a cluster as a run uses them: who is there, with an agent or without."""
+"""The nodes of a cluster that a run uses, and their agents."""
 
 from __future__ import annotations
 
@@ -16,48 +16,54 @@ from overtone.engines.ray.node_agent import Errand
 from overtone.engines.ray.state import MOST_FAILURES, Node, name_of
 
 REASON_WITHIN_S = 0.5
-"""Of an agent that is gone Ray says why, if the agent is not gone with its node."""
+"""Seconds to wait for Ray's reason why an agent ended; Ray gives no reason if the node is lost."""
 
 
 class Follower(Protocol):
-    """Who is told what becomes of nodes."""
+    """Receiver of changes of nodes."""
 
     def on_capacity(self, capacity: Mapping[str, Mapping[str, float]]) -> None:
-        """What trials may use of each node has changed."""
+        """Handle a change of the amounts that trials may use, by node."""
 
     def on_agent(self, node: Node) -> None:
-        """The agent of a node has called: it takes orders."""
+        """Handle the call of a node's agent, which now takes orders."""
 
     def on_silence(self, node: Node, error: str) -> None:
-        """The agent of a node is gone, with what it ran; another may come."""
+        """Handle the loss of a node's agent and its trials; another agent may follow."""
 
     def on_broken(self, node: Node, error: str, has_others: bool) -> None:
-        """No agent stays on a node: it cannot be used; whether others can."""
+        """Handle a node that cannot be used, since no agent works there.
+
+        Args:
+            node: The node.
+            error: Error text of its last agent.
+            has_others: Whether other nodes can be used.
+        """
 
     def on_notice(self, node: Node, left_s: float) -> None:
-        """A node is being drained: it goes away in so many seconds."""
+        """Handle a node that is drained and leaves in `left_s` seconds."""
 
     def on_loss(self, node: Node, error: str) -> None:
-        """A node is gone for good."""
+        """Handle the final loss of a node."""
 
     def is_needed(self, node: Node) -> bool:
-        """Whether a node has trials, or some that wait for its agent."""
+        """Return whether a node has trials, or trials that wait for its agent."""
 
 
 class Nodes:
-    """Keeps up with the nodes, and with their agents.
+    """Tracks the nodes and manages their agents.
 
     Args:
-        follower: Is told.
-        leases: What this run holds.
+        follower: Receives the changes of nodes.
+        leases: Leases of this run.
         home: The driver's node (Ray's id), which keeps its agent.
-        labels: Nodes whose labels do not meet this selector are left alone.
-        most: Of all nodes, no more than this is used.
-        idle_s: After so long without work an agent is called back: a node where one is does
-            not count as idle.
-        errand: What to tell the agent of the node of this name.
-        wake_for: Makes a call that any thread may make from one for the engine's thread.
-        later: Calls in the engine's thread after so many seconds.
+        labels: Selector for the nodes to use.
+        most: Maximum amounts to use on all nodes together, by resource name.
+        idle_s: Seconds without work after which an agent is ended, since the autoscaler does not
+            count a node with an agent as idle.
+        errand: Returns the errand for the agent of the node of this name.
+        wake_for: Turns a function into one for other threads, which runs it in the engine's thread.
+        later: Calls a function in the engine's thread after a number of seconds.
     """
 
     def __init__(
@@ -83,20 +89,20 @@ class Nodes:
         return len(self._by_id)
 
     def get(self, id: str) -> Node | None:
-        """The node of this id of Ray's."""
+        """Return the node with this id of Ray; None if it is unknown."""
         return self._by_id.get(id)
 
     def named(self) -> dict[str, Node]:
-        """All nodes, by name."""
+        """Return all nodes, by name."""
         return {node.name: node for node in self._by_id.values()}
 
-    # --- who is there -------------------------------------------------------------------
+    # --- nodes --------------------------------------------------------------------------
 
     def know(self, found: Sequence[NodeFacts]) -> tuple[list[Node], list[Node]]:
-        """Take note of the nodes that are alive now.
+        """Record the nodes that are alive now.
 
         Returns:
-            Those that are gone, and those that have begun to leave.
+            The nodes that are gone, and the nodes whose drain has begun.
         """
         usable = {one.id: one for one in found if is_match(self._labels, one.labels)}
         noticed = []
@@ -115,16 +121,17 @@ class Nodes:
         return gone, noticed
 
     def look(self, found: Sequence[NodeFacts], left: Callable[[], Mapping[str, Mapping[str, float]]]) -> None:
-        """Keep up with the nodes.
+        """Record the current nodes, and handle changes, idle agents and idle leases.
 
         Args:
             found: The nodes that are alive now.
-            left: Called once they are known: returns what this run may use of each, by Ray's id.
+            left: Called after the nodes are recorded; returns the amounts that this run may use, by
+                Ray's id of the node.
         """
         gone, noticed = self.know(found)
         now = time.monotonic()
         self._leases.drop_idle(now - self._idle_s)
-        self.allow(left())  # before its trials look for another place
+        self.allow(left())  # before trials of lost nodes are placed again
         for node in noticed:
             self._follower.on_notice(node, node.facts.leaves_in_s or 0.0)
         for node in gone:
@@ -137,28 +144,28 @@ class Nodes:
                 self.send_agent(node)  # Ray still counts it as alive
 
     def allow(self, left: Mapping[str, Mapping[str, float]]) -> None:
-        """Take note of what this run may use of each node, by Ray's id."""
+        """Set the amounts that this run may use, by Ray's id of the node."""
         self._left = left
         self._tell()
 
     def capacity(self) -> dict[str, dict[str, float]]:
-        """What trials may use of each node, by name."""
+        """Return the amounts that trials may use, by node name."""
         left = {
             node.name: dict(self._left.get(node.id, {})) for node in self._by_id.values() if node.is_usable
         }
         return capped(left, self._most_elsewhere()) if self._most else left
 
     def _most_elsewhere(self) -> dict[str, float]:
-        """What may be used of nodes that stay."""
+        """Return the maximum amounts for the nodes that stay."""
         leaving = [self._leases.amounts_on(node.id) for node in self._by_id.values() if node.is_leaving]
         return {name: n - sum(held.get(name, 0.0) for held in leaving) for name, n in self._most.items()}
 
     def usable(self) -> frozenset[str]:
-        """The nodes (Ray's ids) where trials may be placed, if nobody else holds them."""
+        """Return the nodes (Ray's ids) where trials may be placed, even if other runs use them now."""
         return frozenset([node.id for node in self._by_id.values() if node.is_usable])
 
     def total(self) -> dict[str, Mapping[str, float]]:
-        """What each node has, whoever holds it, by name."""
+        """Return the total amounts of each node, free or in use, by node name."""
         staying = [node for node in self._by_id.values() if node.is_hopeful and not node.is_leaving]
         return {node.name: node.facts.total for node in staying}
 
@@ -182,7 +189,7 @@ class Nodes:
     # --- agents -------------------------------------------------------------------------
 
     def send_agent(self, node: Node) -> None:
-        """Have an agent on a node, soon."""
+        """Start an agent on a node, unless the node has one."""
         if node.agent is not None:
             return
         node.idle_since, node.has_called = 0.0, False
@@ -193,7 +200,7 @@ class Nodes:
         )
 
     def greet(self, line: Line, name: str) -> Node | None:
-        """The node whose agent has called; None where nobody waits for one."""
+        """Return the node whose agent has called; None if no agent is expected there."""
         node = self.named().get(name)
         if node is None or node.agent is None:
             return None
@@ -206,7 +213,7 @@ class Nodes:
         return node
 
     def hung_up(self, node: Node) -> None:
-        """An agent's line has ended: the agent or the whole node is gone, as Ray says soon."""
+        """Handle the end of an agent's connection; Ray soon reports whether the whole node is lost."""
         node.line = None
         node.is_doubtful = True
         self._tell()
@@ -218,7 +225,7 @@ class Nodes:
 
     def _on_agent_end(self, node: Node, actor: object, error: str) -> None:
         if node.agent is None or node.agent[0] is not actor:
-            return  # it was dismissed
+            return  # the agent was dismissed
         # No trials until another agent has called: Ray notices late that a node is dead.
         node.agent, node.is_doubtful, node.error = None, True, error
         _hang_up(node)
@@ -234,18 +241,18 @@ class Nodes:
             self.give_up(node, error)
         elif node.is_broken:
             self._follower.on_broken(node, error, self.has_hopeful())
-        elif not (is_loss or node.is_leaving):  # the next look does not find it, or sends an agent
+        elif not (is_loss or node.is_leaving):  # otherwise the next look drops the node or sends an agent
             self.send_agent(node)
 
     def give_up(self, node: Node, error: str) -> None:
-        """Use a node no longer, on which nothing of this run can work."""
+        """Stop using a node on which no process of this run can work."""
         was_hopeful, node.failures = node.is_hopeful, MOST_FAILURES
         if was_hopeful:
             self._tell()
             self._follower.on_broken(node, error, self.has_hopeful())
 
     def has_hopeful(self) -> bool:
-        """Whether trials may be placed anywhere, now or once an agent has called."""
+        """Return whether trials may be placed on any node, now or once an agent has called."""
         return any(node.is_hopeful for node in self._by_id.values())
 
     def _dismiss_idle(self, node: Node, now: float) -> None:
@@ -259,12 +266,15 @@ class Nodes:
             agents.end(actor)
 
     def _may_leave(self, node: Node, now: float) -> bool:
-        """Whether the agent of an idle node is called back."""
+        """Return whether the agent of an idle node may be ended."""
         has_waited = node.is_leaving or now - node.idle_since > self._idle_s
         return has_waited and not self._leases.idle_on([node.id])
 
     def close(self, give_up_at: float) -> None:
-        """Let the agents, which were hung up on, end their work; only that of the driver's node stays."""
+        """Wait for the agents to end their work, and end all agents except that of the driver's node.
+
+        Call it after their connections were closed.
+        """
         for node in self._by_id.values():
             if node.agent is None or node.is_lost:
                 continue

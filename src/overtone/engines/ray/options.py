@@ -1,4 +1,4 @@
-"""What a user gave the engine, checked."""
+"""Checks of the engine's arguments."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from overtone.schedulers.arguments import is_number
 
 
 def most_of(max_resources: Mapping[str, Any] | None) -> dict[str, float]:
-    """No more than this is used at once, by the names that bundles use; 0 is a limit, too.
+    """Return the maximum amounts to use at once, by the names that bundles use; 0 is a limit as well.
 
     Raises:
-        ResourceError: It is no dict of amounts.
+        ResourceError: The argument is not a dict of amounts.
     """
     if max_resources is None:
         return {}
@@ -29,10 +29,10 @@ def most_of(max_resources: Mapping[str, Any] | None) -> dict[str, float]:
 
 
 def seconds(name: str, value: Any) -> float:
-    """A number, 0 or more.
+    """Return a number of seconds, 0 or more.
 
     Raises:
-        OvertoneError: It is something else.
+        OvertoneError: The value is not such a number.
     """
     if not (is_number(value) and value >= 0):
         raise OvertoneError(f"{name}={value!r} must be a number of seconds, 0 or more")
@@ -40,10 +40,10 @@ def seconds(name: str, value: Any) -> float:
 
 
 def priority_of(value: Any) -> float:
-    """Any number.
+    """Return the priority: any number except NaN.
 
     Raises:
-        OvertoneError: It is something else.
+        OvertoneError: The value is not a number.
     """
     if not is_number(value) or value != value:
         raise OvertoneError(f"priority={value!r} must be a number; that of most runs is 0")
@@ -51,6 +51,6 @@ def priority_of(value: Any) -> float:
 
 
 def unknown(most: Iterable[str], nodes: Iterable[Mapping[str, float]]) -> list[str]:
-    """The names in `most` that no node has."""
+    """Return the resource names in `most` that no node has."""
     has = {name for node in nodes for name in node}
     return sorted(set(most) - has - {"cpu", "gpu", "memory"})

@@ -1,4 +1,4 @@
-"""The other runs on the cluster: what they hold and wait for, and what that leaves to this run."""
+"""The other runs on the cluster: their claims, and the resources that remain for this run."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from overtone.engines.ray.run_claims import NOTHING_YET, Claim, Place, Wanted, c
 from overtone.engines.ray.shares import Allowance, allow, dominant_share, total_of
 
 SAMPLES = 4
-"""What others use is the least of the last so many looks: Ray's figures lag behind a little."""
+"""Number of looks whose minimum is the foreign use of resources: Ray's figures lag a little."""
 
 UNCLAIMED_S = 3.0
-"""Resources that are free, and due to a run that does not take them for so long, go to others.
+"""Seconds after which free resources go to other runs, if the run to which they are due does not take them.
 
-The run is passed over for as long, and twice as long each next time, until it holds more or less."""
+That run is passed over for as long, and for twice as long each next time, until its leases change."""
 
 PASSED_OVER_S = 16 * UNCLAIMED_S
-"""A run that cannot take what is due to it is passed over no longer than this."""
+"""Maximum time for which a run that cannot take its due resources is passed over."""
 
 _Nodes = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
 class _Look:
-    """What nodes had at one look, and what all others than this run held; by node."""
+    """Amounts at one look: `used` by all except this run, and `told` by the other runs."""
 
     used: _Nodes
-    told: Mapping[str, _Nodes]  # by run: what it said that it held
+    told: Mapping[str, _Nodes]  # by run: the amounts that it claimed to hold
 
 
 @dataclass
 class _Offer:
-    """What is due to a run, and free.
+    """State of the free resources that are due to another run.
 
     Attributes:
-        held: What it holds all the time meanwhile.
-        since: Since when it has not taken anything; None while nothing is free for it.
-        patience_s: So long it was passed over the last time.
-        again_at: Until then it is passed over.
+        held: Number of leases that the run holds; a change of it resets the offer.
+        since: Time since which the run could have taken resources; None while nothing is free for it.
+        patience_s: Seconds for which the run was passed over the last time.
+        again_at: Time until which the run is passed over.
     """
 
     held: int
@@ -51,12 +51,12 @@ class _Offer:
 
 
 class Neighbours:
-    """Keeps what other runs claim, and tells what this run may use.
+    """The claims of all runs on the cluster, and the resources that this run may use.
 
     Args:
-        run: The name of this run.
-        priority: Its priority.
-        clock: Gives seconds.
+        run: Name of this run.
+        priority: Priority of this run.
+        clock: Returns the time in seconds.
     """
 
     def __init__(self, run: str, priority: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -71,11 +71,11 @@ class Neighbours:
 
     @property
     def are_there(self) -> bool:
-        """Whether other runs share the cluster."""
+        """True if other runs share the cluster."""
         return bool(self._others)
 
     def hear(self, told: Mapping[str, str]) -> None:
-        """Take note of what each other run says."""
+        """Record the claims of the other runs, from their texts by run name."""
         before = self._others.keys()
         found = {run: claim_of(run, text) for run, text in told.items()}
         self._others = {run: claim for run, claim in found.items() if claim is not None}
@@ -83,18 +83,18 @@ class Neighbours:
             self._measure()
 
     def look(self, found: Sequence[NodeFacts], ours: _Nodes) -> None:
-        """Take note of what the nodes have, and of what others than this run hold there.
+        """Record the resources of the nodes, and the amounts that are in use by others than this run.
 
         Args:
             found: The nodes that are alive.
-            ours: What this run holds, by node.
+            ours: Amounts that this run holds, by node.
         """
         self._total = {node.id: dict(node.total) for node in found}
         used = {
             node.id: {
                 name: max(0.0, n - node.free.get(name, 0.0) - ours.get(node.id, {}).get(name, 0.0))
                 for name, n in node.total.items()
-                if name != "object_store_memory"  # used by the minute, and not reserved
+                if name != "object_store_memory"  # changes all the time, and is not reserved
             }
             for node in found
         }
@@ -107,18 +107,18 @@ class Neighbours:
         self._looked_at = now
 
     def claim(self, held: Mapping[Place, int], wanted: Wanted, barred: frozenset[str]) -> Claim:
-        """Return this run as it tells of itself.
+        """Update and return the claim of this run.
 
         Args:
-            held: How many leases it holds, by shape and nodes.
-            wanted: How many trials of each shape wait.
-            barred: The nodes that it cannot use.
+            held: Number of leases of this run, by shape and nodes.
+            wanted: Number of waiting trials of each shape.
+            barred: The nodes that this run cannot use.
         """
         spent = self._mine.spent
         if held or spent != NOTHING_YET:
             equals = [one for one in self._others.values() if one.priority == self._mine.priority]
             others = [one.spent for one in equals if one.spent != NOTHING_YET]
-            if spent == NOTHING_YET or not wanted:  # nobody saves turns for later
+            if spent == NOTHING_YET or not wanted:  # a run cannot save turns for later
                 spent = max(spent, min(others, default=0.0))
         has_changed = held != self._mine.held
         self._mine = replace(self._mine, held=held, wanted=wanted, barred=barred, spent=spent)
@@ -127,7 +127,7 @@ class Neighbours:
         return self._mine
 
     def allow(self) -> Allowance:
-        """Return what this run may use, after its last `claim`."""
+        """Return the resources that this run may use, after its last `claim`."""
         if not self._others:
             return Allowance(self._usable)
         now = self._clock()
@@ -145,7 +145,7 @@ class Neighbours:
         return found
 
     def _expire(self, now: float) -> None:
-        """Pass over those who have not taken what was due to them."""
+        """Pass over the runs that have not taken the resources due to them."""
         before, self._offers = self._offers, {}
         for run, claim in self._others.items():
             held = sum(claim.held.values())
@@ -158,7 +158,7 @@ class Neighbours:
             self._offers[run] = offer
 
     def _measure(self) -> None:
-        """Find out what nobody holds but the runs that say so."""
+        """Compute the amounts that the runs may use together: all except foreign use."""
         holders = [one.by_node() for one in (self._mine, *self._others.values())]
         self._usable = {
             id: {
@@ -170,7 +170,7 @@ class Neighbours:
 
     def _foreign(self, node: str, name: str) -> float:
         if len(self._looks) < SAMPLES:
-            return 0.0  # what the last run held may not be back yet
+            return 0.0  # the leases of an ended run may not be returned yet
         return max(0.0, min(self._unexplained(look, node, name) for look in self._looks))
 
     def _unexplained(self, look: _Look, node: str, name: str) -> float:

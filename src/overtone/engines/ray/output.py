@@ -1,4 +1,4 @@
-"""What trials print on all nodes, as lines at the driver or in the trials' files."""
+"""Output of trials on all nodes, as lines at the driver or in the trials' files."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from overtone.worker.message_codec import Message
 MOST_OPEN = 64
 
 SAID_WITHIN_S = 2.0
-"""An engine's thread that does not say a line for so long waits, and another thread says it."""
+"""Seconds after which another thread prints a line itself, because the engine's thread is blocked."""
 
 
 class Output:
-    """Shows what nodes send of the prints of trials.
+    """Writer of the trials' output that nodes send.
 
     Args:
-        job: Says whether it goes to files.
-        write: Called with (trial_id, stream, text), whole lines.
+        job: The Job, which determines whether output goes to files.
+        write: Called with (trial_id, stream, text); text is whole lines.
     """
 
     def __init__(self, job: Job, write: Callable[[str, str, str], None]) -> None:
@@ -30,14 +30,15 @@ class Output:
         self._files: dict[tuple[str, str], TextIO] = {}
 
     def say(self, text: str) -> None:
-        """A line of the engine's own."""
+        """Write a line of the engine itself."""
         self._write("", "stderr", f"overtone: {text}\n")
 
     def say_from_thread(self, text: str, soon: Callable[[Callable[[], None]], None]) -> None:
-        """Say a line from another thread than the engine's, even if that one waits for Ray.
+        """Write a line from another thread, even if the engine's thread waits for Ray.
 
         Args:
-            soon: Has the engine's thread call a function.
+            text: The line.
+            soon: Makes the engine's thread call a function.
         """
         is_said = threading.Event()
 
@@ -52,7 +53,7 @@ class Output:
             write_output("", "stderr", f"overtone: {text}\n")
 
     def show(self, message: Message, node: str) -> None:
-        """An "output" message of a node."""
+        """Write the lines of an "output" message of a node."""
         _, trial_id, name, pid, stream, lines = message
         if self._job.log_to_file is not None and trial_id:
             self._to_file(trial_id, stream, lines)

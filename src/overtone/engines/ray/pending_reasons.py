@@ -1,4 +1,4 @@
-"""What trials wait for that the cluster does not give them, and why."""
+"""The reasons why trials stay pending: the resources that they wait for."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ _HELD_BY_OTHERS = "others hold it"
 
 
 class Shortage:
-    """Keeps what is wanted, and finds out why it is not there.
+    """The demand of waiting trials, and the reasons why it is not met.
 
     Args:
-        most: Of all nodes, trials use no more than this at once.
-        patience_s: So long trials wait, while none runs, for what no node has; None for ever.
+        most: Maximum amounts that trials use at once on all nodes together.
+        patience_s: Seconds that trials wait for resources that no node has, while none runs; None
+            for no limit.
 
     Attributes:
+        wanted: Number of waiting trials, by shape.
         labels: The selector of the nodes that are used.
     """
 
@@ -33,7 +35,7 @@ class Shortage:
         self._since: float | None = None
 
     def want(self, shape: Resources, count: int) -> None:
-        """So many trials of this shape wait now."""
+        """Set the number of waiting trials of this shape."""
         if count:
             is_new = shape not in self.wanted
             self.wanted[shape] = count
@@ -44,21 +46,21 @@ class Shortage:
             self._forget(shape)
 
     def look(self, total: _Nodes, left: _Nodes) -> None:
-        """Take note of what the nodes have, and of what of it this run may use."""
+        """Record the total amounts of the nodes, and the amounts that this run may use."""
         if (total, left) != self._seen:
             self._seen = total, left
             for shape in self.wanted:
                 self._explain(shape)
 
     def news(self) -> list[str]:
-        """What was not told yet; what others hold comes and goes, and is not told."""
+        """Return the reasons that were not returned yet, except that others hold the resources."""
         lasting = {one for one in self._reasons.items() if one[1] != _HELD_BY_OTHERS}
         new = [f"trials wait for {shape}: {why}" for shape, why in lasting - self._told]
         self._told = lasting
         return sorted(new)
 
     def status(self) -> str:
-        """What is waited for and is not there, in one line; "" for nothing."""
+        """Return the missing resources and the reasons, in one line; "" if none are missing."""
         lines = [
             f"waiting: {why}" if why == _HELD_BY_OTHERS else f"waiting for {shape}: {why}"
             for shape, why in self._reasons.items()
@@ -66,14 +68,14 @@ class Shortage:
         return "; ".join(dict.fromkeys(lines))
 
     def check(self, now: float, runs: bool) -> None:
-        """Lose patience, where nothing runs.
+        """Raise an error if trials have waited too long while none runs.
 
         Args:
-            now: On any clock in seconds.
+            now: Time on any clock, in seconds.
             runs: Whether any trial has a process, or is getting one.
 
         Raises:
-            ResourceError: All that trials wait for was on no node, for longer than they should wait.
+            ResourceError: For `patience_s` seconds, no waiting trial could ever start on the nodes.
         """
         stuck = [why for why in self._reasons.values() if why != _HELD_BY_OTHERS]
         if runs or not stuck or len(stuck) < len(self.wanted):

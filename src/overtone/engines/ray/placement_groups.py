@@ -1,4 +1,4 @@
-"""What a lease is to Ray: a placement group, with bundles by Ray's names."""
+"""Placement groups, which hold leases in Ray, with bundles by Ray's names."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _RAYS_NAMES = {ours: rays for rays, ours in OUR_NAMES.items()}
 
 
 def bundles_of(shape: Resources) -> list[dict[str, float]]:
-    """The bundles that are not empty, by Ray's names."""
+    """Return the bundles that are not empty, by Ray's names."""
     return [ray_amounts(one) for one in shape.bundles if one]
 
 
 def ray_amounts(bundle: Bundle) -> dict[str, float]:
-    """The amounts of one bundle by Ray's names; memory in whole bytes."""
+    """Return the amounts of one bundle by Ray's names; memory in whole bytes."""
     return {_RAYS_NAMES.get(name, name): int(n) if name == "memory" else n for name, n in bundle}
 
 
 def bundle_index(shape: Resources, at: int) -> int:
-    """The index in the placement group of the bundle `at` of a shape; -1 where it is empty."""
+    """Return the placement group's index of the bundle `at` of a shape; -1 if the bundle is empty."""
     return sum(1 for one in shape.bundles[:at] if one) if shape.bundles[at] else -1
 
 
 def make_group(shape: Resources, labels: Sequence[Mapping[str, str]]) -> Any:
-    """A new group, whose bundles must lie on nodes with these labels; None where there is nothing to hold."""
+    """Return a new group whose bundles need nodes with these labels; None if all bundles are empty."""
     from ray.util.placement_group import placement_group
 
     bundles = bundles_of(shape)
@@ -40,11 +40,11 @@ def make_group(shape: Resources, labels: Sequence[Mapping[str, str]]) -> Any:
 
 
 def remove_group(group: Any) -> None:
-    """Return it to Ray."""
+    """Remove a group, and so return its resources to Ray."""
     from ray.util.placement_group import remove_placement_group
 
     if not cluster_connection.is_connected():
-        return  # Ray would connect anew
+        return  # Ray would connect again
     try:
         remove_placement_group(group)
     except Exception:
@@ -52,14 +52,15 @@ def remove_group(group: Any) -> None:
 
 
 def may_be_removed(group: Any) -> bool:
-    """Return whether Ray is not making a group just now: it then loses what the group has reserved so far.
+    """Return whether a group can be removed safely: not while Ray is making it.
 
-    (ray-project/ray#64693; Ray 2.60 lost a CPU for good in one of about 100 removals.)
+    Ray loses the resources that such a group has reserved so far (ray-project/ray#64693). Ray 2.60
+    permanently lost a CPU in one of about 100 removals.
     """
     from ray.util.placement_group import placement_group_table
 
     if not cluster_connection.is_connected():
-        return True  # Ray would connect anew
+        return True  # Ray would connect again
     try:
         stats = placement_group_table(group).get("stats", {})
     except Exception:
@@ -68,7 +69,7 @@ def may_be_removed(group: Any) -> bool:
 
 
 def nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:
-    """The node (Ray's id) of each bundle; "" for an empty one."""
+    """Return the node (Ray's id) of each bundle; "" for an empty bundle."""
     from ray.util.placement_group import placement_group_table
 
     by_index = placement_group_table(group)["bundles_to_node_id"] if group is not None else {}

@@ -1,4 +1,4 @@
-"""What a trial prints on a node, as messages to the driver: no more than somebody can read."""
+"""Messages with a trial's output from its node to the driver, limited to a readable amount."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import time
 from overtone.worker.message_codec import Message
 
 LINES_AT_ONCE, LINES_A_SECOND = 2_000, 200
-"""What a trial may print to the driver's console."""
+"""Limits of a trial's output on the driver's console: lines in a burst, and lines per second."""
 
 
 class Prints:
-    """The prints of one trial.
+    """The output of one trial.
 
     Args:
-        trial_id: Of the trial.
-        name: What people call it.
-        pid: Of its process.
-        is_cut: Whether it is cut short where it prints too much.
+        trial_id: Id of the trial.
+        name: Name of the trial for people.
+        pid: Process id of the trial.
+        is_cut: Whether to drop lines beyond the limits.
     """
 
     def __init__(self, trial_id: str, name: str, pid: int, is_cut: bool = True) -> None:
@@ -27,7 +27,7 @@ class Prints:
         self._room, self._since, self._dropped = float(LINES_AT_ONCE), time.monotonic(), 0
 
     def messages(self, stream: str, lines: list[str]) -> list[Message]:
-        """What to tell of these lines."""
+        """Return the messages to send for these lines."""
         if not self._is_cut:
             return [("output", *self._about, stream, lines)]
         now = time.monotonic()
@@ -38,14 +38,14 @@ class Prints:
             if self._room < LINES_A_SECOND:
                 self._dropped += len(lines)
                 return []
-            told = self.rest()  # a block of lines after it, not every few lines a word on those between
+            told = self.rest()  # followed by a block of lines, so that notices stay rare
         shown = lines[: int(self._room)]
         self._room -= len(shown)
         self._dropped += len(lines) - len(shown)
         return [*told, ("output", *self._about, stream, shown)] if shown else told
 
     def rest(self) -> list[Message]:
-        """How much was left out since this was last said."""
+        """Return a message with the number of lines dropped since the last such message, if any."""
         if not self._dropped:
             return []
         lines = [f"[{self._dropped} lines are not shown: it prints too much]"]

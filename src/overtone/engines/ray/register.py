@@ -1,7 +1,8 @@
-"""The register of the runs on a cluster: an actor that keeps what each run says for the others.
+"""The register of the runs on a cluster: an actor that keeps the text of each run for the others.
 
-It is made by the first run, on its node, and found by its name. It ends with the driver that has made it. The
-next run that calls makes another one, and all runs say everything again. So nothing outlives the runs.
+The first run makes the actor on its node; the others find it by name. The actor ends with the
+driver that made it. The next run that calls makes another actor, and all runs send their texts
+again. So no state outlives the runs.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ NAME = "overtone-runs-1"
 NAMESPACE = "overtone"
 
 BEAT_S = 0.5
-"""A run says that it is there so often."""
+"""Interval at which a run reports that it is alive."""
 
 SILENT_S = 3.0
-"""A run that has said nothing for so long is gone, or its driver is stopped."""
+"""Seconds without a report after which a run counts as gone, or its driver as stopped."""
 
 PAUSE_S = 0.02
-"""News are said, and asked for, after no less than this."""
+"""Minimum time between two calls of the register."""
 
 
 class Runs:
-    """What each run says, by its name. Ray runs it in a process of its own, as an asyncio actor."""
+    """The texts of the runs, by run name. Ray runs this class in a separate process, as an asyncio actor."""
 
     def __init__(self) -> None:
         import asyncio
@@ -39,22 +40,22 @@ class Runs:
         self._news = asyncio.Event()
 
     async def say(self, run: str, text: str) -> None:
-        """Keep what a run says now."""
+        """Store the current text of a run."""
         self._heard_at[run] = time.monotonic()
         if self._texts.get(run) != text:
             self._texts[run] = text
             self._tell()
 
     async def listen(self, run: str, text: str, version: int) -> tuple[int, dict[str, str]]:
-        """Say something, and return what the others say: when that changes, or after BEAT_S.
+        """Store a run's text, and return the others' texts when they change, or after BEAT_S.
 
         Args:
-            run: The name of the run.
-            text: What it says.
-            version: What this call returned the last time; 0 at first.
+            run: Name of the run.
+            text: Text of the run.
+            version: The version that the last call returned; 0 for the first call.
 
         Returns:
-            The version of what is said, and what each other run says.
+            The version of the texts, and the text of each other run.
         """
         import asyncio
 
@@ -78,11 +79,11 @@ class Runs:
 
 
 class Register:
-    """One run's line to the register; a thread talks to Ray.
+    """One run's connection to the register; a separate thread calls Ray.
 
     Args:
-        run: The name of the run.
-        wake: Called, from the thread, when `heard` has changed.
+        run: Name of the run.
+        wake: Called from the thread when the result of `heard` has changed.
     """
 
     def __init__(self, run: str, wake: Callable[[], None]) -> None:
@@ -93,7 +94,7 @@ class Register:
         self._thread = threading.Thread(target=self._serve, name="overtone-register", daemon=True)
 
     def start(self, text: str) -> None:
-        """Begin to say something, and to listen."""
+        """Start the thread, which publishes the text and listens to the other runs."""
         self._text = text
         self._thread.start()
 
@@ -102,17 +103,17 @@ class Register:
         return self._has_answer.wait(within_s)
 
     def say(self, text: str) -> None:
-        """Let the others know this from now on."""
+        """Publish this text to the other runs from now on."""
         if text != self._text:
             self._text = text
             self._signal.set()
 
     def heard(self) -> Mapping[str, str]:
-        """What each other run says."""
+        """Return the text of each other run, by run name."""
         return self._others
 
     def stop(self, last: str, patience_s: float) -> None:
-        """Say something for the last time; the register forgets it after SILENT_S."""
+        """Publish a last text, and stop; the register forgets it after SILENT_S."""
         self._text, self._is_over = last, True
         self._signal.set()
         if self._thread.is_alive():
@@ -125,7 +126,7 @@ class Register:
         while not self._is_over and cluster_connection.is_connected():
             try:
                 self._converse(_register())
-            except Exception:  # its driver has ended, or the head is starting again
+            except Exception:  # the actor's driver has ended, or the head is restarting
                 _forget()
                 if time.monotonic() - heard_at > SILENT_S:
                     self._hear({})
@@ -134,7 +135,7 @@ class Register:
                 heard_at = time.monotonic()
 
     def _converse(self, actor: Any) -> None:
-        """Talk to the register until it is gone or this run is over."""
+        """Exchange texts with the register until the actor is gone or this run is over."""
         version, listening = 0, None
         while not self._is_over and cluster_connection.is_connected():
             if listening is None:
@@ -162,11 +163,11 @@ class Register:
 
 
 _registers: dict[str, Any] = {}
-"""By job: the handle, which keeps the actor that this process has made."""
+"""Handles by job; a handle keeps the actor that this process made alive."""
 
 
 def _register() -> Any:
-    """The actor; it is made where there is none."""
+    """Return the register's actor; make it if there is none."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 

@@ -1,4 +1,4 @@
-"""What a run on a shared cluster holds and waits for, as it tells the other runs there."""
+"""Claims of runs on a shared cluster: the leases and the demand that each run publishes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from overtone.core.resources import Bundle, Resources
 
 Wanted = Sequence[tuple[Resources, int]]
-"""How many trials of each shape wait."""
+"""Number of waiting trials of each shape."""
 
 Place = tuple[Resources, tuple[str, ...]]
 """A shape, and the node (Ray's id) of each of its bundles."""
 
 NOTHING_YET = -1.0
-"""What a run has spent that has not held anything yet."""
+"""The value of `Claim.spent` for a run that has not held any lease yet."""
 
 MOST_SHAPES = 16
 MOST_OF_A_SHAPE = 64
@@ -25,16 +25,16 @@ MOST_OF_A_SHAPE = 64
 
 @dataclass(frozen=True)
 class Claim:
-    """One run.
+    """The claim of one run.
 
     Attributes:
-        run: Its name, unlike any other's.
-        priority: Runs of higher priority come first.
-        began: When it began, in seconds since 1970.
-        spent: What it has held so far: its dominant share, summed over seconds; or NOTHING_YET.
-        held: How many leases it holds, by shape and nodes.
-        wanted: How many trials of each shape wait.
-        barred: The nodes (Ray's ids) that it cannot use.
+        run: Unique name of the run.
+        priority: Priority of the run; higher priorities are served first.
+        began: Start of the run, in seconds since 1970.
+        spent: Dominant share of the run, summed over seconds; NOTHING_YET if it never held a lease.
+        held: Number of leases of the run, by shape and nodes.
+        wanted: Number of waiting trials of each shape.
+        barred: The nodes (Ray's ids) that the run cannot use.
     """
 
     run: str
@@ -49,14 +49,14 @@ class Claim:
         object.__setattr__(self, "held", Counter(dict(self.held)))
 
     def holds(self) -> Counter[Resources]:
-        """How many leases of each shape it holds."""
+        """Return the number of leases that the run holds, by shape."""
         found: Counter[Resources] = Counter()
         for (shape, _), count in self.held.items():
             found[shape] += count
         return found
 
     def by_node(self) -> dict[str, dict[str, float]]:
-        """What it holds of each node."""
+        """Return the amounts that the run holds, by node."""
         found: dict[str, dict[str, float]] = {}
         for node, bundle, count in self.bundles():
             sums = found.setdefault(node, {})
@@ -65,7 +65,7 @@ class Claim:
         return found
 
     def bundles(self) -> list[tuple[str, Bundle, int]]:
-        """(node, bundle, how many) of all that it holds."""
+        """Return (node, bundle, count) for all bundles that the run holds."""
         return [
             (node, bundle, count)
             for (shape, nodes), count in self.held.items()
@@ -74,7 +74,7 @@ class Claim:
         ]
 
     def text(self) -> str:
-        """It as JSON, without the name of the run."""
+        """Return the claim as JSON, without the name of the run."""
         shapes = list(dict.fromkeys([shape for shape, _ in self.held] + [shape for shape, _ in self.wanted]))
         index = {shape: at for at, shape in enumerate(shapes)}
         return json.dumps({
@@ -89,7 +89,7 @@ class Claim:
 
 
 def claim_of(run: str, text: str) -> Claim | None:
-    """Return the claim that a run has told; None if it cannot be read, as from another version."""
+    """Return the claim in a run's text; None if the text is unreadable, as from another version."""
     try:
         told: dict[str, Any] = json.loads(text)
         shapes = [Resources.of(bundles, strategy) for bundles, strategy in told["shapes"]]
@@ -111,9 +111,9 @@ def within(wanted: Mapping[Resources, int], most: Mapping[str, float], held: Map
     """Return the part of `wanted` that fits in a limit.
 
     Args:
-        wanted: How many trials of each shape wait.
-        most: No more than this may be held, by resource name.
-        held: So much is held, by resource name.
+        wanted: Number of waiting trials of each shape.
+        most: Maximum amounts that may be held, by resource name.
+        held: Amounts that are held, by resource name.
     """
     room = {name: amount - held.get(name, 0.0) for name, amount in most.items()}
     found = []
@@ -125,6 +125,6 @@ def within(wanted: Mapping[Resources, int], most: Mapping[str, float], held: Map
         )
         for name, amount in needs.items():
             room[name] -= amount * many
-        if many > 0 and total:  # a trial that needs nothing waits for nobody
+        if many > 0 and total:  # a trial that needs no resources never waits
             found.append((shape, many))
     return found

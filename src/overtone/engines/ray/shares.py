@@ -1,16 +1,17 @@
-"""Fair shares: which runs the resources of a cluster are due to, and what one run leaves to the others.
+"""Fair shares: the division of a cluster's resources between the runs, as one run applies it.
 
 The rules, in this order:
 
 1. Runs of higher priority are served first.
 2. Among runs of equal priority the next trial is due to the run with the smallest dominant share:
    the largest of its shares of any resource (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011).
-3. Among equal shares it is due to a run that never held anything, then to the run that has had fewer
-   turns, then to the run that holds the resources already, then to the one that began first.
-4. A run starts no trial with resources that are due to another run, and gives back those of each trial that
-   ends while another run waits for them and this run holds more than is due to it, has a lower
-   priority, or the other run holds nothing at all. Trials that run are not stopped.
-5. Nodes where the fewest trials must end before a waiting trial fits are kept for it; elsewhere others go on.
+3. Ties go to a run that never held anything, then to the run with fewer turns, then to the run that
+   already holds the resources, then to the run that began first.
+4. A run starts no trial with resources that are due to another run. While another run waits, a run
+   returns the resources of each trial that ends in three cases: it holds more than is due to it, it has
+   a lower priority, or the other run holds nothing. Running trials are not stopped.
+5. For a waiting trial, the nodes where the fewest trials must end before it fits are kept free. Other
+   nodes stay in use.
 """
 
 from __future__ import annotations
@@ -25,22 +26,22 @@ from overtone.core.resources import Bundle, Resources
 from overtone.engines.ray.run_claims import NOTHING_YET, Claim
 
 Amounts = Mapping[str, Mapping[str, float]]
-"""By node (Ray's id) and resource name."""
+"""Amounts by node (Ray's id) and resource name."""
 
 TURN_S = 8.0
-"""A turn is what one trial holds in so many seconds: the largest trial that any run has or wants."""
+"""Length of a turn: a turn is the share of the largest trial of any run, held for this many seconds."""
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a run may use now.
+    """The resources that a run may use now.
 
     Attributes:
-        left: Of each node, with what the run holds there.
-        grants: How many trials of each shape it may start now with what nobody holds; None for no limit.
-        returns_on: The nodes where the resources of a trial that ends are given back.
-        n_returns: So many times.
-        ready: The other runs that could start a trial now that is due to them.
+        left: Amounts that the run may use on each node, including those that it holds.
+        grants: Number of trials of each shape that it may start now on free resources; None for no limit.
+        returns_on: The nodes where the resources of a trial that ends are returned.
+        n_returns: Number of trials whose resources are returned.
+        ready: The other runs that could now start a trial that is due to them.
         has_claimants: Whether other runs wait for resources that this run may hold.
     """
 
@@ -53,12 +54,12 @@ class Allowance:
 
 
 def allow(mine: Claim, others: Iterable[Claim], nodes: Amounts) -> Allowance:
-    """Return what this run may use.
+    """Return the resources that this run may use.
 
     Args:
-        mine: This run.
-        others: The other runs.
-        nodes: What all these runs may use together, held or not.
+        mine: Claim of this run.
+        others: Claims of the other runs.
+        nodes: Amounts that all these runs may use together, in use or free.
     """
     claims = [mine, *others]
     due = targets(claims, nodes)
@@ -75,7 +76,7 @@ def allow(mine: Claim, others: Iterable[Claim], nodes: Amounts) -> Allowance:
 
 
 def targets(claims: Sequence[Claim], nodes: Amounts) -> dict[str, Counter[Resources]]:
-    """Return how many trials of each shape every run should hold, as if nothing ran yet."""
+    """Return the number of trials of each shape that each run should hold, ignoring current placements."""
     room = _Room(nodes, claims)
     found: dict[str, Counter[Resources]] = {claim.run: Counter() for claim in claims}
     for priority in sorted({claim.priority for claim in claims}, reverse=True):
@@ -101,7 +102,7 @@ def targets(claims: Sequence[Claim], nodes: Amounts) -> dict[str, Counter[Resour
 
 
 def turns(claims: Sequence[Claim], nodes: Amounts) -> dict[str, int]:
-    """Return how many turns more each run has had than the one with the fewest; -1 if it held nothing yet."""
+    """Return each run's number of turns above the run with the fewest; -1 if it never held a lease."""
     total = total_of(nodes)
     shapes = {shape for claim in claims for shape in [*claim.holds(), *dict(claim.wanted)]}
     length = TURN_S * max([dominant_share({shape: 1}, total) for shape in shapes], default=0.0)
@@ -114,7 +115,7 @@ def turns(claims: Sequence[Claim], nodes: Amounts) -> dict[str, int]:
 
 @dataclass(order=True, frozen=True)
 class _Next:
-    """Whose trial comes next: the smallest."""
+    """Sort key of a run for its next trial: the smallest key is served first."""
 
     share: float
     turn: int
@@ -130,7 +131,7 @@ class _Next:
 
 
 def _demand(claim: Claim) -> deque[Resources]:
-    """The trials that a run has or wants, one by one."""
+    """Return the shapes of the trials that a run has or wants, one entry for each trial."""
     counts = claim.holds()
     for shape, count in claim.wanted:
         counts[shape] += count
@@ -138,7 +139,7 @@ def _demand(claim: Claim) -> deque[Resources]:
 
 
 class _Room:
-    """What is left of the nodes while trials are placed; it only shrinks.
+    """Free resources of the nodes while trials are placed; they only shrink.
 
     Nodes that few runs can use, and nodes without GPUs, are filled first.
     """
@@ -152,7 +153,7 @@ class _Room:
 
     def take(self, claim: Claim, shape: Resources) -> list[tuple[str, Bundle]] | None:
         """Place a trial of this run; return the node of each bundle, or None if it does not fit."""
-        # a node that has no room for a shape has none later on
+        # a node without room for a shape never gets room later
         usable = self._open.get((shape, claim.barred))
         if usable is None:
             usable = deque(node for id, node in self.nodes.items() if id not in claim.barred)
@@ -169,7 +170,7 @@ class _Room:
         return list(zip(placement.nodes, shape.bundles, strict=True))
 
     def take_some(self, id: str, bundle: Bundle) -> Bundle:
-        """Take what there is of a bundle on a node; return that."""
+        """Take the available part of a bundle on a node, and return it."""
         node = self.nodes[id]
         there = tuple([(name, min(amount, max(0, node.free.get(name, 0)) / UNIT)) for name, amount in bundle])
         rest = node_of(id, _less({name: units / UNIT for name, units in node.free.items()}, there))
@@ -177,12 +178,12 @@ class _Room:
         return there
 
     def share(self, counts: Mapping[Resources, int]) -> float:
-        """The dominant share of a run with these trials."""
+        """Return the dominant share of a run with these trials."""
         return dominant_share(counts, self._total)
 
 
 class _Division:
-    """Hands what nobody holds to the runs that it is due to, in order, as one run sees it."""
+    """Division of free resources between the runs in order of their rank, as one run computes it."""
 
     def __init__(
         self, mine: Claim, claims: Sequence[Claim], nodes: Amounts, due: Mapping[str, Counter[Resources]]
@@ -201,12 +202,12 @@ class _Division:
         self._shares = {claim.run: dominant_share(claim.holds(), total) for claim in claims}
 
     def rank(self, claim: Claim) -> tuple[float, float, int, float, str]:
-        """The order in which runs are served."""
+        """Return the sort key of a run: runs are served in ascending order."""
         share = round(self._shares[claim.run], 9)
         return (-claim.priority, share, self._turns[claim.run], claim.began, claim.run)
 
     def serve(self, claim: Claim, shape: Resources, count: int) -> None:
-        """Keep resources for so many trials that are due to a run."""
+        """Reserve resources for `count` trials that are due to a run."""
         for index in range(count):
             placed = self._unused.take(claim, shape)
             if placed is None:
@@ -220,7 +221,7 @@ class _Division:
                     self._keep(node, bundle)
 
     def left(self) -> dict[str, dict[str, float]]:
-        """What this run may use of each node."""
+        """Return the amounts that this run may use, by node."""
         left = {node: dict(amounts) for node, amounts in self._left.items()}
         leases = _leases([self._mine])
         for node in self.returns_on & left.keys():
@@ -230,7 +231,7 @@ class _Division:
         return left
 
     def _await(self, claim: Claim, shape: Resources, count: int) -> None:
-        """Trials fit when others have ended: nodes are chosen, and their free resources kept for one."""
+        """Choose nodes for trials that fit only after others end, and keep free resources for one trial."""
         sources = [one for one in self._claims if self._gives_way(one, claim)]
         needed, choices = self._nearest(claim, shape, sources)
         if not choices:
@@ -257,13 +258,13 @@ class _Division:
         return one.priority < claimant.priority or self._excess(one) > 0 or not claimant.held
 
     def _excess(self, one: Claim) -> int:
-        """How many trials more a run holds than are due to it."""
+        """Return the number of trials that a run holds beyond those due to it."""
         return (one.holds() - self._due[one.run]).total()
 
     def _nearest(
         self, claim: Claim, shape: Resources, sources: Sequence[Claim]
     ) -> tuple[int, list[list[tuple[str, Bundle]]]]:
-        """The fewest trials of `sources` that must end on a node, and the choices; none if none fits."""
+        """Return how few trials of `sources` must end on a node, and the choices; (0, []) if none fits."""
         leases = _leases(sources)
         usable = {id: node for id, node in self._unused.nodes.items() if id not in claim.barred}
         if len(shape.bundles) > 1:
@@ -283,7 +284,7 @@ class _Division:
 
 
 def dominant_share(counts: Mapping[Resources, int], total: Mapping[str, float]) -> float:
-    """Return the largest of the shares of any resource that so many trials of each shape hold."""
+    """Return the largest share of any resource that these numbers of trials hold, by shape."""
     held: dict[str, float] = {}
     for shape, count in counts.items():
         for name, amount in shape.total().items():
@@ -301,7 +302,7 @@ def total_of(nodes: Amounts) -> dict[str, float]:
 
 
 def _leases(claims: Iterable[Claim]) -> dict[str, list[Bundle]]:
-    """Return all that these runs hold, by node."""
+    """Return all bundles that these runs hold, by node."""
     found: dict[str, list[Bundle]] = {}
     for claim in claims:
         for node, bundle, count in claim.bundles():
@@ -310,7 +311,7 @@ def _leases(claims: Iterable[Claim]) -> dict[str, list[Bundle]]:
 
 
 def _ends_needed(node: Node, leases: Sequence[Bundle], shape: Resources) -> int | None:
-    """Return how many of these leases must end until a shape fits on a node, the largest first."""
+    """Return how many of these leases, largest first, must end before a shape fits; None if it never fits."""
     demand = demands_of(shape)[0]
     names = [name for name, _ in demand]
     ordered = sorted(leases, key=lambda bundle: [-dict(bundle).get(name, 0.0) for name in names])
@@ -346,7 +347,7 @@ def _less(amounts: Mapping[str, float], taken: Iterable[tuple[str, float]]) -> d
 
 
 def node_of(name: str, amounts: Mapping[str, float]) -> Node:
-    """A node with these amounts, for `fit`."""
+    """Return a node with these amounts, for `fit`."""
     free = {what: round(amount * UNIT) for what, amount in amounts.items()}
     gpus = free.get("gpu", 0)
     part = [gpus % UNIT] if gpus % UNIT else []

@@ -1,4 +1,4 @@
-"""What the engine knows of each node and of each trial."""
+"""The engine's state of each node and of each trial."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from overtone.engines.ray.connection import Line
 from overtone.engines.ray.lease import Lease
 
 MOST_FAILURES = 3
-"""So often in a row an agent may end before its first word; then its node is not used."""
+"""Number of agents in a row that end before their first message, after which a node is not used."""
 
 
 @dataclass(eq=False)
 class Node:
-    """One node.
+    """The state of one node.
 
     Attributes:
-        name: What it is called in events: its address, or "address#2" for another at the same.
-        facts: As of the last look.
-        line: To its agent; None while there is none.
-        agent: The actor that was sent there.
-        is_lost: Whether Ray has given it up.
-        has_called: Whether the agent that was sent there last has called.
-        is_doubtful: Whether its agent was lost, and no other one there has called since.
-        failures: Of agents in a row.
-        error: Of the last one, until another has called.
-        largest: (trial's id, attempt, how much it uses) of the trial that used the most memory there.
-        idle_since: Since when it has had no trial, on the monotonic clock; 0 for it has one.
+        name: Name in events: the IP address, or "address#2" for a second node at the same address.
+        facts: Facts of the last look.
+        line: Connection to the node's agent; None while there is none.
+        agent: The agent's (actor, reference); None if no agent was started.
+        is_lost: Whether Ray does not count the node as alive any more.
+        has_called: Whether the newest agent has called the driver.
+        is_doubtful: Whether the agent was lost, and no other agent has called since.
+        failures: Number of failed agents in a row.
+        error: Error text of the last failed agent, until another agent calls.
+        largest: (trial_id, attempt, memory use as text) of the trial that uses the most memory there.
+        idle_since: Time since which the node has no trial, on the monotonic clock; 0 if it has one.
     """
 
     name: str
@@ -48,27 +48,27 @@ class Node:
 
     @property
     def id(self) -> str:
-        """Ray's."""
+        """Ray's id of the node."""
         return self.facts.id
 
     @property
     def is_usable(self) -> bool:
-        """Whether trials may be placed there."""
+        """True if trials may be placed on the node now."""
         return self.is_hopeful and not self.is_doubtful and not self.is_leaving
 
     @property
     def is_leaving(self) -> bool:
-        """Whether Ray drains it."""
+        """True if Ray drains the node."""
         return self.facts.leaves_in_s is not None
 
     @property
     def is_hopeful(self) -> bool:
-        """Whether trials may be placed there now, or once its agent has called."""
+        """True if trials may be placed on the node now, or once its agent has called."""
         return not self.is_lost and not self.is_broken
 
     @property
     def is_broken(self) -> bool:
-        """Whether no agent stays there."""
+        """True if too many agents in a row have failed on the node."""
         return self.failures >= MOST_FAILURES
 
 
@@ -77,16 +77,16 @@ class Trial:
     """One attempt of a trial.
 
     Attributes:
-        start: What was asked for.
-        name: For people.
-        lease: What it holds; None while Ray has not given it.
-        node: Where its process is.
-        line: To its own actor, or to its node's agent.
-        actor: Its own, where it uses Ray.
-        is_sent: Whether its process was told to start.
-        was_killed: What to say if it ends without a word, since it was told to halt.
-        unsent: Orders until its own actor has called.
-        results: Follows its results.
+        start: The Start of the attempt.
+        name: Name of the trial for people.
+        lease: The lease of the trial; None until Ray has granted it.
+        node: The node of the trial's process.
+        line: Connection to the trial's actor, or to its node's agent.
+        actor: The trial's actor, if the trial uses Ray; otherwise None.
+        is_sent: Whether the process was told to start.
+        was_killed: Error text if the actor ends without an `ended` message after a Halt; "" before.
+        unsent: Orders that wait until the trial's actor has called.
+        results: The check of the trial's results.
     """
 
     start: Start
@@ -107,7 +107,7 @@ class Trial:
 
 
 def name_of(ip: str, taken: Iterable[str]) -> str:
-    """A name for a node at this address that is not taken."""
+    """Return a name for a node at this address that is not taken."""
     names = set(taken)
     if ip not in names:
         return ip

@@ -1,4 +1,4 @@
-"""The body of a trial that runs in an actor of its own, from where it may use Ray."""
+"""The body of a trial that runs in a separate actor, so that the trial may use Ray."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ _LENGTH = struct.Struct("<Q")
 def run_trial(
     errand: Errand, start: Start, name: str, fetch: Callable[[Any], bytes], used: Amounts = NOTHING
 ) -> None:
-    """Run the trial of `start` in this process, and tell the driver how it goes.
+    """Run the trial of `start` in this process, and send its messages to the driver.
 
     Args:
-        name: What people call it.
-        fetch: Gives what a reference stands for.
-        used: What it had used of its limits before.
+        errand: Data about the run.
+        start: The Start of the trial.
+        name: Name of the trial for people.
+        fetch: Returns the object of a reference.
+        used: Amounts of its limits that the trial used in earlier attempts.
     """
     import pickle
 
@@ -70,7 +72,7 @@ def run_trial(
 
 @contextmanager
 def _at_home(job: Job, shares: bool) -> Iterator[Job]:
-    """The Job, with a folder of this process's own where the driver's disk is not seen."""
+    """Provide the Job, with a separate folder of this process if it does not see the driver's disk."""
     if shares:
         yield job
         return
@@ -87,11 +89,11 @@ def _at_home(job: Job, shares: bool) -> Iterator[Job]:
 
 
 class _Channel(SocketChannel):
-    """Tells of the trial's end last: the driver then kills this process.
+    """A channel that sends the trial's end last, because the driver then kills this process.
 
     Attributes:
-        at_end: What is to be done before that.
-        held: Holds the trial to its limits, if it has any.
+        at_end: Callbacks to run before the end is sent.
+        held: Enforces the trial's limits; None without limits.
     """
 
     def __init__(self, sock: Any) -> None:
@@ -116,7 +118,7 @@ class _Channel(SocketChannel):
 
 
 class _Captured:
-    """What this process prints, told on a channel."""
+    """Captures the output of this process and sends it on a channel."""
 
     def __init__(self, channel: _Channel, prints: Prints) -> None:
         self._channel, self._prints, self._lock = channel, prints, Lock()
@@ -132,20 +134,20 @@ class _Captured:
             one.start()
 
     def end(self) -> None:
-        """Tell what is left, and print where Ray wants it again."""
+        """Send the remaining output, and restore stdout and stderr."""
         for stream in (sys.stdout, sys.stderr):
             with suppress(Exception):
                 stream.flush()
         output.redirect(*self._was)
         for one in self._threads:
-            one.join(1.0)  # a process that the trial has left behind may hold the pipe
+            one.join(1.0)  # a process that the trial left behind may hold the pipe open
         self._tell(self._prints.rest())
 
     def _speak_of_crashes(self) -> None:
         import faulthandler
 
         if faulthandler.is_enabled():
-            faulthandler.enable(self._was[1], all_threads=False)  # nobody reads the pipe then
+            faulthandler.enable(self._was[1], all_threads=False)  # after a crash, no thread reads the pipe
 
     def _read(self, pipe: int, stream: str) -> None:
         lines = output.Lines()
@@ -161,5 +163,5 @@ class _Captured:
 
     def _tell(self, messages: list[Message]) -> None:
         for message in messages:
-            with suppress(EOFError):  # the driver is gone: whoever reports hears of it
+            with suppress(EOFError):  # the driver is gone: the next report raises the error
                 self._channel.send(message)

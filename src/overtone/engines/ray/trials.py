@@ -1,4 +1,4 @@
-"""The trials of a run on a cluster: each gets a lease, a process and its orders, and ends once."""
+"""The trials of a run on a cluster: their leases, processes, orders and ends."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from overtone.worker.protocol import event
 
 
 class Trials:
-    """Every trial from its Start to its end.
+    """All trials of a run, from their Start to their end.
 
     Args:
-        job: What they run.
-        uses_ray: Whether each is an actor of its own.
-        loop: Its clock and timers.
-        leases: Where resources come from.
-        output: Shows what they print.
-        errand: What to tell the actor of a trial on the node of this name.
-        wake_for: Makes a call that any thread may make from one for the engine's thread.
-        results: Counts results by the name of their node.
+        job: The Job that the trials run.
+        uses_ray: Whether each trial is a separate actor.
+        loop: The loop with the clock and the timers.
+        leases: The leases of the run.
+        output: Writer of the trials' output.
+        errand: Returns the errand for a trial's actor on the node of this name.
+        wake_for: Turns a function into one for other threads, which runs it in the engine's thread.
+        results: Counter of results by node name.
 
     Attributes:
-        events: What has happened and was not polled yet.
-        nodes: Where they run; set before the first starts.
+        events: Events that were not polled yet.
+        nodes: The nodes of the cluster; set before the first trial starts.
     """
 
     nodes: Nodes
@@ -77,7 +77,7 @@ class Trials:
         self._used = Used(job.folder) if uses_ray and job.limits is not None else None
 
     def greet(self, line: Line, trial_id: str, attempt: int) -> Trial | None:
-        """The trial whose actor has called; None where nobody waits for it."""
+        """Return the trial whose actor has called; None if the trial has ended meanwhile."""
         trial = self._trials.get(trial_id)
         if trial is None or trial.start.attempt != attempt:
             return None
@@ -88,17 +88,17 @@ class Trials:
         return trial
 
     def __len__(self) -> int:
-        """How many have not ended."""
+        """Return the number of trials that have not ended."""
         return len(self._trials)
 
     def running(self) -> Iterator[tuple[str, str]]:
-        """(node's name, trial's name) of those that were sent to a node."""
+        """Yield (node's name, trial's name) of the trials that were sent to a node."""
         for trial in self._trials.values():
             if trial.is_sent and trial.node is not None:
                 yield trial.node.name, trial.name
 
     def close(self) -> None:
-        """End the actors; what runs beside agents ends with them."""
+        """End the trials' actors; trials below agents end with the agents."""
         for trial in self._trials.values():
             if trial.actor is not None:
                 agents.end(trial.actor)
@@ -119,7 +119,7 @@ class Trials:
         for trial in self._on(node):
             if trial.is_sent and trial.node is node and trial.actor is None:
                 if largest is not None and largest[:2] == (trial.start.trial_id, trial.start.attempt):
-                    self._end(trial, "killed", largest[2])  # Ray ended its agent, not knowing of it
+                    self._end(trial, "killed", largest[2])  # Ray ended the agent instead of this trial
                 else:
                     self._end(trial, "lost", error)
 
@@ -149,7 +149,7 @@ class Trials:
         return bool(self._waiting.get(node) or self._on(node))
 
     def _on(self, node: Node) -> list[Trial]:
-        """The trials that have a bundle on a node."""
+        """Return the trials that have a bundle on a node."""
         return [
             trial
             for trial in self._trials.values()
@@ -159,7 +159,7 @@ class Trials:
     # --- starting --------------------------------------------------------------------
 
     def start(self, start: Start) -> None:
-        """Run a trial as soon as Ray gives it what it needs."""
+        """Run a trial as soon as Ray grants its lease."""
         name = start.name or f"{self._job.name}_{start.trial_id}"
         trial = self._trials[start.trial_id] = Trial(start, name)
         by_name = self.nodes.named()
@@ -178,19 +178,19 @@ class Trials:
         self._leases.ask(trial, start.resources, ids)
         self._asks[start.trial_id] = trial
         if trial.node is not None and not self._uses_ray:
-            self.nodes.send_agent(trial.node)  # it gets ready while Ray makes the lease
+            self.nodes.send_agent(trial.node)  # the agent prepares while Ray makes the lease
 
     def asked(self) -> Counter[Resources]:
-        """How many trials of each shape wait for a lease that Ray was asked for."""
+        """Return the number of trials of each shape that wait for a requested lease."""
         return Counter([trial.start.resources for trial in self._asks.values()])
 
     def take_granted(self) -> None:
-        """Use the leases that Ray has given meanwhile."""
+        """Use the leases that Ray has granted meanwhile, and end the trials that it refused."""
         for owner, why in self._leases.refused():
             self._end(owner, "raised", why)
         for owner, lease in self._leases.granted():
             trial: Trial | None = owner
-            if trial is None:  # on a node that is new, wanted ones are given before a trial asks
+            if trial is None:  # on a new node, leases that showed demand come before a request
                 trial = self._asking_for(lease)
                 if trial is not None:
                     self._leases.forget(trial)
@@ -200,7 +200,7 @@ class Trials:
                 self._put_back(lease)
 
     def _put_back(self, lease: Lease) -> None:
-        """Give a lease to the next trial that asks for one like it, which Ray may not be asked for now."""
+        """Keep a lease, or give it to a trial that waits for such a lease, perhaps not requested yet."""
         if not self._leases.put_back(lease):
             return
         trial = self._asking_for(lease)
@@ -210,9 +210,9 @@ class Trials:
             self._give(trial, lease)
 
     def _asking_for(self, lease: Lease) -> Trial | None:
-        """Return the trial that gets such a lease: the first that asks for these nodes, or for any others.
+        """Return the first trial that waits for this shape on the lease's nodes, or on any others.
 
-        None if trials may not be placed on its nodes: a node that is drained takes no more of them.
+        None if no trial waits for this shape, or if trials may not be placed on the lease's nodes.
         """
         nodes = map(self.nodes.get, filter(None, lease.nodes))
         if not all(node is not None and node.is_usable for node in nodes):
@@ -221,7 +221,7 @@ class Trials:
         return next((one for one in alike if self._suits(lease, one)), alike[0] if alike else None)
 
     def _suits(self, lease: Lease, trial: Trial) -> bool:
-        """Whether it holds what a trial asks for, where it asks for it."""
+        """Return whether a lease has the shape and the nodes of a trial."""
         by_name = self.nodes.named()
         nodes = [by_name[one].id if one in by_name else "" for one in trial.start.placement.nodes]
         return lease.fits(trial.start.resources, nodes)
@@ -246,7 +246,7 @@ class Trials:
             self.nodes.send_agent(node)
 
     def _send(self, trial: Trial) -> None:
-        """Have the agent of its node start a trial."""
+        """Make the agent of a trial's node start the trial."""
         assert trial.node is not None
         assert trial.node.line is not None
         trial.line, trial.is_sent = trial.node.line, True
@@ -263,7 +263,7 @@ class Trials:
 
     def _on_actor_end(self, trial: Trial, error: str) -> None:
         if trial.line is not None and trial.line.is_open:
-            # what it said last may still be on its way
+            # its last messages may still arrive
             self._loop.at(self._loop.now() + 0.2, partial(self._on_actor_gone, trial, error))
         else:
             self._on_actor_gone(trial, error)
@@ -316,10 +316,10 @@ class Trials:
         elif trial.line is not None:
             trial.line.put(("kill", trial.start.trial_id))
 
-    # --- what is said ----------------------------------------------------------------
+    # --- messages --------------------------------------------------------------------
 
     def hear(self, node: Node, messages: Sequence[Message]) -> None:
-        """Take in what was said on a node."""
+        """Handle the messages of a node's agent."""
         for message in messages:
             trial = self._trials.get(message[1])
             if message[0] == "output":
@@ -330,7 +330,7 @@ class Trials:
                 self._take(trial, message)
 
     def hear_actor(self, trial: Trial, messages: Sequence[Message]) -> None:
-        """Take in what the actor of a trial said; once it has ended only what it printed."""
+        """Handle the messages of a trial's actor; after the trial's end, only its output."""
         for message in messages:
             if message[:2] == ("output", trial.start.trial_id):
                 self._output.show(message, trial.node.name if trial.node is not None else "")
@@ -338,7 +338,7 @@ class Trials:
                 self._take(trial, message)
 
     def _take(self, trial: Trial, message: Message) -> None:
-        """Take in a message about a trial; one that no trial sends ends it."""
+        """Handle a message about a trial; an invalid message ends the trial."""
         kind, where = message[0], trial.node.name if trial.node is not None else ""
         try:
             check(message, trial.start)
@@ -359,7 +359,7 @@ class Trials:
         elif kind == "reported":
             self._results[where] += 1
         elif kind == "save_failed":
-            trial.was_killed = ""  # it waits to be told, parked
+            trial.was_killed = ""  # the trial is parked until its next order
         self.events.append(found)
 
     def _on_ended(self, trial: Trial) -> None:
@@ -370,7 +370,7 @@ class Trials:
             self._put_back(trial.lease)
         else:
             agents.end(trial.actor)
-            self._leases.drop(trial.lease)  # with whatever else it has started there
+            self._leases.drop(trial.lease)  # which also ends tasks and actors that the trial started there
 
     def _end(self, trial: Trial, cause: Cause, error: str = "") -> None:
         start = trial.start

@@ -1,4 +1,4 @@
-"""Trials on a virtual clock: recorded or computed curves, and ordinary trainables, in a bad world or not."""
+"""The engine on a virtual clock: runs curves and ordinary trainables, with failures if wanted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulated search used, and what it cost."""
+"""Resource use and cost of a simulated search."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The bill of a simulated run.
+    """Resource use and cost of a simulated run.
 
     Attributes:
-        time_s: How long it took, in virtual seconds.
-        cost: The price of all machines for as long as they were there; 0.0 where they have none.
-        machine_s: How long the machines were there, in sum.
-        trial_s: How long trials had a process, in sum.
-        trained_s: How long they trained in it, in sum: the rest was starting, saving and waiting.
-        lost_s: Training that was lost with its process, and had to be done again or given up.
-        n_starts: How often a trial was given a process.
-        n_failures: How many of them failed.
-        n_preempted: How many machines were taken away.
+        time_s: Duration of the run, in virtual seconds.
+        cost: Price of all machines while they were in the cluster; 0.0 if they have no price.
+        machine_s: Total time of the machines in the cluster.
+        trial_s: Total time in which trials had a process.
+        trained_s: The part of `trial_s` spent on training; the rest is starting, saving and waiting.
+        lost_s: Training time that was lost with a process, and was repeated or given up.
+        n_starts: Number of times that a trial got a process.
+        n_failures: Number of simulated failures of trial processes.
+        n_preempted: Number of machines that were taken away.
     """
 
     time_s: float
@@ -33,9 +33,9 @@ class Account:
 
     @property
     def redone_share(self) -> float:
-        """The part of all training that was lost, and so done twice where its trial went on."""
+        """The share of all training time that was lost, and repeated if the trial continued."""
         return self.lost_s / self.trained_s if self.trained_s else 0.0
 
     def as_data(self) -> dict[str, float]:
-        """All of it by name, as `ExperimentAnalysis.account` has it."""
+        """Return all values by name, as in `ExperimentAnalysis.account`."""
         return {**asdict(self), "redone_share": self.redone_share}

@@ -1,4 +1,4 @@
-"""A simulated trial that has a process: what is known of it until it ends."""
+"""State of a simulated trial from its Start until its end."""
 
 from __future__ import annotations
 
@@ -12,31 +12,35 @@ from overtone.worker.checkpoints.saving_rule import SavingRule
 
 
 class Attempt:
-    """One incarnation of a trial.
+    """One attempt of a trial.
 
     Attributes:
-        trial_id, number, nodes: Which it is, and where it is placed.
-        config: Its hyperparameters now.
-        restored: The checkpoint that it goes on from.
-        curve: Of its config; None where `live` is run instead.
-        slowness: What its times are multiplied with.
-        began: When it was told to start.
-        t: Its newest result.
-        until_t: Reports before it do not wait.
-        before_s: How long its trial had trained before it was restored.
-        total_s: How long its trial has trained, with the iteration that goes on.
-        saved_s: The same, when its newest checkpoint was made.
-        iterating_since: When the iteration that goes on began; None between iterations.
-        step_s: What that takes.
-        n_here: How many results it has reported.
-        is_up: Whether its process has said that it runs.
-        waits: Whether it waits for an order.
-        wants_save: Whether a checkpoint was asked for.
-        is_saving: Whether its result waits for a checkpoint that comes with it.
-        halt: The order to end that it will hear of at its next report.
-        is_gone: Whether it ended; what is still due for it does not happen.
-        metrics, raw: Its next result.
-        rule: When it saves by itself; None for never.
+        trial_id: Id of the trial.
+        number: Number of the attempt.
+        nodes: Names of the nodes on which the trial is placed.
+        config: Current hyperparameters.
+        restored: Checkpoint from which the attempt resumes.
+        curve: Curve of the config; None if `live` is run instead.
+        live: Thread of an ordinary trainable; None for a curve.
+        slowness: Factor for all durations of the attempt.
+        began: Time of the Start.
+        t: Number of the newest result.
+        until_t: Results with a smaller number do not wait for an order.
+        before_s: Training time of the trial up to the restored checkpoint.
+        total_s: Training time of the trial, including the current iteration.
+        saved_s: Training time of the trial at its newest checkpoint.
+        iterating_since: Start time of the current iteration; None between iterations.
+        step_s: Duration of the current iteration.
+        n_here: Number of results of this attempt.
+        is_up: Whether the process has started.
+        waits: Whether the attempt waits for an order.
+        wants_save: Whether a checkpoint was requested.
+        is_saving: Whether the next result waits for its checkpoint.
+        halt: Order to end that takes effect at the next report.
+        is_gone: Whether the attempt has ended; its events that are still in the heap are ignored.
+        metrics: Metrics of the next result.
+        raw: The next result as JSON text.
+        rule: Rule for automatic checkpoints; None for no automatic checkpoints.
     """
 
     __slots__ = (
@@ -91,13 +95,13 @@ class Attempt:
         self.rule: SavingRule | None = None
 
     def trained_s(self, now: float) -> float:
-        """How long its trial has trained until now."""
+        """Return the training time of the trial until now."""
         if self.iterating_since is None:
             return self.total_s
-        if self.live is not None:  # nobody knows what it is about until it reports
+        if self.live is not None:  # the duration is unknown until the trial reports
             return self.total_s + max(0.0, now - self.iterating_since)
         return self.total_s + max(0.0, min(now - self.iterating_since, self.step_s)) - self.step_s
 
     def unsaved_s(self, now: float) -> float:
-        """The training that is lost with its process now."""
+        """Return the training time that would be lost if the process ended now."""
         return max(0.0, self.trained_s(now) - self.saved_s)

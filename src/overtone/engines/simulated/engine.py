@@ -1,7 +1,7 @@
-"""The simulated engine: an event heap, and no waiting.
+"""The simulated engine: an event heap without waiting.
 
 `poll` returns the next events in the order of their virtual time. Reports of trials that run
-ahead come together with what follows them: no decision can fall on them.
+ahead are returned together with the events after them, since they need no decision.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ MOST_EMPTY_POLLS = 1000
 class Simulated(Trials, Engine):
     """Runs curves, and ordinary trainables, in virtual time.
 
-    A trial that has reported 1,000,000 results and goes on ends the run with an error, unless `stop`,
-    a scheduler's `max_t` or a limit on time may end it.
+    If a trial reports more than 1,000,000 results, the run ends with an error. This does not apply
+    if `stop`, a scheduler's `max_t` or a time limit may end the trial.
 
     Args:
-        workers: How many CPUs the one machine has: so many one-CPU trials run at once. 4 where
-            nothing is said; with `world.machines`, leave it out.
-        seconds: What an iteration takes where a curve does not say.
-        resources: Further resources of the one machine, by name.
-        world: How bad the world is.
+        workers: Number of CPUs of the only machine, and so of one-CPU trials at once; by default 4.
+            Leave it out with `world.machines`.
+        seconds: Duration of an iteration if the curve returns none.
+        resources: Other resources of the only machine, by name.
+        world: Simulated machines, failures and delays; by default one machine and no failures.
 
     Attributes:
-        world: As given.
+        world: The simulated world.
         is_elastic: Whether machines come and go.
 
     Raises:
-        ValueError: An argument makes no sense, or the machines are said twice.
+        ValueError: An argument is invalid, or both `world.machines` and `workers` or `resources` are given.
     """
 
     repeats = True
@@ -81,7 +81,7 @@ class Simulated(Trials, Engine):
         """Prepare to run `job.trainable`.
 
         Raises:
-            TrainableError: It is neither a curve nor an ordinary trainable.
+            TrainableError: The trainable is neither a curve nor an ordinary trainable.
         """
         self._curve_of = curve_of(job)
         if job.store is not None:
@@ -102,12 +102,12 @@ class Simulated(Trials, Engine):
 
     @property
     def cost(self) -> float:
-        """What all machines cost until now."""
+        """The cost of all machines until now."""
         return self._fleet.cost(self._now)
 
     @property
     def account(self) -> Account:
-        """What was used until now."""
+        """The resource use and cost until now."""
         running = self._attempts.values()
         return Account(
             time_s=self._now,
@@ -136,14 +136,14 @@ class Simulated(Trials, Engine):
                 at = max(self._now, command.time)  # type: ignore[union-attr]
                 self._push(at, None, m.Tick(at))
             elif kind is m.Want:
-                # machines come and go, and it may be that none that comes is large enough
+                # machines come and go: perhaps none of them is ever large enough
                 check_feasible(command.shape, self._fleet.all())  # type: ignore[union-attr]
 
     def poll(self, timeout_s: float | None) -> Sequence[m.Event]:
-        """The next events; the clock jumps to them. With `timeout_s=0` only those that are due now.
+        """Return the next events and set the clock to their time; with `timeout_s=0` only events due now.
 
         Raises:
-            OvertoneError: It is asked again and again, and nothing can ever happen.
+            OvertoneError: Poll after poll returned nothing, and no event can ever follow.
         """
         events: list[m.Event] = []
         heap, pop = self._heap, heapq.heappop
@@ -189,7 +189,7 @@ class Simulated(Trials, Engine):
     # --- machines --------------------------------------------------------------------------
 
     def _settle_in(self, name: str) -> None:
-        """A machine is there from now on, until it goes."""
+        """Add a machine, and schedule its notice and its end."""
         node = self._fleet.join(name, self._now)
         if node.goes_at is None:
             return
@@ -204,7 +204,7 @@ class Simulated(Trials, Engine):
         return True
 
     def _notice(self, name: str, events: list[m.Event]) -> bool:
-        """A machine will go: it takes no more trials, and those on it are told."""
+        """Give notice that a machine will leave: no new trials start there, and its trials are informed."""
         node = self._fleet.nodes[name]
         node.is_going = True
         events.append(self._capacity())

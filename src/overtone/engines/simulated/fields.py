@@ -1,4 +1,4 @@
-"""A simulated result: what the curve says, and the fields that a session adds, as data and as JSON text."""
+"""Simulated results: the curve's metrics and the session's fields, as data and as JSON text."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _SECONDS = [f"-{second:02}" for second in range(60)]
 
 
 class Fields:
-    """Makes results.
+    """Maker of simulated results.
 
     Attributes:
-        warned: The metrics that are no plain data, and that were warned of.
+        warned: Names of metrics that are not plain data and for which a warning was given.
     """
 
     def __init__(self) -> None:
@@ -41,14 +41,16 @@ class Fields:
     def result(
         self, metrics: Any, t: int, at: float, seconds: float, total_s: float, n_here: int, here_s: float
     ) -> tuple[dict[str, Any], str]:
-        """The metrics with a session's fields, and the same as JSON text.
+        """Return the metrics with the session's fields, and the same as JSON text.
 
         Args:
-            t: training_iteration.
-            at: The virtual time of the report.
-            seconds: What the iteration took.
-            total_s: What the trial trained in all.
-            n_here, here_s: Iterations and time since it was started, or restored.
+            metrics: Metrics of the curve: a mapping, or one value.
+            t: The training_iteration.
+            at: Virtual time of the report.
+            seconds: Duration of the iteration.
+            total_s: Total training time of the trial.
+            n_here: Number of iterations since the trial was started or restored.
+            here_s: Training time since the trial was started or restored.
         """
         is_mapping = type(metrics) is dict or isinstance(metrics, Mapping)
         values = metrics if is_mapping else {"_metric": metrics}
@@ -83,10 +85,10 @@ class Fields:
         if own is None:
             try:
                 own = _encode(values)[1:-1]
-            except (ValueError, TypeError):  # NaN, or a key that is no text
+            except (ValueError, TypeError):  # NaN, or a key that is not a string
                 return filled, encode(filled)
             own += "," if own else ""
-        step = _step(seconds)  # exact text takes as long as much else here: equal numbers share theirs
+        step = _step(seconds)  # exact float text is slow: reuse it for equal numbers
         total = step if total_s == seconds else _number(total_s)
         here = total if here_s == total_s else _number(here_s)
         return filled, (
@@ -98,7 +100,7 @@ class Fields:
 
 
 class _Names(dict[Any, str]):
-    """The names of metrics as they are written."""
+    """Cache of metric names as JSON text with a colon."""
 
     def __missing__(self, name: Any) -> str:
         self[name] = text = f"{encode_basestring_ascii(name)}:"
@@ -109,9 +111,9 @@ _named = _Names()
 
 
 def _numbers(values: Mapping[Any, Any]) -> str | None:
-    """Each metric as JSON text with a comma after it; None unless all are finite numbers.
+    """Return the metrics as JSON text, a comma after each; None unless all are finite numbers.
 
-    Most are, and an encoder that takes anything needs twice as long.
+    Most metrics are finite numbers, and the general encoder takes twice as long.
     """
     texts = []
     for name, value in values.items():
@@ -127,5 +129,5 @@ def _numbers(values: Mapping[Any, Any]) -> str | None:
 
 
 def date(second: int) -> str:
-    """The date of a virtual second, counted from 1970 in UTC: the same on every machine."""
+    """Return the date of a virtual second, counted from 1970 in UTC: the same on every machine."""
     return time.strftime("%Y-%m-%d_%H-%M-%S", time.gmtime(min(second, _LATEST)))

@@ -1,4 +1,4 @@
-"""The machines of a simulated world: which are there now, how long each lives, and what they cost."""
+"""The machines of a simulated world: their presence, lifetimes and cost."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from overtone.engines.simulated.world import Machines
 
 @dataclass(slots=True)
 class Node:
-    """A machine that is there.
+    """A machine that is currently in the cluster.
 
     Attributes:
-        kind: What it is one of.
-        since: When it came.
-        goes_at: When it goes; None where it stays.
-        returns_at: When another one takes its place; None for never.
-        is_going: Its notice was given: it takes no new trials.
+        kind: The kind of machine.
+        since: Time at which the machine joined.
+        goes_at: Time at which the machine leaves; None if it stays.
+        returns_at: Time at which a replacement joins; None for never.
+        is_going: Whether notice was given: the machine takes no new trials.
     """
 
     kind: Machines
@@ -29,17 +29,17 @@ class Node:
 
 
 class Fleet:
-    """Keeps the machines and their bill.
+    """The machines and their cost.
 
     Args:
-        kinds: What there is to be.
-        seed: All lives derive from it.
+        kinds: Kind of each machine, by the machine's name.
+        seed: Seed of all lifetimes.
 
     Attributes:
-        nodes: Those that are there, by name.
-        n_preempted: How many were taken away.
-        paid: For those that are gone.
-        paid_s: How long those were there, in machine-seconds.
+        nodes: Machines that are currently in the cluster, by name.
+        n_preempted: Number of machines that were taken away.
+        paid: Cost of the machines that are gone.
+        paid_s: Machine-seconds of the machines that are gone.
     """
 
     def __init__(self, kinds: Mapping[str, Machines], seed: int) -> None:
@@ -51,7 +51,7 @@ class Fleet:
         self._lives: dict[str, int] = {}
 
     def join(self, name: str, now: float) -> Node:
-        """A machine comes, or another one takes its place."""
+        """Add a machine or its replacement, and draw its lifetime."""
         kind = self._kinds[name]
         life = self._lives[name] = self._lives.get(name, -1) + 1
         goes_at, returns_at = kind.leaves_s, None
@@ -66,7 +66,7 @@ class Fleet:
         return node
 
     def go(self, name: str, now: float) -> Node:
-        """A machine is taken away."""
+        """Remove a machine."""
         node = self.nodes.pop(name)
         self.n_preempted += 1
         self.paid += self._price(node, now)
@@ -74,23 +74,23 @@ class Fleet:
         return node
 
     def capacity(self) -> dict[str, dict[str, float]]:
-        """What trials may be placed on."""
+        """Return the resources of each machine that takes new trials, by name."""
         return {name: _amounts(node.kind) for name, node in self.nodes.items() if not node.is_going}
 
     def all(self) -> dict[str, dict[str, float]]:
-        """The same of all machines that there ever are."""
+        """Return the resources of every machine, present or not, by name."""
         return {name: _amounts(kind) for name, kind in self._kinds.items()}
 
     def cost(self, now: float) -> float:
-        """What all machines cost until now."""
+        """Return the cost of all machines until now."""
         return self.paid + sum(self._price(node, now) for node in self.nodes.values())
 
     def machine_s(self, now: float) -> float:
-        """How long all of them were there until now, in sum."""
+        """Return the machine-seconds of all machines until now."""
         return self.paid_s + sum(now - node.since for node in self.nodes.values())
 
     def speed(self, names: tuple[str, ...]) -> float:
-        """How fast a trial runs that is placed there: as its slowest machine."""
+        """Return the speed of a trial on these machines: that of the slowest machine."""
         found = [self.nodes[name].kind.speed for name in names if name in self.nodes]
         return min(found, default=1.0)
 
@@ -104,5 +104,5 @@ def _amounts(kind: Machines) -> dict[str, float]:
 
 
 def named(kinds: tuple[Machines, ...]) -> dict[str, Machines]:
-    """Every machine's name and kind."""
+    """Return the kind of every machine, by the machine's name."""
     return {f"{kind.name}-{i}": kind for kind in kinds for i in range(kind.count)}

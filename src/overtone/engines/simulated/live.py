@@ -1,8 +1,8 @@
-"""An ordinary trainable in virtual time: it runs for real, in a thread of its own, one at a time.
+"""An ordinary trainable in virtual time: its code runs in a separate thread, one trial at a time.
 
-The engine's thread and the trial's hand over to each other: at any moment one of them runs and
-the others stand still, so that nothing depends on how the machine schedules threads. What a
-trial computes takes no virtual time; `tune.simulate_time(seconds)` does.
+The threads of the engine and of the trials take turns: only one of them runs at any moment. So
+the result does not depend on how the machine schedules threads. Computation takes no virtual
+time; `tune.simulate_time(seconds)` does.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ from overtone.worker.session import current
 from overtone.worker.session.session import Session
 
 UNWIND_S = 10.0
-"""How long a trial whose process is gone may take, in real time, to notice."""
+"""Maximum real time for the thread of a trial to unwind once its process is gone."""
 
 
 class LiveTrial:
-    """One trial's thread, and its line to the engine.
+    """One trial's thread, and its channel to the engine.
 
     Args:
+        job: The Job of the run.
+        start: The Start of the trial.
         now: The engine's clock.
-        slowness: What its times are multiplied with.
-        save_s: What a checkpoint costs.
+        slowness: Factor for the simulated durations of the trial.
+        save_s: Duration of saving a checkpoint.
 
     Attributes:
-        messages: What it said since the engine last looked.
-        orders: What it was told, and has not heard.
-        due: When it goes on by itself; None where it waits for an order, or has ended.
-        has_ended: Whether its thread is done.
+        messages: New messages of the trial for the engine.
+        orders: Orders that the trial has not received yet.
+        due: Time at which the trial continues; None if it waits for an order or has ended.
+        has_ended: Whether the thread is done.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class LiveTrial:
     # --- the engine's side -----------------------------------------------------------------
 
     def go_on(self) -> None:
-        """Let it run until it waits for an order, or for its time to pass, or ends."""
+        """Run the trial until it waits for an order or for virtual time, or ends."""
         if self.has_ended:
             return
         before = current.swap(self._session)
@@ -68,7 +70,7 @@ class LiveTrial:
         self._session = current.swap(before)
 
     def vanish(self) -> None:
-        """Its process is gone: let it unwind, unheard."""
+        """Unwind the thread of a trial whose process is gone, and drop its messages."""
         self._is_gone = True
         self.orders.clear()
         if self._thread is not None:
@@ -78,11 +80,11 @@ class LiveTrial:
     # --- the trial's side ------------------------------------------------------------------
 
     def clock(self) -> float:
-        """The virtual time, as the trial has it."""
+        """Return the virtual time for the trial, including time that it spent since it last waited."""
         return self._now() + self._spent_s
 
     def spend(self, seconds: float) -> None:
-        """The trial trained for so long."""
+        """Add simulated training time, multiplied by the slowness."""
         self._spent_s += seconds * self._slowness
 
     def send(self, message: Message) -> None:
@@ -101,7 +103,7 @@ class LiveTrial:
         return self.orders.popleft() if self.orders else NOTHING
 
     def _settle(self) -> None:
-        """Stand still until the time that it spent has passed."""
+        """Wait until the virtual time that the trial spent has passed."""
         if self._is_gone:
             raise EOFError("the process is gone")
         if self._spent_s > 0:

@@ -1,4 +1,4 @@
-"""Checkpoints of a simulated run under names that are the same on every machine."""
+"""A store whose URIs are the same on every machine, for simulated runs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from overtone.core.protocols import Store
 
 
 class RelativeStore(Store):
-    """A store whose uris are paths from `folder`, where the checkpoints lie in it; others stay as they are.
+    """A store whose URIs of checkpoints in `folder` are relative paths; other URIs are unchanged.
 
     Args:
-        store: Where they are kept.
-        folder: The experiment's.
+        store: The store that keeps the checkpoints.
+        folder: The folder of the experiment.
     """
 
     def __init__(self, store: Store, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a simulated trial follows: a curve, which is computed, or an ordinary trainable, which runs."""
+"""The source of a simulated trial's results: a curve, or an ordinary trainable that runs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from overtone.worker.trainables.function_trial import FORMS
 from overtone.worker.trainables.with_parameters import as_bound, resolve
 
 Curve = Callable[[int], Any]
-"""The metrics, or (metrics, seconds), of one config after `t` iterations; None at the end."""
+"""Function of the iteration `t`: returns metrics or (metrics, seconds) of one config; None at the end."""
 
 _OF_SESSIONS = ("reporter", "checkpoint_dir", "tune")
 
 
 def curve_of(job: Job) -> Callable[[Config], Curve] | None:
-    """From a config to its curve; None where the trainable is an ordinary one.
+    """Return a function from a config to its curve; None if the job has an ordinary trainable.
 
     Raises:
-        TrainableError: It is neither.
+        TrainableError: The trainable is neither a curve nor an ordinary trainable.
     """
     bound = as_bound(job.trainable)
     trainable: Any = bound.trainable
@@ -57,7 +57,7 @@ def _yields(function: Any) -> bool:
 
 
 def _is_curve(function: Any, parameters: Any) -> bool:
-    """Whether it is called as `curve(config, t)`: its second argument is none that sessions know."""
+    """Return whether the function is called as `curve(config, t)`: its second argument is not a session's."""
     import inspect
 
     try:
@@ -74,7 +74,7 @@ def _is_curve(function: Any, parameters: Any) -> bool:
 
 
 def wrong_point(point: Any, t: int) -> ValueError | None:
-    """What is wrong with what a curve returned for iteration `t`; None where nothing is."""
+    """Return the error in a curve's return value for iteration `t`; None if the value is valid."""
     if type(point) is not tuple:
         return None
     if len(point) == 2 and isinstance(point[1], (int, float)):

@@ -1,7 +1,7 @@
-"""The trials of a simulated world, and the heap of what is due: they start, iterate, save, and end.
+"""The trials of a simulated world from start to end, and the heap of scheduled events.
 
-A curve has no state but its `t`, so that it can always be saved: its checkpoints are called
-"simulated:<trial>/<t>".
+The only state of a curve is its `t`, so a curve can always be saved. The URIs of its checkpoints
+are "simulated:<trial>/<t>".
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from overtone.worker.protocol import event as event_of
 NODE = "simulated"
 
 MOST_RESULTS = 1_000_000
-"""A trial that has reported so many and goes on ends the run, if nothing else may end the trial."""
+"""Maximum number of results of a trial that nothing else can end; one more result ends the run."""
 
 Happening = Callable[[list[m.Event]], bool]
-"""Adds the events that come of something; whether somebody may have to decide now."""
+"""Function that appends its events to a list; returns True if a decision may be needed now."""
 
 
 class Trials:
-    """What `Simulated` knows and does of its trials.
+    """The part of `Simulated` that handles trials.
 
     Args:
-        seconds: What an iteration takes where a curve does not say.
-        world: How bad the world is.
-        fleet: Its machines.
+        seconds: Duration of an iteration if the curve returns none.
+        world: Simulated failures and delays.
+        fleet: The machines.
 
     Attributes:
-        world: As given.
+        world: The simulated world.
     """
 
     def __init__(self, seconds: float, world: World, fleet: Fleet) -> None:
@@ -62,23 +62,23 @@ class Trials:
         self._curve_of: Callable[[Config], Curve] | None = None
         self._result = Fields().result
         self._job: Job | None = None
-        self._saves = False  # whether curves save by themselves
+        self._saves = False  # whether curves save automatically
         self._trial_s = self._trained_s = self._lost_s = 0.0
         self._n_starts = self._n_failures = 0
 
     def now(self) -> float:
-        """The virtual time, in seconds."""
+        """Return the virtual time, in seconds."""
         return self._now
 
     def _push(self, at: float, attempt: Attempt | None, what: m.Event | Happening | None) -> None:
-        """Let something happen at a time: to an attempt, unless that is gone by then, or to the world."""
+        """Schedule something for an attempt (ignored if the attempt is gone by then) or for the world."""
         self._order += 1
         heapq.heappush(self._heap, (at, self._order, attempt, what))
 
     # --- iterations ------------------------------------------------------------------------
 
     def _go_on(self, attempt: Attempt, events: list[m.Event]) -> bool:
-        """What is due for an attempt happens; whether somebody may have to decide now."""
+        """Process the next event of an attempt; return whether a decision may be needed now."""
         if not attempt.is_up:
             return self._begin(attempt, events)
         if attempt.live is not None:
@@ -113,14 +113,14 @@ class Trials:
         return True
 
     def _iterate(self, attempt: Attempt, pause_s: float = 0.0) -> bool:
-        """Begin the next iteration, after a pause; whether there is one."""
+        """Begin the next iteration after a pause; return whether there is one."""
         t, point = attempt.t + 1, None
         try:
             point = attempt.curve(t)  # type: ignore[misc]
             metrics, seconds = point if type(point) is tuple else (point, self._seconds)
             seconds = float(seconds) * attempt.slowness
             if not 0.0 <= seconds < inf:
-                raise ValueError(f"iteration {t} takes {seconds} s")  # what the curve said: `wrong_point`
+                raise ValueError(f"iteration {t} takes {seconds} s")  # `wrong_point` has the curve's value
         except StopIteration:
             metrics = None
         except (Exception, SystemExit) as error:
@@ -161,7 +161,7 @@ class Trials:
         )
 
     def _run_live(self, attempt: Attempt, events: list[m.Event]) -> bool:
-        """Let an ordinary trainable run until it stands still."""
+        """Run an ordinary trainable until it waits or ends; return whether there were events."""
         live = attempt.live
         assert live is not None
         attempt.waits = False
@@ -192,7 +192,7 @@ class Trials:
             attempt.waits = True
         return len(events) > n
 
-    # --- what is asked for -----------------------------------------------------------------
+    # --- commands --------------------------------------------------------------------------
 
     def _start(self, start: m.Start) -> None:
         saved, world, job = start.checkpoint, self.world, self._job
@@ -224,7 +224,7 @@ class Trials:
             self._push(self._now + left_s, attempt, partial(self._limit, attempt))
 
     def _begin(self, attempt: Attempt, events: list[m.Event]) -> bool:
-        """An attempt's process is up."""
+        """Begin the attempt, now that its process has started."""
         attempt.is_up = True
         if attempt.live is not None:
             return self._run_live(attempt, events)
@@ -263,10 +263,10 @@ class Trials:
         elif attempt.waits:
             self._end_halted(attempt, order, self.world.decision_s)
         else:
-            attempt.halt = order  # it hears of it at its next report
+            attempt.halt = order  # takes effect at the next report
 
     def _tell(self, attempt: Attempt, order: m.Proceed | m.Halt) -> None:
-        """An ordinary trainable hears of an order when it looks."""
+        """Queue an order for an ordinary trainable, and run the trainable if it waits."""
         assert attempt.live is not None
         attempt.live.orders.append(order)
         if attempt.waits:
@@ -282,13 +282,13 @@ class Trials:
     # --- saving and ending -----------------------------------------------------------------
 
     def _saved(self, attempt: Attempt, t: int, is_automatic: bool = False) -> Checkpoint:
-        """The checkpoint of a curve after result `t`."""
+        """Return the checkpoint of a curve after result `t`."""
         uri = f"simulated:{attempt.trial_id}/{t}"
         self._time_at[uri] = attempt.saved_s = attempt.total_s
         return Checkpoint(attempt.trial_id, t, uri, is_automatic=is_automatic)
 
     def _save(self, attempt: Attempt, after_s: float) -> float:
-        """Save a curve; when it is done, counted from now."""
+        """Save a curve; return when the save is done, in seconds from now."""
         after_s += self.world.save_s
         at = self._now + after_s
         saved = m.Saved(at, attempt.trial_id, attempt.number, self._saved(attempt, attempt.t))
@@ -303,7 +303,7 @@ class Trials:
     def _end(
         self, attempt: Attempt, cause: m.Cause, error: str = "", traceback: str = "", after_s: float = 0.0
     ) -> None:
-        """An attempt ends, `after_s` from now."""
+        """End an attempt `after_s` seconds from now."""
         event = m.Ended(self._now + after_s, attempt.trial_id, attempt.number, cause, error, traceback)
         if after_s:
             attempt.waits = False
@@ -331,7 +331,7 @@ class Trials:
         return self._kill(attempt, "killed", "its process failed, as simulated ones do now and then", events)
 
     def _kill(self, attempt: Attempt, cause: m.Cause, error: str, events: list[m.Event]) -> bool:
-        """An attempt's process is gone, with all that it has not saved."""
+        """End an attempt whose process is gone, and count its unsaved training as lost."""
         self._lost_s += attempt.unsaved_s(self._now)
         self._forget(attempt)
         if attempt.live is not None:

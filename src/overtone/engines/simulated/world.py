@@ -1,4 +1,4 @@
-"""How bad a simulated world is: slow machines, failures, preemptions, costs of starting and saving."""
+"""Description of a simulated world: machines, stragglers, failures, preemption and delays."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from overtone.core.resources import bundle
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """Machines of one kind, that come and go together.
+    """Machines of one kind, with the same times of joining and leaving.
 
     Attributes:
-        count: How many.
-        cpus: CPUs of each.
-        name: What they are called: "spot-0", "spot-1", ...; no two kinds have the same.
-        speed: How fast they train: 2.0 takes half the time.
-        resources: What else each has, by name.
-        price_per_hour: Of one machine, in any currency; it is paid for as long as the machine
-            is there, by the second.
-        mean_life_s: They are preempted, each after an exponential life of this mean; None for never.
-        notice_s: How long before it goes a machine's trials are told. It takes no new ones from then on.
-        return_s: A machine that was preempted is replaced after so long; None for never.
-        joins_s: When they come; at least one kind is there from the beginning.
-        leaves_s: When they go for good, with `notice_s`; None for never.
+        count: Number of machines.
+        cpus: CPUs of each machine.
+        name: Prefix of the machines' names: "spot" for "spot-0", "spot-1", ...; unique for each kind.
+        speed: Relative training speed: 2.0 takes half the time.
+        resources: Other resources of each machine, by name.
+        price_per_hour: Price of one machine, in any currency, charged by the second while the
+            machine is in the cluster.
+        mean_life_s: Mean of the exponential time until a machine is preempted; None for never.
+        notice_s: Time between the notice to a machine's trials and its end. The machine takes no
+            new trials after the notice.
+        return_s: Time until a preempted machine is replaced; None for never.
+        joins_s: Time at which the machines join; 0 for at least one kind.
+        leaves_s: Time at which the machines leave for good, after `notice_s`; None for never.
     """
 
     count: int = 1
@@ -42,7 +43,7 @@ class Machines:
 
     @property
     def comes_and_goes(self) -> bool:
-        """Whether they are not there all the time."""
+        """True if the machines are not in the cluster all the time."""
         return self.mean_life_s is not None or self.leaves_s is not None or self.joins_s > 0
 
     def __post_init__(self) -> None:
@@ -61,18 +62,20 @@ class Machines:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a simulated search meets with. All that is random depends on the experiment's seed alone.
+    """Machines, failures and delays of a simulated search.
+
+    Random events depend on the experiment's seed alone.
 
     Attributes:
-        machines: What there is; none for one machine with a CPU for each of the engine's `workers`.
-        straggler_sd: Each time that a trial is started, it is slower by the factor 1 + |z|, where z
-            is normal with this standard deviation (Li et al. 2020, arXiv 1810.05934, appendix A.1).
-        failures_per_hour: Of a trial while it has a process; exponential. A failed trial is tried
-            again where `max_failures` allows it.
-        start_s: From the order to the trial's first iteration.
-        save_s: What a checkpoint costs its trial.
-        restore_s: What going on from one costs, beside `start_s`.
-        decision_s: How long after a report, or an order to start, the trial gets its answer.
+        machines: Kinds of machines; if empty, one machine with a CPU for each of the engine's `workers`.
+        straggler_sd: Standard deviation of a normal z: each start of a trial makes the trial slower by
+            the factor 1 + |z| (Li et al. 2020, arXiv 1810.05934, appendix A.1).
+        failures_per_hour: Failure rate of a trial that has a process; the time to a failure is
+            exponential. A failed trial is retried if `max_failures` allows it.
+        start_s: Time from the order to start until the trial's first iteration.
+        save_s: Time that a checkpoint takes from its trial.
+        restore_s: Time to restore a checkpoint, in addition to `start_s`.
+        decision_s: Delay of the answer to a report or of an order to start.
     """
 
     machines: Sequence[Machines] = ()
@@ -99,7 +102,7 @@ class World:
 
     @property
     def takes_trials(self) -> bool:
-        """Whether a trial may lose its process, so that it is worth saving."""
+        """True if a trial may lose its process, so that saving checkpoints is useful."""
         return self.failures_per_hour > 0 or any(
             one.mean_life_s is not None or one.leaves_s is not None for one in self.machines
         )
@@ -109,7 +112,7 @@ _MAY_BE_NONE = ("mean_life_s", "return_s", "leaves_s")
 
 
 def _check(one: object, *names: str, least_is_open: bool = False) -> None:
-    """Raise for amounts that are none."""
+    """Raise ValueError for invalid amounts: with `least_is_open`, 0 is invalid too."""
     for name in names:
         value = getattr(one, name)
         if value is None and name in _MAY_BE_NONE:
