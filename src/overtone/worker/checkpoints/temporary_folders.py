@@ -1,4 +1,4 @@
-"""Temporary folders for checkpoints, in a folder of this process that goes with it, however it ends."""
+"""Temporary folders for checkpoints, deleted when this process ends, even if it is killed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _opening = threading.Lock()
 
 
 def temporary_folder() -> str:
-    """Return a new folder. Those of processes that were killed go when a process asks for its first.
+    """Return a new folder. The first call in a process also deletes the folders of killed processes.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be created.
     """
     return tempfile.mkdtemp(prefix="checkpoint_", dir=_own_home())
 
