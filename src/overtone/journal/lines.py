@@ -1,6 +1,6 @@
 """Iterates over the lines of a journal and verifies each line. All readers of journals use this module.
 
-Each byte is read once and checksummed at most twice, whatever the file holds. Time is linear in the size
+Each byte is read once and checksummed at most twice, for any contents. Time is linear in the size
 of the file, and memory is linear in its longest line.
 """
 

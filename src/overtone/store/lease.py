@@ -181,7 +181,7 @@ class Lease:
             try:
                 self._files.write(self._name, self._text())
             except StorageError:
-                pass  # nobody renews it any more: it expires
+                pass  # without renewals the lease expires
 
     # --- parts -------------------------------------------------------------------------
 

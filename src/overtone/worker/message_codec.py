@@ -89,12 +89,12 @@ def _maybe_checkpoint(value: Any) -> Checkpoint | None:
 _NAME = (_text, _count)  # trial_id and attempt
 
 TRIAL: Vocabulary = {
-    "started": (*_NAME, _count, _text, _maybe_checkpoint),  # pid, hostname, what it goes on from
+    "started": (*_NAME, _count, _text, _maybe_checkpoint),  # pid, hostname, restored checkpoint
     "reported": (*_NAME, _count, _text, _maybe_checkpoint),  # t, metrics as JSON
     "saved": (*_NAME, _checkpoint),
     "save_failed": (*_NAME, _text),
     "left_threads": (*_NAME, _text),  # their names
-    "no_room": (*_NAME, _text),  # a line for the user, whose trial's prints go to files
+    "no_room": (*_NAME, _text),  # a line for the user, if the trial's output goes to files
     "ended": (*_NAME, _cause, _text, _text),  # error, traceback
 }
 """Messages of a trial."""
@@ -104,11 +104,11 @@ _PRINTS: Vocabulary = {"output": (_text, _text, _count, _text, _lines)}  # trial
 CALLER: Vocabulary = {
     **TRIAL,
     **_PRINTS,
-    "hello": (*_NAME, _count),  # of a trial with a process of its own: its pid
+    "hello": (*_NAME, _count),  # the pid of a trial with its own process
     "used": (*_NAME, _amount, _amount),  # of its limits
     "node": (_text, _count),  # a node's agent: the node's name, and its pid
     "noticed": (*_NAME, _amount),  # grace_s
-    "largest": (*_NAME, _text),  # a trial that uses the most memory of its node: how much
+    "largest": (*_NAME, _text),  # the trial that uses the most memory of its node: an explanation
     "hopeless": (*_NAME, _text, _text),  # it would raise again: error, traceback
 }
 """Messages of nodes and trials that call the driver's port."""

@@ -32,7 +32,7 @@ def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            stream.flush()  # what an earlier trial printed belongs to its own files
+            stream.flush()  # the output of an earlier trial belongs to its own files
 
     def opened(name: str) -> int:
         with suppress(FileExistsError):

@@ -33,7 +33,7 @@ class Checkpoint:
 
     @property
     def path(self) -> str:
-        """The directory. A checkpoint at a URL is first downloaded to a cache on this machine.
+        """The directory. A checkpoint at a URL is first downloaded to a temporary cache on this machine.
 
         Raises:
             StorageError: The download failed.

@@ -147,7 +147,7 @@ def newest(results: Sequence[str], most_bytes: int) -> list[str]:
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
-    """Return a short digest that distinguishes configs by those values that are data.
+    """Return a short digest that distinguishes configs by the values that are data.
 
     The digest is the same before and after the journal stored the config; "" if it cannot be computed.
     """
@@ -203,14 +203,14 @@ def sweep(beside: Path) -> None:
     import shutil
 
     for folder in beside.glob(f"{UNFINISHED}*"):
-        if _OWN.fullmatch(folder.name):  # any other is the user's
+        if _OWN.fullmatch(folder.name):  # other folders belong to the user
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def place(source: Path, folder: Path) -> str:
     """Copy the file or directory `source` into `folder`.
 
-    This makes no link: the user's code may write to `source` again.
+    The copy is not a link: the user's code may write to `source` again.
 
     Returns:
         Name of the copy in `folder`.
@@ -236,7 +236,7 @@ def copy_into(source: Path, folder: Path) -> None:
         raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
     ignore = shutil.ignore_patterns(f"{UNFINISHED}*")  # `folder` itself may lie in `source`
     shutil.copytree(source, folder, dirs_exist_ok=True, ignore=ignore, ignore_dangling_symlinks=True)
-    folder.chmod(folder.stat().st_mode | 0o700)  # the user's may be read-only
+    folder.chmod(folder.stat().st_mode | 0o700)  # the user's directory may be read-only
 
 
 def write_dict(data: Mapping[str, Any], folder: Path) -> None:

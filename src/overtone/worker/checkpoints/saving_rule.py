@@ -46,7 +46,7 @@ class SavingRule:
         self._born = now - before_s
         self._since = now  # the last save, or the start
         self._cost_s = 0.0  # of the last save
-        self._prepared_s = 0.0  # what the next one has cost so far
+        self._prepared_s = 0.0  # cost of the next save so far
         self._begun: float | None = None
         self._t, self._t_at, self._step_s = 0, now, 0.0
 

@@ -1,4 +1,4 @@
-"""Temporary folders for checkpoints, deleted when this process ends, even if it is killed."""
+"""Temporary folders for checkpoints, deleted at the end of their process, or later if it was killed."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def _own_home() -> Path:
 
 def _leave(pid: int, home: Path, lock: int) -> None:
     if os.getpid() == pid:  # not in a fork
-        with suppress(OSError):  # somebody has emptied the directory for temporary files
+        with suppress(OSError):  # the directory for temporary files was emptied
             held_folders.let_go(home, lock)

@@ -58,7 +58,7 @@ class Keeper:
         self.results: deque[str] = deque(maxlen=MOST_RESULTS)
         self._home = job.folder / start.trial_id
         self._pending: Path | None = None
-        self._kind: Mapping[str, Any] = {"kind": "directory"}  # of what waits
+        self._kind: Mapping[str, Any] = {"kind": "directory"}  # of the waiting checkpoint
         if start.attempt:
             saving.sweep(self._home)
         if start.checkpoint is not None:

@@ -70,7 +70,7 @@ def _of_group(folder: Path, limit: str, usage: str, caches: tuple[str, ...]) -> 
 def _of_machine(meminfo: Path) -> NodeMemory | None:
     sizes = _table(meminfo)  # in KiB
     total = sizes.get("MemTotal:", 0)
-    parts = ("MemFree:", "Cached:", "Buffers:")  # of a kernel that does not say what is available
+    parts = ("MemFree:", "Cached:", "Buffers:")  # for a kernel without MemAvailable
     free = sizes.get("MemAvailable:") or sum(sizes.get(name, 0) for name in parts)
     return NodeMemory(max(0, total - free) * 1024, total * 1024) if total else None
 

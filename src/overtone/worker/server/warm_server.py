@@ -124,13 +124,13 @@ class Server:
             self._job = job
             self._on_sigterm = signal.signal(signal.SIGTERM, signal.SIG_IGN)
             if sys.version_info >= (3, 12):
-                # of forks beside threads; `unsafe_to_fork` has looked at those that there are
+                # warnings about forks with threads; `unsafe_to_fork` has checked the threads
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
             gc.freeze()  # a child's collector then leaves the pages that it shares alone
         if self._surroundings.limits is not None:
             self._watch = Watch(self._surroundings.limits, tally=Tally(self._surroundings.folder))
         self._family = process_tree.children(os.getpid())
-        # without a handler of its own, SIGCHLD would not reach the wake-up descriptor
+        # without a Python handler, SIGCHLD would not reach the wake-up descriptor
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         if loaded_from < 0:
@@ -219,7 +219,7 @@ class Server:
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
             except ChildProcessError:
-                break  # nobody is left; orphans would have become children
+                break  # no descendant is left; orphans would have become children
             time.sleep(0.001)
         if self._watch is not None:
             self._watch.keep()
@@ -265,7 +265,7 @@ class Server:
         elif what == UNWATCH and self._watch is not None:
             self._watch.end(number)
         elif what == KILL:
-            _signal(pid, signal.SIGKILL)  # what it leaves behind is seen to when it is reaped
+            _signal(pid, signal.SIGKILL)  # its descendants are ended when it is reaped
 
     def _make_process(self, number: int, descriptors: list[int]) -> None:
         try:
@@ -322,7 +322,7 @@ class Server:
                 self._exited.append((number, status))
         if not self._exited and self._strays_until is None:
             return
-        # whoever is not a trial's process has lost its own parent: a trial that has ended
+        # children that are not trial processes are orphans of trials that have ended
         strays = process_tree.children(os.getpid()) - self._numbers.keys() - self._family
         if strays:
             self._chase(strays)

@@ -1,7 +1,7 @@
 """Threads that a trial has started and not ended.
 
-A Python thread that is left may call `report()` at any time, or wait for the driver, so a process
-with such a thread is not used for another trial. Pools of C libraries (BLAS, OpenMP, torch) stay
+A Python thread that is left may call `report()` at any time, or wait for the driver. A process with
+such a thread is not used for another trial. Pools of C libraries (BLAS, OpenMP, torch) stay
 until the process ends and call no Python code: they do not count.
 """
 

@@ -77,7 +77,7 @@ def _step(made: Trainable, session: Session, job: Job) -> None:
         if session.saver is not None and (is_wanted or _is_save_due(session, is_done)):
             session.report_with_state(result, session.rule.is_automatic and not is_wanted)
         else:
-            session.report(result)  # ends the trial where the result is done
+            session.report(result)  # ends the trial if the result is done
 
 
 def can_reset(made: Trainable) -> bool:

@@ -36,7 +36,7 @@ class Trainable:
         self._iteration = 0
         self._session = current() if is_inside() else None
 
-    # --- what users define ---------------------------------------------------------------
+    # --- methods that users define -------------------------------------------------------
 
     def setup(self, config: dict[str, Any]) -> None:
         """Prepare for `step`: build the model, load the data."""
