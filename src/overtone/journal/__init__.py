@@ -1,1 +1,1 @@
-"""The journal of an experiment: written once, followed, and replayed to the same state."""
+"""The journal of an experiment: writing, following, and replay to the same state."""

@@ -1,4 +1,4 @@
-"""A checksum over a part of a journal, for files that are used only with the journal they were made from."""
+"""Checksum of the beginning of a journal, for files that are valid only with their own journal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def checksum_of(path: Path, start: int, end: int, crc: int) -> int:
     """Return the CRC-32 of a file's first `end` bytes; -1 if the file is shorter.
 
     Args:
-        start: The end of the part that is known.
+        start: The end of the part whose checksum is known, in bytes.
         crc: The checksum of that part; 0 for no bytes.
 
     Raises:

@@ -1,11 +1,11 @@
-"""A record <-> one line of JSON that ends with its checksum.
+"""Encoding of a record as one line of JSON that ends with its checksum, and decoding.
 
     {"n":7,"e":"reported","time":1.5,"trial_id":"358bb_00006","attempt":0,"t":3,"metrics":{...},"crc":"8b2f0c11"}
 
-`n` counts lines from 1, `e` names the event, its fields follow; "choices" has what it led
-to. Fields that equal their default are left out, and fields that a reader does not know are
-passed over: so a message may grow by fields with defaults, and old journals still open. In
-"reported", `metrics` comes last, so that it can be cut out without being decoded.
+`n` counts lines from 1, `e` names the event, and its fields follow; "choices" has the resulting
+choices. Fields equal to their default are omitted, and readers ignore unknown fields: so a message
+may gain fields with defaults, and old journals remain readable. In "reported", `metrics` comes
+last, so that it can be cut out without being decoded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, dumps, find_field, loads
 
 FORMAT = 1
-"""The newest format that this version reads, and the one that it writes."""
+"""The newest format that this version reads, and the format that it writes."""
 
 _EVENTS: dict[str, type] = {
     "capacity_changed": m.CapacityChanged,
@@ -53,7 +53,7 @@ _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
 
 
 _METRICS = b',"metrics":'
-_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id names one in the experiment's
+_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id is also a folder's name
 _STATUSES = {one.value: one.value for one in Status}
 _quoted = encode_basestring_ascii
 _float = float.__repr__
@@ -63,13 +63,13 @@ _LONG_RUN_S = 1e9  # beyond, a float with six decimals may have more digits than
 
 
 class _Texts(dict[type, Callable[[Any], str]]):
-    """How values are written, by their type."""
+    """The functions that write values, by the type of the value."""
 
     def __missing__(self, kind: type) -> Callable[[Any], str]:
         return dumps
 
 
-_few = lru_cache(4096)(dumps)  # of demands and placements few differ
+_few = lru_cache(4096)(dumps)  # trials have few different demands and placements
 _TEXTS = _Texts({
     str: _quoted,
     int: int.__repr__,
@@ -82,24 +82,27 @@ _TEXTS = _Texts({
 
 @lru_cache(8, typed=True)
 def _time(time: float) -> str:
-    """An event's time; where one leads to others at once, they have the same."""
+    """Return an event's time as text; cached, since events that follow at once have the same time."""
     if type(time) is float and 1e-3 <= time < _LONG_RUN_S:
         if round(time * 1e6) / 1e6 != time:
             return _float(time)
-        # the shortest text, as `repr` makes it, which takes ten times as long to find it
+        # the shortest text, equal to that of `repr`, which takes ten times as long
         text = f"{time:.6f}".rstrip("0")
         return text if text[-1] != "." else f"{text}0"
     return _TEXTS[type(time)](time)
 
 
 def _writer(kind: type, begin: str = "", end: str = "") -> _Writer:
-    """A function from a message, and how configs are written, to its fields, each with a comma before it.
+    """Return a function from a message and an encoder of configs to the fields as text.
+
+    A comma precedes each field in the text.
 
     Args:
-        begin, end: What is written before and after them.
+        begin: Text before the fields.
+        end: Text after the fields.
 
-    It is compiled, as the methods of dataclasses are: every event passes here, and what walks through the
-    fields takes twice as long.
+    The function is compiled, as the methods of dataclasses are: it runs for every event, and a loop over
+    the fields takes twice as long.
     """
     needed, optional = begin.replace("{", "{{"), []
     for one in fields(kind):
@@ -133,7 +136,7 @@ _NAMES = {kind: name for name, kind in (_EVENTS | _CHOICES).items()}
 
 
 class _Writers(dict[type, _Writer]):
-    """How messages are written, by their type; each is compiled when the first one is written."""
+    """The functions that write messages, by type of message; each is compiled at its first use."""
 
     def __missing__(self, kind: type) -> _Writer:
         is_choice = kind in _CHOICES.values()
@@ -146,22 +149,22 @@ _WRITERS: _Writers = _Writers()
 
 _SEAL = b',"crc":"%08x"}'
 SEAL_BYTES = 19
-"""Bytes that a line has more than its body: its seal and its newline."""
+"""Length of a line minus that of its body, in bytes: the seal and the newline."""
 
 
 def sealed(body: bytes) -> bytes:
-    """A line from JSON text that lacks its closing brace."""
+    """Return the line, with checksum, for JSON text that lacks its closing brace."""
     return b'%b,"crc":"%08x"}\n' % (body, crc32(body))
 
 
 def unsealed(line: bytes) -> bytes | None:
-    """What `sealed` was given, from a line without its newline; None if it was damaged."""
+    """Return the body that `sealed` got, from a line without its newline; None if it is damaged."""
     body = line[:-18]
     return body if line[-18:] == _SEAL % crc32(body) else None
 
 
 def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
-    """What `sealed` was given for each line, up to the first damaged line; in half the time."""
+    """Return the bodies of the lines up to the first damaged line; faster than `unsealed` for each."""
     bodies = [line[:-18] for line in lines]
     seals = _SEAL * len(lines) % tuple(map(crc32, bodies))
     if b"".join([line[-18:] for line in lines]) != seals:
@@ -170,10 +173,10 @@ def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
 
 
 class Codec:
-    """Turns records into lines and back.
+    """Encodes records as lines, and decodes them.
 
     Args:
-        encode_config: Replaces what is not data in a config by its place in the space.
+        encode_config: Replaces values of a config that are not data by their place in the space.
         decode_config: The reverse.
     """
 
@@ -190,7 +193,7 @@ class Codec:
     # --- writing -----------------------------------------------------------------------
 
     def encode(self, record: m.Record) -> bytes:
-        """The record's line, with its newline."""
+        """Return the record's line, with its newline."""
         event = record.event
         if type(event) is m.Reported:
             raw = event.raw
@@ -207,16 +210,16 @@ class Codec:
             text = self._head(record)
         try:
             body = text.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 has no place for
+        except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot encode
             body = text.encode("ascii", "backslashreplace")
         return sealed(body)
 
     def encode_fact(self, n: int, kind: str, facts: Mapping[str, Any]) -> bytes:
-        """The line of something that is no event: "header", "driver" at each start, "end"."""
+        """Return the line of a fact that is not an event: "header", "driver" at each start, "end"."""
         return sealed(dumps({"n": n, "e": kind, **facts})[:-1].encode())
 
     def encode_choices(self, choices: Sequence[m.Choice]) -> str:
-        """The choices as text: equal texts are equal choices."""
+        """Return the choices as text: equal texts mean equal choices."""
         return ",".join([_WRITERS[type(one)](one, self._config) for one in choices])
 
     def _head(self, record: m.Record) -> str:
@@ -235,14 +238,14 @@ class Codec:
     # --- reading -----------------------------------------------------------------------
 
     def decode(self, body: bytes, lazy: bool = False, raw: bool = False) -> m.Record | None:
-        """The record in an unsealed line; None for one that holds no event.
+        """Return the record in an unsealed line; None if the line holds no event.
 
         Args:
             lazy: Leave metrics undecoded until they are read, and the `raw` of reports empty.
             raw: With `lazy`, set the `raw` of reports to the text of their metrics.
 
         Raises:
-            StorageError: It holds something that this version does not know.
+            StorageError: The record is unknown to this version, or Overtone did not write it.
         """
         try:
             found = PLAIN_REPORT.match(body)
@@ -255,14 +258,14 @@ class Codec:
             )
         except OvertoneError:
             raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:  # well sealed, and yet no record
+        except (KeyError, TypeError, ValueError, AttributeError) as error:  # valid checksum, invalid record
             raise StorageError(
                 f"the record that begins with {body[:60]!r} holds something that Overtone does not write "
                 f"({type(error).__name__}: {error!s:.200}): it was made by something else"
             ) from error
 
     def _decode(self, body: bytes, lazy: bool, raw: bool) -> m.Record | None:
-        """As `decode`, for all that is no plain report."""
+        """Decode as `decode` does, for all records but plain reports."""
         self._read = (None, None)  # one record may name a config twice
         begin = 0
         if b'"e":"reported"' in body[:40]:
@@ -299,7 +302,7 @@ class Codec:
             if document["status"] not in _STATUSES:
                 raise ValueError(f"status {document['status']!r:.100} is none of a trial")
             document["status"] = _STATUSES[document["status"]]
-        elif kind is m.Started:  # few nodes have many trials: all that name a node share its text
+        elif kind is m.Started:  # few nodes have many trials: trials share the text of a node's name
             document["node"] = intern(document["node"])
             document["hostname"] = intern(document.get("hostname", ""))
         if type(document.get("trial_id", "")) is not str or type(document.get("time", 0.0)) not in _NUMBERS:
@@ -319,7 +322,7 @@ def _metrics(body: bytes, begin: int, lazy: bool, raw: bool) -> tuple[Metrics, s
 
 
 def _split_metrics(body: bytes) -> tuple[dict[str, Any], int]:
-    """Return the fields of a report before its metrics, and where the metrics begin.
+    """Return the fields of a report before its metrics, and the position of the metrics.
 
     Usually the first `_METRICS` is the right one. If a config has a key of that name, the fields
     are passed one by one instead.
@@ -336,7 +339,7 @@ def _split_metrics(body: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _made(kind: type, document: dict[str, Any]) -> Any:
-    """A `kind` from its fields in `document`; others are passed over."""
+    """Return a `kind` from its fields in `document`, ignoring unknown fields."""
     try:
         return kind(**document)
     except TypeError:

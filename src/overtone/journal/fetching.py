@@ -1,4 +1,4 @@
-"""A journal at a URL -> the same on this machine."""
+"""Download of a journal at a URL to this machine."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.jsonl"
 
-_AT_ONCE = 64  # so many pieces are in memory
-_PATIENCE_S = 10.0  # for another process that fetches the same
+_AT_ONCE = 64  # most pieces in memory
+_PATIENCE_S = 10.0  # longest wait for another process that fetches the same journal
 _CHUNK_BYTES = 1 << 20
 
 
 def fetch(url: str, lock: WriterLock | None = None, say: Callable[[str], None] | None = None) -> Path:
-    """The local folder of the experiment at `url`, whose journal holds at least what is there.
+    """Return the local folder of the experiment at `url`, with a journal that is up to date.
 
-    Only what this machine lacks is copied. Records that are only here, since their driver
-    could not mirror them any more, stay; if another driver went on from the URL meanwhile,
-    the folder with them is moved aside, which is said.
+    Only pieces that this machine lacks are copied. Local records that their driver could not mirror any
+    more are kept. If another driver has resumed from the URL meanwhile, the folder with these records is
+    renamed, and a line says so.
 
     Args:
-        lock: The local folder's, if the caller holds it; None to take it where something is copied.
-        say: Gets the line about a folder that was moved; None for stderr.
+        lock: The local folder's lock, if the caller holds it; None to take it if needed.
+        say: Called with the line about a renamed folder; None for stderr.
 
     Raises:
-        StorageError: There is no experiment, or its journal is damaged.
+        StorageError: There is no experiment at `url`, or its journal is damaged.
     """
     from overtone.store.files import RemoteFiles
 
@@ -63,7 +63,7 @@ def fetch(url: str, lock: WriterLock | None = None, say: Callable[[str], None] |
 def _bring(
     journal: Path, chain: list[Segment], files: RemoteFiles, lock: WriterLock, say: Callable[[str], None]
 ) -> None:
-    """Let `journal`, which nobody else writes meanwhile, hold at least what is in `chain`."""
+    """Bring `journal`, which no other process may write meanwhile, up to date with `chain`."""
     folder = journal.parent
     kept = _kept(journal, chain, files)
     if kept < len(chain):
@@ -81,7 +81,7 @@ def _bring(
 def _move_aside(
     folder: Path, fence: int, files: RemoteFiles, lock: WriterLock, say: Callable[[str], None]
 ) -> None:
-    """Keep what was recorded here and is not at the URL, as an experiment that stands for itself."""
+    """Rename the folder with records that are not at the URL, so that it is a separate experiment."""
     from overtone.store.lease import writer_of
 
     aside = _aside(folder)
@@ -95,7 +95,7 @@ def _move_aside(
 
 
 def _kept(journal: Path, chain: list[Segment], files: RemoteFiles) -> int:
-    """How many pieces this machine has already: the last of them is compared."""
+    """Return how many pieces this machine already has; the last one is compared."""
     size = journal.stat().st_size if journal.exists() else 0
     count = sum(one.end <= size for one in chain)
     if not count:
@@ -107,7 +107,7 @@ def _kept(journal: Path, chain: list[Segment], files: RemoteFiles) -> int:
 
 
 def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: RemoteFiles) -> None:
-    """Write the journal that is at the URL, and check all of it; `kept` pieces are taken from here."""
+    """Write the journal of the URL to `new`, with `kept` pieces from this machine, and verify it."""
     with open(new, "wb") as out:
         if kept:
             left = chain[kept - 1].end
@@ -125,11 +125,11 @@ def _build(new: Path, journal: Path, chain: list[Segment], kept: int, files: Rem
 
 
 def _goes_on(journal: Path, new: Path, offset: int) -> bool:
-    """Whether `new` has all the whole lines that `journal` has behind `offset`."""
+    """Return whether `new` contains all whole lines of `journal` after `offset`."""
     with open_regular(journal) as file, open_regular(new) as other:
         file.seek(offset)
         other.seek(offset)
-        data = file.read()  # what a driver could not mirror any more: not much
+        data = file.read()  # records that a driver could not mirror any more: few
         whole = data[: data.rfind(b"\n") + 1]
         return other.read(len(whole)) == whole
 

@@ -1,4 +1,4 @@
-"""What the first record of a journal says: how the experiment was made, as data."""
+"""The first record of a journal: a description of the experiment, as data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from overtone.regular_files import open_regular, read_regular, replace_file
 from overtone.version import __version__
 
 DRIVER = "driver.json"
-"""Beside a journal that is the same on every machine: what is not, of the header's."""
+"""File next to a reproducible journal, with those facts of the header that differ between runs."""
 
 _DEEPEST = 10
 _DATA = (str, bool, int, float, type(None))
@@ -33,19 +33,19 @@ _TYPES = {
 
 
 def new_header(seed: int, parts: Mapping[str, Any], command: Sequence[str] | None = None) -> dict[str, Any]:
-    """The header of an experiment that begins now.
+    """Return the header of a new experiment.
 
     Args:
-        seed: What all its randomness derives from.
+        seed: The seed of all its randomness.
         parts: The space, scheduler, searcher, stoppers and options, each through
             `described` (or as the space encodes itself).
-        command: The command line; that of this process where not given.
+        command: The command line; by default that of this process.
     """
     return {"format": FORMAT, **driver_facts(command), "seed": seed, "parts": dict(parts)}
 
 
 def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
-    """What a driver notes of itself, at the start and at each resume; `wall` is seconds since 1970."""
+    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970."""
     import platform
 
     return {
@@ -61,12 +61,12 @@ def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
 
 
 def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
-    """A scheduler, searcher, stopper or option as data: its import path and its arguments.
+    """Return a scheduler, searcher, stopper or option as data: its import path and its arguments.
 
     Args:
-        arguments: What it was made with. Where not given, each parameter of its
-            constructor is looked up as an attribute, with or without a leading
-            underscore; one that is not found is left out.
+        arguments: The arguments of its constructor. By default each parameter of the constructor
+            is looked up as an attribute, with or without a leading underscore, and omitted if not
+            found.
     """
     if isinstance(part, _DATA):
         return part
@@ -108,10 +108,10 @@ def _arguments(part: Any) -> dict[str, Any]:
 
 
 def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """What of `header` is the same wherever and whenever it is made; the rest goes to `DRIVER` in `folder`.
+    """Return the reproducible part of `header`, and write the rest to `DRIVER` in `folder`.
 
     Raises:
-        StorageError: It cannot be written.
+        StorageError: The file cannot be written.
     """
     import json
 
@@ -129,7 +129,7 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _put_together(header: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """A header with what `set_apart` took from it, where that is there."""
+    """Return a header with the facts that `set_apart` removed, if their file exists."""
     if "wall" in header:
         return header
     try:
@@ -141,10 +141,10 @@ def _put_together(header: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def checked_header(path: Path, body: bytes) -> dict[str, Any]:
-    """The header in the first line of `path`.
+    """Return the header in the first line of `path`.
 
     Raises:
-        StorageError: It is no header, or one of a newer format, or a field is of the wrong type.
+        StorageError: It is not a header, has a newer format, or a field has a wrong type.
     """
     try:
         header: Any = loads(body.decode() + "}")
@@ -172,10 +172,10 @@ def _check_types(path: Path, facts: Mapping[str, Any], types: Mapping[str, Any])
 
 
 def header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What the first record of the journal at `path` says.
+    """Return the first record of the journal at `path`.
 
     Raises:
-        StorageError: There is no journal, or nothing in it, or it is damaged.
+        StorageError: The journal is missing, empty or damaged.
     """
     path = Path(path)
     try:
@@ -187,7 +187,7 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
     if body is None:
         from overtone.journal.lines import Lines
 
-        for _ in Lines(path):  # raises where it is damaged, and not torn by a crash
+        for _ in Lines(path):  # raises if the header is damaged, and not torn by a crash
             pass
         raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
     return _put_together(checked_header(path, body), path.parent)

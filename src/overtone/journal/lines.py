@@ -1,6 +1,6 @@
 """Iterates over the lines of a journal and verifies each line. All readers of journals use this module.
 
-Each byte is read once and checksummed at most twice, whatever the file holds. Time is linear in the size
+Each byte is read once and checksummed at most twice, for any contents. Time is linear in the size
 of the file, and memory is linear in its longest line.
 """
 
@@ -44,14 +44,14 @@ class Lines:
 
     Args:
         path: The journal.
-        offset: Where to begin, in bytes: 0, or the `offset` of an earlier reader.
+        offset: Start in bytes: 0, or the `offset` of an earlier reader.
         n: The number of the last line before `offset`; 0 to take it from the line there.
         tail: "drop" a torn end, or "error".
 
     Attributes:
         offset: The end of the last line that was read, in bytes.
-        n: Its number, counted from 1; the header is line 1.
-        dropped_bytes: How much was torn at the end, once all was read.
+        n: Number of that line, counted from 1; the header is line 1.
+        dropped_bytes: Size of the torn end in bytes, after all lines were read.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Lines:
             self.n -= len(bodies)
             self.offset -= batch_bytes(bodies)
             bodies.reverse()
-            while bodies:  # a long line is freed once its reader has done with it
+            while bodies:  # a long line is freed once its reader is done with it
                 body = bodies.pop()
                 self.n += 1
                 self.offset += len(body) + SEAL_BYTES
@@ -119,7 +119,7 @@ class Lines:
                 self._drop_torn(rest)
 
     def _numbered(self, bodies: Sequence[bytes]) -> int:
-        """Return how many of these records follow one another, from the front on; check the header."""
+        """Return how many of the first records are numbered consecutively; check the header."""
         if self.offset and not self.n and bodies:
             self.n = _number(bodies[0]) - 1
         first = self.n + 1
@@ -210,7 +210,7 @@ def open_for_reading(path: Path) -> BinaryIO:
     """Open the journal at `path`.
 
     Raises:
-        StorageError: It cannot be read; its `__cause__` says more.
+        StorageError: The journal cannot be read; its `__cause__` says more.
     """
     try:
         return open_regular(path)

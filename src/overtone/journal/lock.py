@@ -1,4 +1,4 @@
-"""One writer: an OS lock on a file beside the journal, which ends with its process."""
+"""One writer: an OS lock on a file next to the journal, which ends with its process."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class LockHeldError(StorageError):
 
 
 class WriterLock:
-    """Held from construction to `release`, or to the end of the process, however it ends.
+    """A lock, held from construction to `release`, or until the process ends in any way.
 
-    The file that is locked is the file at `path`: if its folder is moved or deleted between opening and
-    locking, the lock is taken anew at the path. Nobody else holds it then, not even for a moment.
+    The lock applies to the file at `path`: if the folder is moved or deleted between opening and
+    locking, the lock is taken again at the path. No other process holds it in between.
 
     Args:
-        path: The lock file, which is made if it is missing; its folder exists.
-        patience_s: How long another holder is waited for.
+        path: The lock file, created if missing; its folder must exist.
+        patience_s: Longest wait for another holder, in seconds.
 
     Attributes:
         path: The lock file.
 
     Raises:
-        LockHeldError: Another driver holds it; the message names host, pid and age.
+        LockHeldError: Another driver holds the lock; the message names host, pid and age.
         StorageError: The file cannot be locked.
         OSError: The file cannot be opened.
     """
@@ -57,15 +57,15 @@ class WriterLock:
         _let_go_in_children()
 
     def move_folder(self, aside: Path) -> bool:
-        """Rename the lock's folder, and hold the lock of a new, empty folder in its place.
+        """Rename the lock's folder, create an empty folder in its place, and lock that.
 
         Returns:
             Whether this call made the new folder.
 
         Raises:
             LockHeldError: Another driver took the new folder first; this lock is released.
-            StorageError: The folder was moved or deleted by somebody else; this lock is released.
-            OSError: It cannot be renamed or made; this lock is released.
+            StorageError: Another program moved or deleted the folder; this lock is released.
+            OSError: The folder cannot be renamed or created; this lock is released.
         """
         folder = self.path.parent
         try:
@@ -79,25 +79,25 @@ class WriterLock:
             with suppress(FileExistsError):
                 folder.mkdir()
                 is_made = True
-            with suppress(FileNotFoundError):  # it was moved again already
+            with suppress(FileNotFoundError):  # the new folder was moved already
                 self._fd = _taken(self.path, 0.0)
                 return is_made
 
     @property
     def inode(self) -> int:
-        """The number of the file that is locked; 0 if none is."""
+        """The inode number of the locked file; 0 if no file is locked."""
         return os.fstat(self._fd).st_ino if self._fd >= 0 else 0
 
     @property
     def is_at_path(self) -> bool:
-        """Whether it is held, and the file at `path` is still the one that is locked."""
+        """Whether the lock is held, and the file at `path` is still the locked file."""
         return names(self.path, self._fd) if self._fd >= 0 else not _has_locks()
 
     def release(self) -> None:
-        """Let another writer in. Twice is safe."""
+        """Release the lock; calling it twice is safe."""
         if self._fd >= 0:
             with suppress(OSError):
-                os.ftruncate(self._fd, 0)  # the next one who is refused must not read our name
+                os.ftruncate(self._fd, 0)  # a later error message must not name this process
             self._close()
 
     def _close(self) -> None:
@@ -107,7 +107,7 @@ class WriterLock:
 
 
 def names(path: Path, fd: int) -> bool:
-    """Return whether `path` is the file that is open as `fd`; True if that cannot be found out."""
+    """Return whether `path` is the file that is open as `fd`; True if that cannot be determined."""
     try:
         at = os.stat(path, follow_symlinks=False)
     except (FileNotFoundError, NotADirectoryError):
@@ -118,7 +118,7 @@ def names(path: Path, fd: int) -> bool:
 
 
 def _taken(path: Path, patience_s: float) -> int:
-    """A descriptor that holds the lock of the file at `path`; -1 where there are no such locks."""
+    """Return a descriptor that holds the lock of the file at `path`; -1 on systems without flock."""
     if not _has_locks():
         return -1
     give_up_at = time.monotonic() + patience_s
@@ -147,7 +147,7 @@ def _taken(path: Path, patience_s: float) -> int:
 
 
 def _lock(fd: int, path: Path) -> bool:
-    """Return whether it is ours now. A reader that looks whether it is held shares it for an instant."""
+    """Return whether the lock was taken. A reader that checks the lock shares it for an instant."""
     import fcntl
 
     try:
@@ -170,7 +170,7 @@ def _sign(fd: int) -> None:
     import platform
 
     facts = {"hostname": platform.node(), "pid": os.getpid(), "since": time.time()}
-    with suppress(OSError):  # where the disk is full, the lock holds without a name
+    with suppress(OSError):  # on a full disk the lock holds without the process's name
         os.ftruncate(fd, 0)
         os.pwrite(fd, json.dumps(facts).encode(), 0)
 
@@ -184,7 +184,7 @@ def _has_locks() -> bool:
 
 
 def _holder(fd: int) -> str:
-    """Who holds the lock, as it signed; a driver that was killed may have left its name there before."""
+    """Return the holder of the lock, as it signed; waits if the name is that of a killed driver."""
     import platform
 
     for _ in range(_MOST_LOOKS):
@@ -208,7 +208,7 @@ def _age(seconds: float) -> str:
 
 
 def _let_go_in_children() -> None:
-    """See to it that a forked child does not keep the lock when its parent has died."""
+    """Close the lock in forked children, so that they do not keep it after their parent's death."""
     global _is_registered
     if not _is_registered:
         _is_registered = True
@@ -221,7 +221,7 @@ def _release_all() -> None:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a living process holds the lock at `path`."""
+    """Return whether a running process holds the lock at `path`."""
     try:
         import fcntl
 

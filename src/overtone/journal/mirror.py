@@ -1,4 +1,4 @@
-"""Copies a journal that is being written to a URL, as numbered pieces of whole records."""
+"""Copies a growing journal to a URL, as numbered pieces of whole records."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class JournalMirror:
 
     Args:
         path: The journal on this machine.
-        written: How many bytes of it are there to stay.
-        files: Where the experiment lies.
-        lease: Says who may write.
+        written: Returns the number of its bytes that are final.
+        files: The experiment's files at the URL.
+        lease: The lease of the writer.
 
     Attributes:
-        number: How many pieces there are.
-        is_resumed: Whether there were any before.
+        number: Number of pieces.
+        is_resumed: Whether there were pieces before.
 
     Raises:
-        StorageError: What is there is not the beginning of this journal.
+        StorageError: The pieces at the URL are not the beginning of this journal.
     """
 
     def __init__(self, path: Path, written: Callable[[], int], files: RemoteFiles, lease: Lease) -> None:
         self._written = written
         self._files = files
         self._lease = lease
-        self._pending = b""  # begun, perhaps there: only the same bytes may take its name
-        # read from here on, wherever it is moved, and also when it was deleted
+        self._pending = b""  # a begun piece, perhaps written: only the same bytes may take its name
+        # read from this open file on, even if it is moved or deleted
         self._file = open_regular(path)
         finalize(self, self._file.close)
         chain = segments(files)
@@ -54,15 +54,15 @@ class JournalMirror:
 
     @property
     def mirrored_bytes(self) -> int:
-        """How much of the journal is there."""
+        """Size of the mirrored part of the journal, in bytes."""
         return self._offset
 
     def push(self) -> int:
-        """Copy what is new; returns how many bytes that were.
+        """Copy the new records, and return their size in bytes.
 
         Raises:
             LeaseLostError: Another driver writes there now.
-            StorageError: They could not be copied; a later call goes on where this one ended.
+            StorageError: The copy failed; a later call continues where this call ended.
         """
         copied = 0
         while data := self._pending or self._next():
@@ -76,14 +76,14 @@ class JournalMirror:
         return copied
 
     def _next(self) -> bytes:
-        """The next whole records, as many as fit one piece; at least one, if there is one."""
+        """Return the next whole records that fit one piece; at least one record, if there is one."""
         size, limit = self._written(), SEGMENT_BYTES
         while self._offset < size:
             data = self._read(self._offset, min(size, self._offset + limit))
             end = data.rfind(b"\n") + 1
             if end or self._offset + limit >= size:
                 return data[:end]
-            limit *= 2  # one record that is longer than that
+            limit *= 2  # a single record that is longer than that
         return b""
 
     def _read(self, begin: int, end: int) -> bytes:

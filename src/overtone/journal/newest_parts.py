@@ -1,4 +1,4 @@
-"""What the newest driver of an experiment was given, as its journal has it."""
+"""The parts noted by the newest driver of an experiment, from its journal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from overtone.regular_files import open_regular
 
 _DRIVER = b'"e":"driver"'
 _WITHIN = 40
-"""A record says in so many bytes what it is."""
+"""The kind of a record is within this many bytes of its start."""
 
 _BLOCK_BYTES = 1 << 20
 
@@ -38,12 +38,12 @@ def newest_parts(journal: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _places(file: BinaryIO) -> Iterator[int]:
-    """Where `_DRIVER` stands in a file, from its end to its beginning."""
+    """Yield the positions of `_DRIVER` in a file, from its end to its beginning."""
     end = file.seek(0, os.SEEK_END)
     while end > 0:
         start = max(0, end - _BLOCK_BYTES)
         file.seek(start)
-        block = file.read(end - start + len(_DRIVER) - 1)  # also what lies across the end
+        block = file.read(end - start + len(_DRIVER) - 1)  # also matches across the end of the block
         place = len(block)
         while (place := block.rfind(_DRIVER, 0, place)) >= 0:
             yield start + place
@@ -51,7 +51,7 @@ def _places(file: BinaryIO) -> Iterator[int]:
 
 
 def _note_at(file: BinaryIO, place: int) -> dict[str, Any]:
-    """The note of a driver at a place in the file; empty if that is no whole note."""
+    """Return a driver's note around a position in the file; empty if there is no whole note."""
     begin = max(0, place - _WITHIN)
     file.seek(begin)
     newline = file.read(place - begin).rfind(b"\n")

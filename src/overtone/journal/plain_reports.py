@@ -1,4 +1,4 @@
-"""Reports without choices and checkpoints, the bulk of every journal: known by how their lines begin."""
+"""Reports without choices and checkpoints, the bulk of every journal, recognised by a line's begin."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN_HEADS = re.compile(rb"\n%b" % _PLAIN_ONE)
 
 
 def apart(bodies: Sequence[bytes]) -> Iterator[bytes | dict[str, list[str]]]:
-    """Yield the lines as they are, with plain reports in between as the texts of their metrics, by trial."""
+    """Yield lines as they are, but runs of plain reports as the texts of their metrics, by trial."""
     found: dict[bytes, list[bytes]] = {}
     for body in bodies:
         plain = PLAIN_TRIAL.match(body)
@@ -42,7 +42,7 @@ def _decoded(found: dict[bytes, list[bytes]]) -> dict[str, list[str]]:
 
 
 def plain_metrics(bodies: Sequence[bytes], trial: bytes) -> list[bytes] | None:
-    """The texts of the metrics in plain reports of `trial`; None if a body is something else."""
+    """Return the texts of the metrics in plain reports of `trial`; None if a body is another record."""
     parts = _PLAIN_HEADS.split(b"\n" + b"\n".join(bodies))
     is_plain = len(parts) == 2 * len(bodies) + 1 and not parts[0] and set(parts[1::2]) == {trial}
     return parts[2::2] if is_plain else None

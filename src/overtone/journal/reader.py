@@ -1,4 +1,4 @@
-"""Reads a journal, also while it is written; takes no lock."""
+"""Reads a journal, even while it is being written; takes no lock."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, loads
 
 Plain = tuple[int, float, str, int, int, LazyMetrics]
-"""A report that led to nothing, the bulk of every journal: n, time, trial_id, attempt, t, metrics."""
+"""A report without effect, the bulk of every journal: n, time, trial_id, attempt, t, metrics."""
 
 
 class Reader:
     """Iterates over the records of a journal.
 
     Attributes:
-        lines: Where it is, and how much was torn at the end.
+        lines: The line reader, with its position and the size of a torn end.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Reader:
                 yield record
 
     def entries(self) -> Iterator[Record | Plain]:
-        """The records, metrics undecoded; those that are plain reports as their parts alone."""
+        """Yield the records with undecoded metrics; plain reports as tuples of their parts."""
         match, decode = PLAIN_REPORT.match, self._codec.decode
         names: dict[bytes, str] = {}
         for body in self.lines:
@@ -64,7 +64,7 @@ class Reader:
 
 
 def as_record(entry: Record | Plain) -> Record:
-    """The record of an entry."""
+    """Return the record of an entry."""
     if not isinstance(entry, tuple):
         return entry
     n, time, trial_id, attempt, t, metrics = entry
@@ -80,25 +80,25 @@ def read(
     codec: Codec | None = None,
     n: int = 0,
 ) -> Reader:
-    """The records of a journal, in order, as they are on the disk now.
+    """Return the records of a journal, in order, as they are on the disk now.
 
     Args:
-        from_offset: Go on from `reader.lines.offset` of an earlier reader.
-        tail: "drop" the torn end that a crash may leave (`reader.lines.dropped_bytes` tells
-            how much), or "error".
-        lazy: Leave metrics undecoded until somebody looks at them, and the `raw` of reports empty.
-        codec: Needed where configs hold what is not data.
+        from_offset: Start at `reader.lines.offset` of an earlier reader, in bytes.
+        tail: "drop" the torn end that a crash may leave (its size is `reader.lines.dropped_bytes`),
+            or "error".
+        lazy: Leave metrics undecoded until they are read, and the `raw` of reports empty.
+        codec: Needed if configs contain values that are not data.
         n: The `reader.lines.n` of that earlier reader: no record may be missing between.
 
     Raises:
-        StorageError: While iterating: it cannot be read, is of a newer format, or is
-            damaged before its end; the line is named.
+        StorageError: While iterating: the journal cannot be read, has a newer format, or is
+            damaged before its end; the message names the line.
     """
     return Reader(path, from_offset, tail, lazy, codec, n)
 
 
 def scan(path: str | os.PathLike[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each line's kind ("header", "driver", "reported", ...) and its contents as plain data."""
+    """Yield each line's kind ("header", "driver", "reported", ...) and its contents as plain data."""
     for body in Lines(path):
         document = loads(body.decode() + "}")
         yield document["e"], document
@@ -113,9 +113,9 @@ def follow(
     codec: Codec | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[Record]:
-    """The records of a journal that is being written, as they come; ends after `stop()` is true.
+    """Yield the records of a growing journal as they arrive; end after `stop()` returns true.
 
-    What was written before `stop()` became true is still yielded.
+    Records that were written before `stop()` became true are still yielded.
 
     Args:
         lazy: See `Codec.decode`.
@@ -135,7 +135,7 @@ def follow_lines(
     poll_s: float = 0.2,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[list[bytes]]:
-    """As `follow`, with the lines as `Lines.batches` yields them, each line once."""
+    """Yield lines as `follow` does records, in the batches of `Lines.batches`, each line once."""
     offset = n = seen = 0
     unfinished = Unfinished(path)
     while True:
@@ -144,7 +144,7 @@ def follow_lines(
             size = os.stat(path).st_size
         except FileNotFoundError:
             size = 0
-        if size < offset:  # a failed append was taken back: what comes in its place has other ends
+        if size < offset:  # a failed append was taken back: the next lines may end elsewhere
             offset = n = 0
         # an unfinished line is read once it ends: reading it at each poll takes quadratic time
         if size > offset and (is_last or unfinished.has_end(offset, size)):

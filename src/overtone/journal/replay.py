@@ -1,4 +1,4 @@
-"""Replays a journal: to the state of its experiment, to its results, or into a controller."""
+"""Replay of a journal: to the state of its experiment, to its results, or into a controller."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def replay(
     columns: Sequence[str] = (),
     codec: Codec | None = None,
 ) -> TrialTable:
-    """The state of the experiment whose journal is at `path`, with the last result of each trial.
+    """Return the experiment's state from the journal at `path`, with the last result of each trial.
 
     Raises:
-        StorageError: It cannot be read.
+        StorageError: The journal cannot be read.
     """
     table = TrialTable(keep_metrics, columns)
     for _ in results(path, table, codec):
@@ -39,15 +39,15 @@ def replay(
 def results(
     path: str | os.PathLike[str], table: TrialTable | None = None, codec: Codec | None = None
 ) -> Iterator[Row]:
-    """Every result that was shown, in order: the trial, whose `t` and `metrics` are those of this result.
+    """Yield a row for every shown result, in order; `t` and `metrics` are those of the result.
 
-    Metrics are decoded when they are looked at.
+    Metrics are decoded when they are read.
 
     Args:
-        table: Follows along, and afterwards holds the state of the experiment.
+        table: Updated along the way; afterwards it holds the state of the experiment.
 
     Raises:
-        StorageError: It cannot be read.
+        StorageError: The journal cannot be read.
     """
     table = table if table is not None else TrialTable()
     decode = (codec or Codec()).decode
@@ -65,11 +65,12 @@ def results(
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """An event that leads to another choice today than it did; the journal's was taken.
+    """An event with another choice today than in the journal; the journal's choice was taken.
 
     Attributes:
-        record: What the journal has.
-        now, then: The choice of today's code, and the journal's.
+        record: The journal's record.
+        now: The choice of today's code.
+        then: The journal's choice.
     """
 
     record: Record
@@ -89,14 +90,14 @@ def replay_into(
     codec: Codec | None = None,
     on_plain: Callable[[Plain], None] | None = None,
 ) -> list[Divergence]:
-    """Let a fresh controller handle every event of a journal again; where it would choose otherwise today.
+    """Let a new controller handle the events of a journal again; return the choices that differ.
 
     Args:
-        entries: Such as `read(path)`, or `read(path).entries()`, which is faster.
-        on_command: Called with each command that followed.
-        on_record: Called with each record, once it is handled.
-        codec: Needed where configs hold what is not data.
-        on_plain: Called instead of `on_record` for those that come as parts, where it is given.
+        entries: Entries such as `read(path)`, or `read(path).entries()`, which is faster.
+        on_command: Called with each resulting command.
+        on_record: Called with each record after it is handled.
+        codec: Needed if configs contain values that are not data.
+        on_plain: Called instead of `on_record` for plain reports that come as parts, if given.
     """
     divergences: list[Divergence] = []
     codec = codec or Codec()
@@ -116,7 +117,7 @@ def replay_into(
         if on_command is not None:
             for command in outcome.commands:
                 on_command(command)
-        if not differs and outcome.choices != record.choices:  # as it is written, a tuple equals a list
+        if not differs and outcome.choices != record.choices:  # as text, a tuple equals a list
             now, then = codec.encode_choices(outcome.choices), codec.encode_choices(record.choices)
             differs = [(now, then)] if now != then else []
         divergences.extend(Divergence(record, now, then) for now, then in differs)

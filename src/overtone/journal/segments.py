@@ -1,11 +1,11 @@
-"""A journal in numbered pieces at a URL, none of which ever changes.
+"""A journal as numbered, immutable pieces at a URL.
 
     journal/000001-f1.jsonl    the first whole records
-    journal/000002-f1.jsonl    those that follow
+    journal/000002-f1.jsonl    the records that follow
     journal/000003-f2.jsonl    written by the next driver, whose lease has the fencing number 2
 
-A driver that has lost its lease may still write a piece. It counts only while no driver
-with a higher fencing number has written one of the same or a smaller number.
+A driver that has lost its lease may still write a piece. The piece counts only if no driver with a
+higher fencing number has written a piece of the same or a smaller number.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ _NAME = re.compile(rf"{FOLDER}/(\d{{6,}})-f(\d+)\.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One piece.
+    """A piece of a journal.
 
     Attributes:
         number: Its place, from 1.
-        fence: The fencing number of who wrote it.
-        begin, end: Its bytes in the whole journal.
+        fence: The fencing number of its writer.
+        begin: Position of its first byte in the whole journal.
+        end: Position after its last byte.
     """
 
     number: int
@@ -40,20 +41,20 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """Where it is, below the experiment's URL."""
+        """Its path below the experiment's URL."""
         return segment_name(self.number, self.fence)
 
 
 def segment_name(number: int, fence: int) -> str:
-    """Such as "journal/000001-f1.jsonl"."""
+    """Return the path of a piece, such as "journal/000001-f1.jsonl"."""
     return f"{FOLDER}/{number:06d}-f{fence}.jsonl"
 
 
 def segments(files: RemoteFiles) -> list[Segment]:
-    """The pieces that make the journal at `files`, in order; late ones of former holders are left out.
+    """Return the pieces of the journal at `files`, in order, without late ones of former holders.
 
     Raises:
-        StorageError: One is missing, or they cannot be listed.
+        StorageError: A piece is missing, or the pieces cannot be listed.
     """
     found = sorted(
         (int(match[1]), int(match[2]), size)

@@ -1,4 +1,4 @@
-"""Data as JSON text in one line; NaN and the infinities are tagged, so that any reader takes it."""
+"""Data as JSON text in one line; NaN and the infinities are tagged, so that it is valid JSON."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _TAGS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def dumps(value: Any) -> str:
-    """`value` as compact JSON; what is not data becomes {"__repr__": its repr, cut}."""
+    """Return `value` as compact JSON; objects that are not data become {"__repr__": their repr, cut}."""
     try:
         return _encode(value)
-    except (ValueError, TypeError):  # NaN, or a key that is not a text: rare, so only then walked
+    except (ValueError, TypeError):  # NaN, or a key that is not a string: rare, so converted only now
         return _encode(_plain(value))
 
 
 def loads(text: str) -> Any:
-    """The value in JSON text that `dumps` wrote; no blanks before it.
+    """Return the value in JSON text that `dumps` wrote, without leading blanks.
 
     Raises:
-        ValueError: It is no JSON, or nested too deeply.
+        ValueError: The text is not JSON, or nested too deeply.
     """
     try:
         return (_tagged if '"__float__"' in text else _untagged)(text)[0]
@@ -62,7 +62,7 @@ def _untag(found: dict[str, Any]) -> Any:
     return _TAGS.get(tag, found) if type(tag) is str else found
 
 
-# raw_decode, and not decode, which would search for blanks at both ends
+# raw_decode instead of decode, which would search for blanks at both ends
 _untagged = json.JSONDecoder().raw_decode
 _tagged = json.JSONDecoder(object_hook=_untag).raw_decode
 
@@ -75,7 +75,7 @@ def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
 
 
 def as_data(value: Any) -> Any:
-    """What stands for a value that JSON does not know."""
+    """Return the JSON form of a value that JSON does not support."""
     from dataclasses import MISSING, is_dataclass
 
     if is_dataclass(value) and not isinstance(value, type):
@@ -91,7 +91,7 @@ def as_data(value: Any) -> Any:
     try:
         if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a scalar of NumPy or torch
             return value.item()
-    except Exception:  # a tensor that has no value: it is shown
+    except Exception:  # a tensor without a value: its repr is used
         pass
     try:
         return {"__repr__": repr(value)[:LONGEST_REPR]}
@@ -118,28 +118,28 @@ def _plain(value: Any) -> Any:
 
 @lru_cache
 def _mark(key: str) -> bytes:
-    """What a value is preceded by: within a text the quotes would have backslashes."""
+    """Return the text before a value of `key`; inside a string the quotes would have backslashes."""
     return f"{encode_basestring_ascii(key)}:".encode()
 
 
 _SCALAR = re.compile(
     rb"(?:(-?\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))|(-?\d{1,640})|(?:true|false|null))(?=[,}])"
 )
-"""A value that is read without a parser: Python reads integers of 640 digits, however it was limited."""
+"""A value read without a parser; Python reads integers of 640 digits under any limit."""
 
 _FLOAT, _INT = 1, 2
 _CONSTANTS = {b"true": True, b"false": False, b"null": None}
 
 
 class LazyMetrics(Mapping[str, Any]):
-    """Metrics that are decoded when somebody looks at them."""
+    """Metrics that are decoded when they are first read."""
 
     __slots__ = ("_data", "_key", "_text", "_value")
 
     def __init__(self, text: bytes) -> None:
         self._text = text
         self._data: dict[str, Any] | None = None
-        self._key: str | None = None  # what was asked for last, and found without decoding
+        self._key: str | None = None  # the last key that was found without decoding
         self._value: Any = None
 
     def _decoded(self) -> dict[str, Any]:
@@ -156,7 +156,7 @@ class LazyMetrics(Mapping[str, Any]):
         return self._decoded()[key]
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value at `key`: a number or a constant of a flat text is read without decoding the rest."""
+        """Return the value at `key`; a number or constant in flat text is read without decoding the rest."""
         if key == self._key:
             return self._value
         text = self._text

@@ -1,4 +1,4 @@
-"""Appends records to a journal: a batch is in the file whole, or an error says that it is not."""
+"""Appends records to a journal: a batch is written whole, or an error is raised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from overtone.journal.lock import WriterLock, names
 from overtone.journal.reader import Plain, Reader, as_record
 
 Durability = Literal["interval", "sync"]
-"""When an append is safe from a power cut: after a second, or at once."""
+"""Time until an append survives a power cut: "interval" is a second, "sync" none."""
 
 _SYNC_EVERY_S = 1.0
 _CHUNK_BYTES = 1 << 20
@@ -27,23 +27,23 @@ _TIME = re.compile(rb'\{"n":\d+,"e":"[a-z_]+","time":([-+.e\d]+),')
 
 
 class JournalWriter:
-    """The one writer of a new journal, which begins with `header`.
+    """The only writer of a new journal, which begins with `header`.
 
     Args:
-        path: Such as ".../journal.jsonl"; its folder is there already.
+        path: Path such as ".../journal.jsonl"; its folder must exist.
         header: See `new_header`.
         durability: "interval" (fsync once a second, in a thread) or "sync" (at each append).
-        codec: Needed where configs hold what is not data.
-        lock: The journal's, which the caller holds and releases; None to hold it from here to `close`.
+        codec: Needed if configs contain values that are not data.
+        lock: The journal's lock, which the caller holds and releases; None to hold it until `close`.
 
     Attributes:
         next_n: The number of the next record.
-        codec: Writes records, and reads past ones.
-        last_time: The time of the last event, in seconds that the experiment has run.
-        dropped_bytes: What a crash had left at the end and was cut off on opening.
+        codec: Encodes records, and decodes past records.
+        last_time: Time of the last event, in seconds of the experiment's running time.
+        dropped_bytes: Size of a torn end that was cut off on opening, in bytes.
 
     Raises:
-        StorageError: It cannot be written, exists already, or has another writer.
+        StorageError: The journal cannot be written, exists already, or has another writer.
     """
 
     codec: Codec
@@ -78,13 +78,13 @@ class JournalWriter:
         durability: Durability = "interval",
         codec: Codec | None = None,
     ) -> JournalWriter:
-        """Go on with a journal: cut what a crash left torn, and note the new `driver`.
+        """Open an existing journal to append: cut off a torn end, and note the new `driver`.
 
         Args:
             driver: See `driver_facts`.
 
         Raises:
-            StorageError: It cannot be read or written, is damaged, or has another writer.
+            StorageError: The journal cannot be read or written, is damaged, or has another writer.
         """
         writer = cls.reopen(path, durability, codec)
         try:
@@ -104,19 +104,19 @@ class JournalWriter:
         codec: Codec | None = None,
         lock: WriterLock | None = None,
     ) -> JournalWriter:
-        """The writer of a journal that exists; read its `past()` to the end before anything is appended.
+        """Return the writer of an existing journal; read its `past()` to the end before you append.
 
-        The file is open from now on: it can be found and copied if somebody moves or deletes it.
+        The file is open from now on: it can be found and copied if another program moves or deletes it.
 
         Args:
             lock: As for the constructor.
 
         Raises:
-            StorageError: It has another writer, or cannot be written.
+            StorageError: The journal has another writer, or cannot be written.
         """
         writer = cls.__new__(cls)
         writer._prepare(path, durability, codec, lock)
-        if writer._path.is_file():  # else `past` says what it is
+        if writer._path.is_file():  # else `past` raises the error
             try:
                 writer._open(0)
             except BaseException:
@@ -126,18 +126,18 @@ class JournalWriter:
 
     @property
     def written_bytes(self) -> int:
-        """How much of the file will not be taken back."""
+        """Size of the file without an append that may be taken back, in bytes."""
         return self._good_bytes
 
     @property
     def durable_bytes(self) -> int:
-        """How much of the file a power cut leaves."""
+        """Size of the part of the file that survives a power cut, in bytes."""
         return self._durable_bytes
 
     def newest_time(self) -> float:
-        """The time of the last whole record; 0.0 if there is none.
+        """Return the time of the last whole record; 0.0 if there is none.
 
-        Only the end of the file is read, except where the last record is very long or was torn.
+        Only the end of the file is read, unless the last record is very long or torn.
 
         Raises:
             StorageError: The journal cannot be read, or is damaged.
@@ -156,18 +156,20 @@ class JournalWriter:
         return time
 
     def past(self) -> Iterator[Record]:
-        """Every record so far, metrics undecoded; then what a crash left torn is cut off.
+        """Return an iterator over all records so far, metrics undecoded; at its end a torn end is cut off.
 
         Raises:
-            StorageError: The journal cannot be read, is damaged, or holds no header.
+            StorageError: The journal cannot be read, is damaged, or has no header.
         """
         return map(as_record, self.entries())
 
     def entries(self, n: int = 0, offset: int = 0, time: float = 0.0) -> Iterator[Record | Plain]:
-        """As `past`, with plain reports as their parts alone, which takes a third of the time.
+        """Yield entries as `past`, but plain reports as tuples of parts, in a third of the time.
 
         Args:
-            n, offset, time: Begin after record `n`, which ends at this byte, and is of this time.
+            n: Start after the record of this number.
+            offset: The end of that record, in bytes.
+            time: The time of that record.
         """
         reader = Reader(self._path, offset, codec=self.codec, n=n)
         self.last_time = time
@@ -183,10 +185,10 @@ class JournalWriter:
         self._cut(reader.lines.offset)
 
     def note(self, kind: Literal["driver", "end"], facts: Mapping[str, Any]) -> None:
-        """Write down what is no event: a new driver, or the end of the experiment.
+        """Write a fact that is not an event: a new driver, or the end of the experiment.
 
         Raises:
-            StorageError: It could not be written.
+            StorageError: The write failed.
         """
         self._write(self.codec.encode_fact(self.next_n, kind, facts), 1)
 
@@ -218,7 +220,7 @@ class JournalWriter:
             return
         try:
             self._own_lock = WriterLock(self._path.with_name(self._path.name + ".lock"))
-        except StorageError:  # which is an OSError too, and says more
+        except StorageError:  # is an OSError too, with a better message
             raise
         except OSError as error:
             raise self._unwritable(error) from error
@@ -231,7 +233,7 @@ class JournalWriter:
             raise self._unwritable(error) from error
 
     def _cut(self, keep_bytes: int) -> None:
-        """Keep so many bytes of the open file, which were read at its path."""
+        """Truncate the open file to `keep_bytes`, after it was read at its path."""
         if not self.is_at_path:
             raise StorageError(f"{self._path} was moved, deleted or replaced while it was read")
         try:
@@ -239,7 +241,7 @@ class JournalWriter:
         except OSError as error:
             raise self._unwritable(error) from error
         self._good_bytes = keep_bytes
-        self._is_dirty = keep_bytes > 0  # nobody knows what the last driver left unsynced
+        self._is_dirty = keep_bytes > 0  # the last driver may have left data unsynced
 
     # --- appending ---------------------------------------------------------------------
 
@@ -247,8 +249,8 @@ class JournalWriter:
         """Write the records, all or none.
 
         Raises:
-            StorageError: They could not be written, and nothing of them is in the file: the
-                caller may try again.
+            StorageError: The write failed, and none of the records is in the file: the caller may
+                retry.
         """
         if not records:
             return
@@ -303,7 +305,7 @@ class JournalWriter:
             f"or choose another storage_path."
         )
 
-    # --- what survives a power cut -----------------------------------------------------
+    # --- durability --------------------------------------------------------------------
 
     def _sync_now_and_then(self) -> None:
         while not self._is_closing.wait(_SYNC_EVERY_S):
@@ -311,17 +313,17 @@ class JournalWriter:
                 self._sync()
             self._look()
 
-    # --- where the file lies -----------------------------------------------------------
+    # --- location of the file ----------------------------------------------------------
 
     @property
     def is_at_path(self) -> bool:
-        """Whether the file that is open is the file at the path, as long as it is open."""
+        """Whether the file is open, and is the file at the path."""
         return self._fd >= 0 and names(self._path, self._fd)
 
     def watch(self, on_gone: Callable[[bool], None]) -> None:
         """Have `on_gone(is_deleted)` called once, from another thread, when the file has left its path.
 
-        Looks once a second. What is appended after that goes on into the open file.
+        The thread checks once a second. Later appends still go to the open file.
         """
         self._on_gone = on_gone
 
@@ -332,11 +334,11 @@ class JournalWriter:
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the open file has no name any more, anywhere."""
+        """Whether the open file has no name left in the file system."""
         return self._fd >= 0 and os.fstat(self._fd).st_nlink == 0
 
     def found_at(self) -> Path | None:
-        """Where the open file lies now, if the system can tell; None if it was deleted."""
+        """Return the current path of the open file; None if it was deleted, or the system cannot tell."""
         try:
             path = Path(os.readlink(f"/proc/self/fd/{self._fd}"))
         except OSError:
@@ -344,10 +346,10 @@ class JournalWriter:
         return path if self._fd >= 0 and names(path, self._fd) else None
 
     def copy_to(self, path: Path) -> None:
-        """Write what was recorded to a new file, also where the open file was deleted.
+        """Write the recorded part to a new file, even if the open file was deleted.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The copy cannot be written.
         """
         with open(path, "xb") as copy:
             while chunk := os.pread(self._fd, min(_CHUNK_BYTES, self._good_bytes - copy.tell()), copy.tell()):
@@ -356,7 +358,7 @@ class JournalWriter:
             os.fsync(copy.fileno())
 
     def sync(self) -> None:
-        """Make what is written durable now. What fails is raised by the next append."""
+        """Make all written data durable now. A failure is raised by the next append."""
         if self._fd >= 0:
             self._sync()
 
@@ -374,7 +376,7 @@ class JournalWriter:
             self._durable_bytes = max(self._durable_bytes, end)
 
     def close(self) -> None:
-        """Make all of it durable, and let another writer in. Twice is safe.
+        """Make all data durable, and release the lock. Calling it twice is safe.
 
         Raises:
             StorageError: The last second may not be on the disk.

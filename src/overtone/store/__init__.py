@@ -1,4 +1,4 @@
-"""Where checkpoints and artifacts are kept."""
+"""Stores for checkpoints and artifacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store with a limit to what it keeps, for all who write to it on this machine."""
+"""A store with a size limit, shared by all its writers on this machine."""
 
 from __future__ import annotations
 
@@ -19,17 +19,16 @@ LOOK_EVERY_S = 0.02
 
 
 class Budgeted(Store):
-    """Keeps what `store` keeps, and no more than `most_bytes` and one checkpoint.
+    """Limits `store` to `most_bytes` plus one checkpoint.
 
-    One put at a time looks whether there is room and then takes it. Where there is none it
-    waits until a delete makes some, which the driver orders (`core.retention`). Copies that
-    are being made ready beside the store are not counted.
+    One put at a time checks for room and then uses it. Without room a put waits for a delete, which the
+    driver orders (`core.retention`). Copies that are being prepared next to the store are not counted.
 
     Args:
-        store: The store itself.
-        most_bytes: A put begins while no more than this is kept.
-        folder: A local folder for the book of sizes, the same for all who use the store.
-        patience_s: How long a put waits for room.
+        store: The store to limit.
+        most_bytes: Limit in bytes: a put begins while at most this much is kept.
+        folder: A local folder for the book of sizes, the same for all users of the store.
+        patience_s: Longest wait of a put for room, in seconds.
     """
 
     def __init__(self, store: Store, most_bytes: int, folder: Path, patience_s: float = 10.0) -> None:
@@ -37,10 +36,10 @@ class Budgeted(Store):
         self._book = folder / BOOK
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
-        """As the store's, once there is room.
+        """Put as `store` does, after a wait for room.
 
         Raises:
-            NoRoomError: There is none, and nothing was deleted for a while.
+            NoRoomError: There is no room, and no delete made room within `patience_s`.
         """
         size = size_of(source)
         give_up_at = time.monotonic() + self._patience_s
@@ -71,7 +70,7 @@ class Budgeted(Store):
 
     @contextmanager
     def _turn(self) -> Iterator[dict[str, int]]:
-        """The sizes by uri, which nobody else sees or changes during the block."""
+        """Yield the sizes by uri, locked against other processes during the block."""
         import fcntl
 
         try:
@@ -93,19 +92,19 @@ class Budgeted(Store):
 
 
 def write_book(folder: Path, sizes: Mapping[str, int]) -> None:
-    """Let the book in `folder` say what is kept there, and no more; no trial runs."""
+    """Replace the book in `folder` by `sizes`; call it only while no trial runs."""
     with Budgeted(LocalStore(folder), 0, folder)._turn() as book:
         book.clear()
         book.update(sizes)
 
 
 def within(store: Store, most_bytes: int | None, folder: Path, patience_s: float = 10.0) -> Store:
-    """`store` with a limit, where there is one."""
+    """Return `store` with a limit, or `store` itself if `most_bytes` is None."""
     return store if most_bytes is None else Budgeted(store, most_bytes, folder, patience_s)
 
 
 def size_of(folder: Path) -> int:
-    """What the files below `folder` take, in bytes."""
+    """Return the total size of the files below `folder`, in bytes."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:
@@ -117,7 +116,7 @@ def size_of(folder: Path) -> int:
 
 
 def _read(text: bytes) -> dict[str, int]:
-    """The book, with what a crash may have left behind it; empty where that is all."""
+    """Return the sizes in the book, ignoring text that a crash left behind them; {} if unreadable."""
     try:
         sizes, _ = json.JSONDecoder().raw_decode(text.decode())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where the local part of what lies at a URL is kept: a folder whose path reads like the URL."""
+"""The local folder that belongs to a URL; its path resembles the URL."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from overtone.regular_files import read_regular
 from overtone.store.files import protocol_of
 
 FETCHED = ".fetched"
-"""In that folder: checkpoints that were fetched. No trial's name begins with a dot."""
+"""Subfolder with fetched checkpoints. No trial's name begins with a dot."""
 
 _ORIGIN = ".url"
 
 
 def local_folder(url: str) -> Path:
-    """The folder for what belongs to `url`: "s3://bucket/x" -> "~/.cache/overtone/s3/bucket/x".
+    """Return the local folder for `url`: "s3://bucket/x" -> "~/.cache/overtone/s3/bucket/x".
 
-    It is below `$XDG_CACHE_HOME`, where that is set.
+    The folder is below `$XDG_CACHE_HOME`, if that is set.
 
     Raises:
-        StorageError: The URL has parts that are no names.
+        StorageError: The URL has "." or ".." as a part.
     """
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    rest = url.partition("://")[2].partition("@")[2] or url.partition("://")[2]  # names, no passwords
+    rest = url.partition("://")[2].partition("@")[2] or url.partition("://")[2]  # without passwords
     parts = [part for part in rest.split("/") if part]
     if any(part in (".", "..") for part in parts):
         raise StorageError(f"{url!r} must not have {'..'!r} or {'.'!r} in it")
@@ -33,7 +33,7 @@ def local_folder(url: str) -> Path:
 
 
 def origin(folder: Path) -> str | None:
-    """The URL that `folder` is the local part of; None for a folder that stands for itself."""
+    """Return the URL that `folder` is the local part of; None if it belongs to no URL."""
     try:
         return read_regular(folder / _ORIGIN).decode().strip() or None
     except OSError:
@@ -46,5 +46,5 @@ def forget_origin(folder: Path) -> None:
 
 
 def note_origin(folder: Path, url: str) -> None:
-    """Write down which URL `folder` is the local part of."""
+    """Note the URL that `folder` is the local part of."""
     (folder / _ORIGIN).write_text(f"{url}\n", "utf-8")

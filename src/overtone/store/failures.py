@@ -1,4 +1,4 @@
-"""Which errors of a remote file system pass, and what the others mean for the user."""
+"""Classification of errors of remote file systems: transient or lasting, with advice for the user."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LASTING = frozenset(
 _LASTING_KINDS = (PermissionError, FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError)
 _PASSING_NAMES = frozenset(
     {
-        # botocore's, which are no OSErrors
+        # botocore's, which are not OSErrors
         "ConnectionError", "HTTPClientError", "IncompleteReadError", "ResponseStreamingError",
         # aiohttp's, urllib3's and requests'
         "ClientError", "HTTPError", "RequestException", "TransportError", "FSTimeoutError", "HttpError",
@@ -34,11 +34,11 @@ _NO_CREDENTIALS = frozenset(
 
 
 class UnreachableError(StorageError):
-    """A store failed in a way that may pass: the same again may work."""
+    """A store failed in a way that may pass: a retry may succeed."""
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether the same again may work: a timeout, a lost connection, a server that is busy."""
+    """Return whether a retry may succeed: after a timeout, a lost connection, a busy server."""
     if isinstance(error, UnreachableError):
         return True
     if isinstance(error, (StorageError, *_LASTING_KINDS)):
@@ -57,7 +57,7 @@ def is_passing(error: BaseException) -> bool:
 
 
 def told(error: BaseException, url: str, doing: str) -> StorageError:
-    """`error` as one that names the place, what was tried, and what can be done."""
+    """Return `error` as a StorageError that names the URL, the failed action and a remedy."""
     what = " ".join(str(error).split()) or type(error).__name__
     failed = f"{url} cannot be {doing}: {what}"
     if is_passing(error):
@@ -76,7 +76,7 @@ def told(error: BaseException, url: str, doing: str) -> StorageError:
 
 
 def missing(protocol: str, error: BaseException) -> StorageError | MissingPackageError:
-    """What to say where fsspec, or what it needs for `protocol`, cannot be imported."""
+    """Return the error for a failed import of fsspec or of the package for `protocol`."""
     package, extra = _EXTRAS.get(protocol, ("fsspec", "remote"))
     name = getattr(error, "name", None)
     if name == "fsspec" and protocol not in _EXTRAS:
@@ -87,7 +87,7 @@ def missing(protocol: str, error: BaseException) -> StorageError | MissingPackag
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status that an error carries, where it carries one."""
+    """Return the HTTP status of an error, or None if it has none."""
     for name in ("status", "code", "http_status"):
         value = getattr(error, name, None)
         if isinstance(value, int) or (isinstance(value, str) and value.isdigit()):

@@ -1,4 +1,4 @@
-"""Files by name below a URL of any fsspec file system, with errors that say what to do."""
+"""Files by name below a URL of any fsspec file system, with errors that name a remedy."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _IMPATIENT = {"connect_timeout": 5, "read_timeout": 60, "retries": {"max_attempt
 
 
 def is_url(text: str) -> bool:
-    """Whether `text` names a place on an fsspec file system other than this machine's own."""
+    """Return whether `text` is a URL on an fsspec file system other than this machine's own."""
     found = _URL.fullmatch(text)
     return found is not None and found[1].lower() not in ("file", "local")
 
 
 def protocol_of(url: str) -> str:
-    """Such as "s3"; "file" for a path."""
+    """Return the protocol of a URL, such as "s3"; "file" for a path."""
     found = _URL.fullmatch(url)
     return found[1].lower() if found is not None else "file"
 
 
 def joined(url: str, name: str) -> str:
-    """The URL of `name` below `url`."""
+    """Return the URL of `name` below `url`."""
     found = _URL.fullmatch(url)
     if found is None:
         return f"{url.rstrip('/')}/{name}"
@@ -38,15 +38,15 @@ def joined(url: str, name: str) -> str:
 
 
 class RemoteFiles:
-    """The files below `url`. Picklable, and cheap to make: nothing is opened or asked before it is needed.
+    """The files below `url`. Picklable, and cheap to create: connections are opened on first use.
 
     Args:
-        url: Such as "s3://bucket/x".
-        options: What the file system is opened with, besides fsspec's own configuration
-            and the environment.
+        url: A URL such as "s3://bucket/x".
+        options: Options of the file system, in addition to fsspec's own configuration and the
+            environment.
 
-    Every method raises UnreachableError where the same again may work, another
-    StorageError where it will not, and MissingPackageError without the package.
+    Every method raises UnreachableError if a retry may succeed, another StorageError if not, and
+    MissingPackageError if the package is missing.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -59,15 +59,15 @@ class RemoteFiles:
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether `create` can tell that somebody else was faster."""
+        """Whether `create` detects that another writer was faster."""
         return self.protocol in _EXCLUSIVE
 
     def below(self, name: str) -> RemoteFiles:
-        """The files below the folder `name`."""
+        """Return the files below the folder `name`."""
         return RemoteFiles(joined(self.url, name), self.options)
 
     def read(self, name: str) -> bytes | None:
-        """What a file holds; None where there is none."""
+        """Return the contents of a file; None if it does not exist."""
         with self._told("read", name):
             fs, root = self._opened()
             fs.invalidate_cache()
@@ -78,7 +78,7 @@ class RemoteFiles:
             return data
 
     def read_all(self, names: Sequence[str]) -> list[bytes]:
-        """What several files hold, which are there."""
+        """Return the contents of several files, which must exist."""
         if not names:
             return []
         with self._told("read"):
@@ -91,7 +91,7 @@ class RemoteFiles:
             return [by_name[path.strip("/")] for path in paths]
 
     def write(self, name: str, data: bytes) -> None:
-        """Let a file hold `data`, instead of what it held."""
+        """Write `data` to a file, replacing its contents."""
         with self._told("written", name):
             fs, root = self._opened()
             path = f"{root}/{name}"
@@ -99,9 +99,9 @@ class RemoteFiles:
             fs.pipe_file(path, data)
 
     def create(self, name: str, data: bytes) -> bool:
-        """Write a file that is not there yet; False, and nothing is written, where it is.
+        """Write a new file; return False, without writing, if the file exists.
 
-        Only where `is_exclusive` is this one step; elsewhere another writer may come between.
+        This is atomic only if `is_exclusive`; otherwise another writer may come between.
         """
         with self._told("written", name):
             fs, root = self._opened()
@@ -125,7 +125,7 @@ class RemoteFiles:
             return True
 
     def write_all(self, files: Mapping[str, bytes]) -> None:
-        """Let several files hold these bytes, instead of what they held."""
+        """Write several files, replacing their contents."""
         if files:
             with self._told("written"):
                 fs, root = self._opened()
@@ -134,7 +134,7 @@ class RemoteFiles:
                 fs.pipe({f"{root}/{name}": data for name, data in files.items()})
 
     def upload(self, files: Mapping[str, Path]) -> None:
-        """Copy local files here, by the names that they get."""
+        """Copy local files here, under the given names."""
         if files:
             with self._told("written"):
                 fs, root = self._opened()
@@ -143,7 +143,7 @@ class RemoteFiles:
                 fs.put([str(path) for path in files.values()], [f"{root}/{name}" for name in files])
 
     def download(self, files: Mapping[str, Path]) -> None:
-        """Copy files to this machine, by their names; the folders are there."""
+        """Copy files to this machine, by their names; the target folders must exist."""
         if files:
             with self._told("read"):
                 fs, root = self._opened()
@@ -160,7 +160,7 @@ class RemoteFiles:
                 fs.copy([f"{root}/{name}" for name in names], [f"{target}/{name}" for name in names])
 
     def remove(self, names: Iterable[str]) -> None:
-        """Delete files, in this order; what is not there is no error."""
+        """Delete files, in this order; missing files are ignored."""
         with self._told("deleted"):
             fs, root = self._opened()
             for name in names:
@@ -170,7 +170,7 @@ class RemoteFiles:
                     pass
 
     def sizes(self, below: str = "") -> dict[str, int]:
-        """The size in bytes of each file in the folder `below` and its folders, by name, sorted."""
+        """Return the size in bytes of each file below the folder `below`, by name, sorted."""
         with self._told("listed"):
             fs, root = self._opened()
             fs.invalidate_cache()
@@ -187,7 +187,7 @@ class RemoteFiles:
             }
 
     def folders(self) -> list[str]:
-        """The names of the folders right here, sorted."""
+        """Return the names of the direct subfolders, sorted."""
         with self._told("listed"):
             fs, root = self._opened()
             fs.invalidate_cache()
@@ -211,7 +211,7 @@ class RemoteFiles:
     # --- parts -------------------------------------------------------------------------
 
     def _opened(self) -> tuple[Any, str]:
-        """The file system, and the path of `url` on it; fsspec keeps one for each process and thread."""
+        """Return the file system and the path of `url` on it; fsspec caches one per process and thread."""
         try:
             import fsspec
             from fsspec.core import url_to_fs
@@ -224,7 +224,7 @@ class RemoteFiles:
         return fs, root.rstrip("/")
 
     def _timeouts(self, fsspec: Any) -> dict[str, Any]:
-        """Let failures be known soon: whoever calls tries again, and says so."""
+        """Return options with short timeouts: callers retry, and report failures."""
         if self.protocol not in ("s3", "s3a") or "config_kwargs" in self.options:
             return {}
         configured = fsspec.config.conf.get(self.protocol, {}).get("config_kwargs", {})
@@ -246,7 +246,7 @@ class RemoteFiles:
 
 
 def _code(error: BaseException) -> str:
-    """The service's own code for an error, as botocore and gcsfs keep it."""
+    """Return the service's own code for an error, as botocore and gcsfs store it."""
     response = getattr(error.__cause__, "response", None)
     if isinstance(response, dict):
         return str(response.get("Error", {}).get("Code", ""))

@@ -1,4 +1,4 @@
-"""Tells a run's folder from another folder that was made at its path."""
+"""Detection of a run's folder, as opposed to another folder created at its path."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class FolderGoneError(StorageError):
 
 @dataclass(frozen=True, slots=True)
 class FolderMark:
-    """The lock file of an experiment's folder, which its driver keeps open: no other file gets its number.
+    """The lock file of an experiment's folder. The driver keeps it open, so its inode is not reused.
 
     Attributes:
-        folder: The experiment's. It is there when the run begins, and is not made again.
-        inode: The number of its lock file; 0 if the number is not compared.
-        is_private: Whether the folder belongs to one process alone, which makes it when it is missing.
+        folder: The experiment's folder. It exists when the run begins, and is not created again.
+        inode: The inode number of its lock file; 0 if the number is not compared.
+        is_private: Whether the folder belongs to one process alone, which creates it if missing.
     """
 
     folder: str
@@ -35,7 +35,7 @@ class FolderMark:
 
     @classmethod
     def of(cls, folder: str | os.PathLike[str]) -> FolderMark:
-        """The mark of what is at a path now."""
+        """Return the mark of the folder that is at a path now."""
         try:
             return cls(os.fspath(folder), os.stat(os.path.join(folder, LOCK)).st_ino)
         except OSError:
@@ -52,11 +52,11 @@ class FolderMark:
             return os.stat(os.path.join(self.folder, LOCK)).st_ino == self.inode
         except (FileNotFoundError, NotADirectoryError):
             return False
-        except OSError:  # which says nothing about the folder
+        except OSError:  # such an error says nothing about the folder
             return True
 
     def check(self) -> None:
-        """Return if the path still leads to the run's folder.
+        """Check that the path still leads to the run's folder.
 
         Raises:
             FolderGoneError: The folder was moved or deleted.
@@ -67,9 +67,9 @@ class FolderMark:
             )
 
     def make(self, *names: str) -> Path:
-        """Make the folders `names`, each inside the one before; the run's folder itself is not made again.
+        """Create the nested folders `names`; the run's folder itself is not created again.
 
-        Each step needs the folder above, so that one that is deleted at the same moment stays deleted.
+        Each step needs the folder above, so a folder that is deleted at the same moment stays deleted.
 
         Returns:
             The last folder.
@@ -92,7 +92,7 @@ class FolderMark:
 
 
 def mark_of(job: Job) -> FolderMark:
-    """The mark of a job's folder; a folder without one is the process's own."""
+    """Return the mark of a job's folder; a folder without a mark belongs to this process alone."""
     mark: FolderMark | None = job.mark
     return mark if mark is not None else FolderMark(str(job.folder), is_private=True)
 

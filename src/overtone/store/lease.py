@@ -1,16 +1,15 @@
-"""One writer at a URL: a lease with a fencing number, renewed while its holder lives.
+"""One writer at a URL: a lease with a fencing number, renewed while its holder runs.
 
     lease/000001.json   {"token": ..., "hostname": ..., "pid": ..., "since": ..., "time": ..., "is_over": ...}
-    lease/000002.json   the holder's: the highest number holds
+    lease/000002.json   the holder's file: the highest number is valid
 
-Whoever wants the lease creates the file with the next number, which only one can do. A
-holder that was away, and finds a higher number than its own, has lost it; whatever it still
-writes carries the lower number, by which readers know it. Leases are never deleted: so
-numbers only grow.
+A driver takes the lease by creating the file with the next number; only one driver can do that. If
+a holder finds a number higher than its own, it has lost the lease. Its later writes carry its lower
+number, so readers recognise them. Leases are never deleted, so numbers only grow.
 
-Whoever takes a lease never compares clocks of two machines. A holder is dead if its file did not
+Taking a lease never compares the clocks of two machines. A holder is dead if its file did not
 change while a watcher counted `EXPIRE_S` seconds on its own monotonic clock. Only readers that
-tell who is at work look at clocks first.
+report the current holder compare clocks first.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ from overtone.store.retrying import persist
 
 RENEW_S = 5.0
 EXPIRE_S = 30.0
-"""A lease that was not renewed for so long, by the watcher's clock, may be taken."""
+"""A lease that was not renewed for this time, by the watcher's clock, may be taken."""
 
 LOOK_S = 1.0
-"""How often a watcher looks whether a lease is renewed."""
+"""Interval at which a watcher checks whether a lease is renewed, in seconds."""
 
 SEEN_WITHIN_S = RENEW_S + 2 * LOOK_S
-"""How long a reader watches for a renewal."""
+"""Longest time that a reader waits for a renewal, in seconds."""
 
 _MOST_APART_S = 86_400.0
-"""The clocks of two machines differ by less."""
+"""Upper bound of the difference between the clocks of two machines, in seconds."""
 
 SETTLE_S = 2.0
-"""How long a write may take to be seen by all, where creating is not one step."""
+"""Time until a write is visible to all, if creating is not atomic, in seconds."""
 
 T = TypeVar("T")
 _held: set[str] = set()  # the tokens of this process
@@ -51,18 +50,18 @@ _NAME = re.compile(r"lease/(\d{6,})\.json")
 
 
 class LeaseHeldError(StorageError):
-    """Another driver writes this experiment."""
+    """Another driver holds the lease of this experiment."""
 
 
 class LeaseLostError(StorageError):
-    """Another driver writes this experiment now."""
+    """Another driver has taken the lease of this experiment."""
 
 
 class Lease:
-    """Held from `acquire` to `release`, or until it was not renewed for `EXPIRE_S`.
+    """A lease, held from `acquire` to `release`, or until it was not renewed for `EXPIRE_S`.
 
     Attributes:
-        number: The fencing number: higher than that of every holder before.
+        number: The fencing number: higher than that of every earlier holder.
     """
 
     def __init__(self, files: RemoteFiles, number: int, now: Callable[[], float] = time.time) -> None:
@@ -92,19 +91,19 @@ class Lease:
         say: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> Lease:
-        """Take the lease of what lies at `files`.
+        """Take the lease of the experiment at `files`.
 
-        A lease that its holder gave back, or whose holder was a process of this machine and is
-        gone, is free at once. Any other lease is watched until it is renewed, or for `EXPIRE_S`.
+        A lease is free at once if its holder released it, or was a process of this machine and is gone.
+        Any other lease is watched until it is renewed, or for `EXPIRE_S`.
 
         Args:
-            now: The wall clock, for people who read the lease.
-            patience_s: How long a store that fails is tried again.
-            say: Gets a line when the store fails, and a line before a lease is watched.
-            clock: Seconds that only grow.
+            now: Returns the wall-clock time, for people who read the lease.
+            patience_s: Longest time of retries if the store fails, in seconds.
+            say: Called with a line when the store fails, and before a lease is watched.
+            clock: Returns monotonic seconds.
 
         Raises:
-            LeaseHeldError: Another driver holds it; the message names host, pid and age.
+            LeaseHeldError: Another driver holds the lease; the message names host, pid and age.
             StorageError: The store failed.
         """
 
@@ -118,7 +117,7 @@ class Lease:
                 raise _refused(files.url, alive, now())
         lease = cls(files, number + 1, now)
         data = lease._text()
-        _held.add(lease._facts["token"])  # before anybody can see the file: who is not in here is dead
+        _held.add(lease._facts["token"])  # before the file is visible: a token not in here counts as dead
         try:
             if files.is_exclusive:
                 ask(lambda: files.create(lease._name, data))
@@ -126,7 +125,7 @@ class Lease:
                 ask(lambda: files.write(lease._name, data))
                 sleep(SETTLE_S)
             ask(lambda: lease._check_own(now()))
-            # a server that does not know "create only" says so by doing it again
+            # a server that does not support "create only" succeeds a second time
             if files.is_exclusive and ask(lambda: files.create(lease._name, data)):
                 sleep(SETTLE_S)
                 ask(lambda: lease._check_own(now()))
@@ -136,19 +135,19 @@ class Lease:
         return lease
 
     def keep(self) -> None:
-        """Renew it in a thread, until `release`."""
+        """Renew the lease in a thread, until `release`."""
         self._renewer = threading.Thread(target=self._renew_all, name="overtone-lease", daemon=True)
         self._renewer.start()
 
     def check(self) -> None:
-        """Return if the lease is still held, by a look that is a moment old.
+        """Return if the lease was still held a moment ago, by a read from the store.
 
-        Call it right before each write: a driver may have been frozen for hours since the last one.
+        Call it right before each write: a driver may have been frozen for hours since the last write.
 
         Raises:
-            LeaseLostError: Another driver has taken it.
-            StorageError: That cannot be found out; an UnreachableError if the look took so long
-                that it tells nothing.
+            LeaseLostError: Another driver has taken the lease.
+            StorageError: The store cannot be read; an UnreachableError if the read took too long to
+                be conclusive.
         """
         if self._lost is None:
             began = _ticks()
@@ -161,17 +160,17 @@ class Lease:
             raise self._lost
 
     def renew(self) -> None:
-        """Say that the holder lives.
+        """Renew the lease: write the current time to its file.
 
         Raises:
-            StorageError: It could not be said, or the lease is lost.
+            StorageError: The write failed, or the lease is lost.
         """
         self._check_own(self._now())
         self.check()
         self._files.write(self._name, self._text())
 
     def release(self) -> None:
-        """Let the next one in at once. What fails is left to expire."""
+        """Release the lease, so that it is free at once. If that fails, the lease expires."""
         self._is_closing.set()
         _held.discard(self._facts["token"])
         if self._renewer is not None:
@@ -182,7 +181,7 @@ class Lease:
             try:
                 self._files.write(self._name, self._text())
             except StorageError:
-                pass  # nobody renews it any more: it expires
+                pass  # without renewals the lease expires
 
     # --- parts -------------------------------------------------------------------------
 
@@ -194,7 +193,7 @@ class Lease:
         return json.dumps({**self._facts, "time": self._now()}).encode()
 
     def _check_own(self, now: float) -> None:
-        """See that nobody else has written the lease of this number."""
+        """Check that no other driver has written the lease of this number."""
         if self._lost is not None:
             raise self._lost
         holder = parsed(self._files.read(self._name))
@@ -209,7 +208,7 @@ class Lease:
             try:
                 self.renew()
             except LeaseLostError:
-                return  # `check` tells whoever writes
+                return  # `check` reports it to the next writer
             except Exception:
                 pass
 
@@ -222,13 +221,13 @@ class Lease:
 
 
 def check_fence(files: RemoteFiles, number: int) -> None:
-    """Return if nobody has taken the lease after the holder of this number, or the number is 0.
+    """Return if no driver took the lease after the holder of this number, or the number is 0.
 
-    For processes that write for the holder and do not have its `Lease`.
+    For processes that write for the holder without its `Lease`.
 
     Raises:
-        LeaseLostError: Somebody has.
-        StorageError: That cannot be found out.
+        LeaseLostError: Another driver has taken the lease.
+        StorageError: The store cannot be read.
     """
     found = files.read(_name(number + 1)) if number else None
     if found is not None:
@@ -243,15 +242,15 @@ def holder(
     watches: bool = False,
     sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any] | None:
-    """Return what the lease of a driver says that seems to be at work there now; None if none does.
+    """Return the lease contents of the driver that seems to be at work there now; None if none does.
 
     Args:
-        watches: Whether to wait up to `SEEN_WITHIN_S` for a renewal if the lease is old by this
-            machine's clock, because the clock of the driver's machine may be wrong. A lease that is
-            more than a day old is not watched.
+        watches: Whether to wait up to `SEEN_WITHIN_S` for a renewal of a lease that is old by this
+            machine's clock, since the clocks of machines may differ. A lease more than a day old is
+            not watched.
 
     Raises:
-        StorageError: It cannot be read.
+        StorageError: The lease cannot be read.
     """
     number, found = _newest(files)
     said_at = found.get("time")
@@ -271,12 +270,12 @@ def holder(
 
 
 def writer_of(files: RemoteFiles, number: int) -> str:
-    """Who held the lease of a number, such as "process 12 on host"."""
+    """Return the holder of the lease of this number, such as "process 12 on host"."""
     return _who(parsed(files.read(_name(number))))
 
 
 def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
-    """The number of the last lease, 0 where there was none, and what it says."""
+    """Return the number of the last lease (0 if there is none) and its contents."""
     numbers = [int(found[1]) for name in files.sizes("lease") if (found := _NAME.fullmatch(name))]
     if not numbers:
         return 0, {}
@@ -284,7 +283,7 @@ def _newest(files: RemoteFiles) -> tuple[int, dict[str, Any]]:
 
 
 def _is_free(holder: dict[str, Any]) -> bool:
-    """Return whether the holder gave it back, or is certainly dead."""
+    """Return whether the holder released the lease, or is certainly dead."""
     return bool(holder.get("is_over")) or _is_gone(holder)
 
 
@@ -297,13 +296,13 @@ def _watched(
     clock: Callable[[], float],
     say: Callable[[str], None] | None,
 ) -> dict[str, Any] | None:
-    """Watch a lease until its holder is seen alive; None if the holder is dead.
+    """Watch a lease until its holder is seen alive; return None if the holder is dead.
 
-    The last look is always later than `EXPIRE_S` after the first: a watcher that was itself
-    frozen meanwhile sees what the holder wrote.
+    The last look is always later than `EXPIRE_S` after the first: a watcher that was itself frozen in
+    between sees a renewal by the holder.
     """
     if holder.get("token") in _held:
-        return holder  # this very process
+        return holder  # this process
     if say is not None:
         say(
             f"{files.url} was last written by {_who(holder)}: watching for up to {EXPIRE_S:.0f} s whether "
@@ -321,7 +320,7 @@ def _watched(
 
 
 def _is_gone(holder: dict[str, Any]) -> bool:
-    """Whether the holder was on this very machine, and is not at work any more."""
+    """Return whether the holder was on this machine and is no longer at work."""
     if not holder.get("machine") or holder["machine"] != _machine():
         return False
     if holder.get("pid") == os.getpid():
@@ -333,13 +332,13 @@ def _is_gone(holder: dict[str, Any]) -> bool:
 
 
 def _ticks() -> float:
-    """Seconds that only grow, also while the machine is suspended where the system can tell."""
+    """Return monotonic seconds that include the time of suspension, if the system supports that."""
     kind = getattr(time, "CLOCK_BOOTTIME", None)
     return time.clock_gettime(kind) if kind is not None else time.monotonic()
 
 
 def _machine() -> str:
-    """What tells one boot of one machine, and one space of pids on it, from all others; "" if unknown."""
+    """Return an id of this boot of this machine and of its pid namespace; "" if unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return f"{file.read().strip()} {os.readlink('/proc/self/ns/pid')}"
@@ -352,7 +351,7 @@ def _name(number: int) -> str:
 
 
 def parsed(data: bytes | None) -> dict[str, Any]:
-    """Return the JSON object in `data`; an empty one if there is none."""
+    """Return the JSON object in `data`; an empty dict if there is none."""
     try:
         found = json.loads(data or b"{}")
     except ValueError:

@@ -1,7 +1,7 @@
-"""What killed processes leave where checkpoints are kept: parts of puts and deletes, and whole checkpoints.
+"""Leftovers of killed processes in a store: parts of puts and deletes, and whole checkpoints.
 
-Only names that Overtone makes itself are looked at, in folders that carry a trial's id. A
-checkpoint whose contents do not say that they were saved by that trial is the user's.
+Only names that Overtone creates are considered, in folders named after a trial's id. A checkpoint
+whose contents do not say that the trial saved it belongs to the user.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _UNFINISHED = re.compile(r"\.(?:(?:put|deleted)-checkpoint_\w+-(\d+)-[0-9a-f]{8}
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A folder with a checkpoint, or with a part of one.
+    """A folder with a checkpoint, or with a part of a checkpoint.
 
     Attributes:
-        key: Such as "a9c1c_00001/checkpoint_000010".
-        uri: Where it lies.
-        is_whole: Whether it is a checkpoint.
-        is_damaged: Whether files of a whole one are missing, or have another size.
-        state: What its session noted; empty if that cannot be read.
+        key: Its key, such as "a9c1c_00001/checkpoint_000010".
+        uri: Its location.
+        is_whole: Whether it is a whole checkpoint.
+        is_damaged: Whether it is whole and files are missing or have another size.
+        state: The state file of its session; empty if that cannot be read.
         fence: The number of the lease under which it was put; 1 for the first.
-        names: Its files, below the experiment's URL; none on this machine.
+        names: Its files, below the experiment's URL; empty on this machine.
     """
 
     key: str
@@ -52,7 +52,7 @@ class Leftover:
 
     @property
     def trial_id(self) -> str:
-        """The trial in whose folder it is."""
+        """The trial whose folder contains it."""
         return self.key.partition("/")[0]
 
     @property
@@ -66,12 +66,12 @@ class Leftover:
 
 
 class LocalLeftovers:
-    """Those below a folder of this machine.
+    """The leftovers below a folder of this machine.
 
     Args:
         root: The experiment's folder.
-        settle_s: An unfinished one is left alone while it changed so recently. Needed where
-            processes of other machines may write there; on this one the process is looked for.
+        settle_s: An unfinished folder is kept while it changed within this time. Needed if processes
+            of other machines may write there; on this machine the process is checked.
     """
 
     def __init__(self, root: Path, settle_s: float = 0.0) -> None:
@@ -79,10 +79,10 @@ class LocalLeftovers:
         self._settle_s = settle_s
 
     def find(self, named: frozenset[str] | None, trials: Iterable[str] | None = None) -> list[Leftover]:
-        """Return what is there and nobody writes.
+        """Return the leftovers that no process is writing.
 
         Args:
-            named: The keys of checkpoints that are known; None to look for unfinished ones alone.
+            named: The keys of known checkpoints; None to search for unfinished ones alone.
             trials: The ids of the trials to look at; all by default.
         """
         if trials is None:
@@ -90,7 +90,7 @@ class LocalLeftovers:
         return [found for trial_id in trials for found in self._of(trial_id, named)]
 
     def remove(self, leftover: Leftover) -> None:
-        """Delete it, as far as that is possible."""
+        """Delete a leftover, as far as possible."""
         remove(Path(leftover.uri))
 
     def _of(self, trial_id: str, named: frozenset[str] | None) -> Iterator[Leftover]:
@@ -119,11 +119,11 @@ class LocalLeftovers:
 
 
 class RemoteLeftovers:
-    """Those below a URL; whose manifest is missing, or names what is not there, is unfinished.
+    """The leftovers below a URL. Without a complete manifest a checkpoint is unfinished or damaged.
 
     Args:
-        files: The experiment's.
-        fence: The number of the lease under which this process writes there.
+        files: The experiment's files.
+        fence: The number of this process's lease.
     """
 
     def __init__(self, files: RemoteFiles, fence: int) -> None:
@@ -131,7 +131,7 @@ class RemoteLeftovers:
         self._fence = fence
 
     def find(self, named: frozenset[str] | None, trials: Iterable[str] | None = None) -> list[Leftover]:
-        """As that of `LocalLeftovers`; of this driver's own puts none is under way."""
+        """Return the leftovers as `LocalLeftovers.find` does; call it only without puts of this driver."""
         wanted = None if trials is None else set(trials)
         folders: dict[str, dict[str, int]] = {}
         for name, size in self._files.sizes().items():
@@ -144,10 +144,10 @@ class RemoteLeftovers:
         return [one for one in found if one is not None]
 
     def remove(self, leftover: Leftover) -> None:
-        """Delete it.
+        """Delete a leftover.
 
         Raises:
-            StorageError: It cannot be deleted, or the lease is lost.
+            StorageError: The leftover cannot be deleted, or the lease is lost.
         """
         check_fence(self._files, self._fence)
         self._files.remove(in_order_of_removal(leftover.names))
@@ -174,7 +174,7 @@ class RemoteLeftovers:
 
 
 def _is_complete(manifest: bytes | None, size: Callable[[str], int | None]) -> bool:
-    """Return whether all files of a manifest are there with their sizes."""
+    """Return whether all files of a manifest exist with their sizes."""
     files = parsed(manifest).get("files")
     try:
         return isinstance(files, dict) and all(size(name) == facts[0] for name, facts in files.items())
@@ -193,7 +193,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
-    except OSError:  # it is not there, or not ours to read
+    except OSError:  # it does not exist, or is not readable
         return []
 
 
@@ -205,9 +205,9 @@ def _read(path: Path) -> bytes:
 
 
 def _may_be_of(pid: int, changed: float) -> bool:
-    """Return whether the process of this number may have changed a folder then.
+    """Return whether the process of this number may have changed a folder at that time.
 
-    A process that began later only has the same number. In containers that is likely.
+    A process that started later only has the same number, which is likely in containers.
     """
     import psutil
 

@@ -1,7 +1,7 @@
-"""Keeps directories in a folder of this machine, each whole or not at all, and checked when read.
+"""A store in a folder of this machine; directories are kept atomically and checked when read.
 
-A put copies into a hidden sibling, notes size and checksum of each file in
-`.manifest.json`, and renames: what has a manifest is whole. A delete renames first, too.
+A put copies into a hidden sibling, writes size and checksum of each file to `.manifest.json`, and
+renames: a directory with a manifest is whole. A delete renames first, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MANIFEST = ".manifest.json"
 STATE_FILE = ".overtone.json"
-"""In each checkpoint: what the session that saved it noted."""
+"""File in each checkpoint with the state of the session that saved it."""
 
 _UNFINISHED = ".put-"
 _DELETED = ".deleted-"
@@ -33,13 +33,14 @@ _CHUNK_BYTES = 1 << 20
 
 
 class LocalStore(Store):
-    """A store below `root`; a uri is the absolute path of a directory. Picklable, and cheap to make.
+    """A store below `root`; a uri is the absolute path of a directory. Picklable, and cheap to create.
 
     Args:
         root: The folder, which need not exist yet.
-        durable: Whether `put` waits until the disk has it, so that a power cut right
-            after leaves it whole.
-        mark: Of a run's folder, if only that folder may be written to; None makes a missing root.
+        durable: Whether `put` waits until the disk has the data, so that the checkpoint survives a
+            power cut right after.
+        mark: The mark of a run's folder, if only that folder may be written; None creates a missing
+            root.
     """
 
     def __init__(
@@ -50,20 +51,20 @@ class LocalStore(Store):
         self.mark = mark or FolderMark(str(self.root), is_private=True)
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
-        """Keep the directory `source` under `key`, whole or not at all; an earlier one is replaced.
+        """Keep the directory `source` under `key`, atomically; an earlier directory is replaced.
 
         Args:
             source: The directory.
-            key: Such as "358bb_00006/checkpoint_000010".
-            move: Take the directory itself, which spares the copy.
+            key: The key, such as "358bb_00006/checkpoint_000010".
+            move: Whether to move the directory instead of copying it.
 
         Returns:
-            The path of the directory that keeps it.
+            The path of the kept directory.
 
         Raises:
-            StorageError: The source is no directory, the key leaves the root, or the
+            StorageError: The source is not a directory, the key leaves the root, or the
                 folder cannot be written; nothing is left behind then.
-            FolderGoneError: The root is not the folder of `mark` any more.
+            FolderGoneError: The root is no longer the folder of `mark`.
         """
         source = Path(source)
         target = self._target(key)
@@ -98,12 +99,12 @@ class LocalStore(Store):
         return str(target)
 
     def get(self, uri: str) -> Path:
-        """The directory at `uri`, after a check that it is as it was put; not to be written to.
+        """Return the directory at `uri` after a check of all its files; do not write to it.
 
-        In an experiment that was moved or copied, it is the one that came along.
+        In a moved or copied experiment, return the directory that was moved or copied with it.
 
         Raises:
-            DamagedError: It is not there, or damaged; the file is named.
+            DamagedError: The directory is missing or damaged; the message names the file.
         """
         path = self._here(uri)
         try:
@@ -130,11 +131,11 @@ class LocalStore(Store):
         return path
 
     def delete(self, uri: str) -> None:
-        """Forget what is at `uri`, at once for every reader. What is not there is no error.
+        """Delete the directory at `uri`, atomically for readers. A missing directory is ignored.
 
         Raises:
-            StorageError: It is not in this store, or cannot be deleted.
-            FolderGoneError: The root is not the folder of `mark` any more.
+            StorageError: The uri is not in this store, or cannot be deleted.
+            FolderGoneError: The root is no longer the folder of `mark`.
         """
         path = self._here(uri)
         if self.root not in path.parents:
@@ -154,13 +155,13 @@ class LocalStore(Store):
         remove(hidden)
 
     def list(self, prefix: str = "") -> list[str]:
-        """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
+        """Return the keys that start with `prefix`, sorted, without unfinished puts."""
         return sorted(key for key in self._keys(self.root, "") if key.startswith(prefix))
 
     # --- parts -------------------------------------------------------------------------
 
     def _here(self, uri: str) -> Path:
-        """The path at `uri`; in an experiment that was moved or copied, of what came along."""
+        """Return the path at `uri`; in a moved or copied experiment, that of the copy below the root."""
         path = Path(os.path.abspath(uri))
         key = None if self.root in path.parents else key_of(uri)
         if key is not None and os.path.isdir(copy := self.root / key):
@@ -168,7 +169,7 @@ class LocalStore(Store):
         return path
 
     def _check_inside(self, path: Path) -> None:
-        """Refuse to follow a link, in an experiment that came from elsewhere, which leads out of it."""
+        """Refuse a path through a link that leads out of the root, as a foreign experiment may contain."""
         folder, root = os.path.realpath(path.parent), os.path.realpath(self.root)
         if folder != root and not folder.startswith(os.path.join(root, "")):
             raise StorageError(
@@ -185,7 +186,7 @@ class LocalStore(Store):
         return self.root.joinpath(*parts)
 
     def _copy(self, source: Path, target: Path) -> dict[str, tuple[int, int]]:
-        """Copy everything, links followed; the size and checksum of each file."""
+        """Copy everything, links followed; return the size and checksum of each file."""
         files: dict[str, tuple[int, int]] = {}
         with os.scandir(source) as found:
             entries = tuple(found)
@@ -201,8 +202,8 @@ class LocalStore(Store):
         return files
 
     def _seal(self, folder: Path, files: dict[str, tuple[int, int]]) -> None:
-        """Write the manifest of `folder`; with it, it is whole."""
-        files.pop(MANIFEST, None)  # one that came along is of an earlier put
+        """Write the manifest of `folder`, which makes it whole."""
+        files.pop(MANIFEST, None)  # a copied manifest belongs to an earlier put
         with open(folder / MANIFEST, "w", encoding="utf-8") as file:
             json.dump({"format": 1, "files": files}, file)
             file.flush()
@@ -247,7 +248,7 @@ def _damaged(uri: str, what: str) -> DamagedError:
 
 
 def _files(folder: Path) -> Iterator[str]:
-    """The names of all files below `folder`, with "/" between the parts."""
+    """Yield the names of all files below `folder`, with "/" between the parts."""
     for where, _, names in os.walk(folder, followlinks=True):
         for name in names:
             yield Path(where, name).relative_to(folder).as_posix()
@@ -269,7 +270,7 @@ def _moved(source: Path, target: Path) -> bool:
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder and all in it, as far as that is possible; of a link, only the link."""
+    """Delete a folder and its contents, as far as possible; of a link, only the link."""
     if os.path.islink(folder):
         _try(os.unlink, folder)
         return
@@ -285,12 +286,12 @@ def remove(folder: Path) -> None:
 def _try(action: Callable[[str | Path], None], path: str | Path) -> None:
     try:
         action(path)
-    except OSError:  # not there any more, or not ours: what stays is hidden, and a resume finds it
+    except OSError:  # already gone, or not permitted: the rest is hidden, and a resume finds it
         pass
 
 
 def _digest(source: Path, target: Path | None, sync: bool) -> tuple[int, int]:
-    """Size and checksum of a file, which is copied to `target` where one is given."""
+    """Return size and checksum of a file, and copy it to `target` if given."""
     size = checksum = 0
     with ExitStack() as stack:
         file = stack.enter_context(open_regular(source, buffer_bytes=0))

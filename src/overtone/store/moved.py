@@ -1,10 +1,10 @@
-"""Where a checkpoint lies whose experiment was moved or copied since its uri was written down."""
+"""Location of a checkpoint whose experiment was moved or copied after its uri was recorded."""
 
 from __future__ import annotations
 
 
 def key_of(uri: str) -> str | None:
-    """The key under which a store put what is at `uri`; None where no checkpoint can be.
+    """Return the key under which a store put the checkpoint at `uri`; None if the uri has no key.
 
     >>> key_of("/home/ada/overtone_results/exp/a9c1c_00001/checkpoint_000010")
     'a9c1c_00001/checkpoint_000010'

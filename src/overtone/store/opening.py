@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def store_at(where: str) -> Store:
-    """The store at a path, or at the URL of any fsspec file system."""
+    """Return the store at a path, or at the URL of any fsspec file system."""
     from overtone.store.files import is_url
 
     if not is_url(where):

@@ -1,4 +1,4 @@
-"""Whether the process that left its number in a file is still there."""
+"""Check whether a process with a recorded number still runs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether there is a process of this number on this machine, of whichever user."""
+    """Return whether a process with this number runs on this machine, of any user."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # not ours, but there
+    except OSError:  # it runs, as another user
         return True
     return True

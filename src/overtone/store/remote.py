@@ -1,8 +1,8 @@
-"""Keeps directories at a URL of any fsspec file system, each whole or not at all, and checked when read.
+"""A store at a URL of any fsspec file system; directories are kept atomically, and checked when read.
 
-A put uploads the files and then `.manifest.json` with the size and checksum of each: what
-has no manifest is not there. A delete removes the manifest first. A get downloads into a
-folder of this machine and checks there; what was got an hour ago and not since is removed.
+A put uploads the files and then `.manifest.json` with the size and checksum of each: a directory
+without a manifest does not count. A delete removes the manifest first. A get downloads into a
+folder of this machine and checks the files there. Downloads not used for an hour are removed.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ from overtone.store.local import MANIFEST, STATE_FILE, LocalStore
 from overtone.store.moved import key_of
 
 KEPT_S = 3600.0
-"""How long a fetched directory stays after it was last asked for."""
+"""Time that a fetched directory stays after its last use, in seconds."""
 
 _CHUNK_BYTES = 1 << 20
 
 
 class RemoteStore(Store):
-    """A store below `url`; a uri is the URL of a directory. Picklable, and cheap to make.
+    """A store below `url`; a uri is the URL of a directory. Picklable, and cheap to create.
 
     Args:
-        url: Such as "s3://bucket/x/experiment".
-        options: What the file system is opened with, besides fsspec's own configuration
-            and the environment.
-        cache: Where fetched directories lie; a folder named after the URL where None.
-        mark: Of the run's folder with `cache` in it, which is not made again; None makes what is missing.
-        fence: The number of the lease under which it is written to (`store.lease`); 0 for none.
-            Keys of later holders carry their number, so that an earlier one can overwrite
-            nothing of theirs, and nothing is put or deleted once there is a higher number.
+        url: A URL such as "s3://bucket/x/experiment".
+        options: Options of the file system, in addition to fsspec's own configuration and the
+            environment.
+        cache: Folder for fetched directories; by default a folder named after the URL.
+        mark: The mark of the run's folder around `cache`, which is not created again; None creates
+            missing folders.
+        fence: The number of the writer's lease (`store.lease`); 0 for none. Keys of later holders
+            carry their number, so an earlier holder cannot overwrite their files. Nothing is put
+            or deleted once a higher number exists.
     """
 
     def __init__(
@@ -64,32 +65,32 @@ class RemoteStore(Store):
         self._home = mark or FolderMark(str(self.cache), is_private=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Import what it needs where it arrives: once, before processes are forked from there."""
+        """Import the needed packages after unpickling: once, before processes are forked from there."""
         self.__dict__.update(state)
-        with suppress(Exception):  # whoever uses it is told
+        with suppress(Exception):  # a later use raises the error
             self.files.import_packages()
 
     def put(self, source: Path, key: str, move: bool = False) -> str:
-        """Keep a copy of the directory `source` under `key`, whole or not at all.
+        """Keep a copy of the directory `source` under `key`, atomically.
 
         Args:
-            move: Delete `source` when that is done.
+            move: Whether to delete `source` afterwards.
 
         Raises:
             LeaseLostError: Another driver writes there now.
-            StorageError: The source is no directory, the key leaves the store, or the
-                store failed; an UnreachableError where the same again may work.
+            StorageError: The source is not a directory, the key leaves the store, or the
+                store failed; an UnreachableError if a retry may succeed.
         """
         source = Path(source)
         _check_key(key)
         if not source.is_dir():
             raise StorageError(f"{source} is not a directory: save into a directory and hand over its path")
-        names = [name for name in _names(source) if name != MANIFEST]  # it would be of an earlier put
+        names = [name for name in _names(source) if name != MANIFEST]  # that of an earlier put
         files = {name: _facts(source / name) for name in names}
         target = self.files.below(key if self.fence < 2 else f"{key}_f{self.fence}")
         check_fence(self.files, self.fence)
         target.remove([MANIFEST])
-        # by it a resume knows whose the files are, should this process die before the manifest
+        # if this process dies before the manifest, a resume recognises the trial by the state file
         target.upload({name: source / name for name in names if name == STATE_FILE})
         target.upload({name: source / name for name in names if name != STATE_FILE})
         target.write(MANIFEST, json.dumps({"format": 1, "files": files}).encode())
@@ -98,13 +99,13 @@ class RemoteStore(Store):
         return target.url
 
     def get(self, uri: str) -> Path:
-        """A local copy of the directory at `uri`, checked; not to be written to.
+        """Return a local, checked copy of the directory at `uri`; do not write to it.
 
-        In an experiment that was moved or copied, it is the one that came along.
+        In a moved or copied experiment, return the directory that was moved or copied with it.
 
         Raises:
-            DamagedError: It is not there, or damaged; the file is named.
-            StorageError: The store failed; an UnreachableError where the same again may work.
+            DamagedError: The directory is missing or damaged; the message names the file.
+            StorageError: The store failed; an UnreachableError if a retry may succeed.
         """
         uri = self._here(uri)
         there = RemoteFiles(uri, self.files.options)
@@ -118,16 +119,16 @@ class RemoteStore(Store):
                 LocalStore(self.cache).get(str(folder))
                 os.utime(folder)
                 return folder
-            except StorageError:  # what was fetched before suffered: fetch it again
+            except StorageError:  # the earlier download is damaged: fetch it again
                 shutil.rmtree(folder, ignore_errors=True)
         return self._fetch(there, manifest, folder)
 
     def delete(self, uri: str) -> None:
-        """Forget what is at `uri`, at once for every reader. What is not there is no error.
+        """Delete the directory at `uri`, atomically for readers. A missing directory is ignored.
 
         Raises:
             LeaseLostError: Another driver writes there now.
-            StorageError: It is not in this store, or cannot be deleted.
+            StorageError: The uri is not in this store, or cannot be deleted.
         """
         uri = self._here(uri)
         if not uri.startswith(f"{self.url}/"):
@@ -140,14 +141,14 @@ class RemoteStore(Store):
             shutil.rmtree(fetched, ignore_errors=True)
 
     def _here(self, uri: str) -> str:
-        """The URL `uri`; in an experiment that was moved or copied, of what came along."""
+        """Return the URL `uri`; in a moved or copied experiment, that of the copy below this store."""
         key = None if uri.startswith(f"{self.url}/") else key_of(uri)
         if key is not None and self.files.below(key).read(MANIFEST) is not None:
             return f"{self.url}/{key}"
         return uri
 
     def list(self, prefix: str = "") -> builtins.list[str]:
-        """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
+        """Return the keys that start with `prefix`, sorted, without unfinished puts."""
         end = f"/{MANIFEST}"
         names = self.files.sizes(prefix.rpartition("/")[0])
         found: builtins.list[str] = []
@@ -159,7 +160,7 @@ class RemoteStore(Store):
     # --- parts -------------------------------------------------------------------------
 
     def _fetch(self, there: RemoteFiles, manifest: bytes, folder: Path) -> Path:
-        """Download what `manifest` names into `folder`, which is there whole afterwards."""
+        """Download the files of `manifest` into `folder`, atomically."""
         unfinished = folder.with_name(f".{folder.name}-{os.getpid()}-{os.urandom(4).hex()}")
         try:
             files = json.loads(manifest)["files"]
@@ -200,11 +201,11 @@ class RemoteStore(Store):
                     if entry.stat().st_mtime < old:
                         shutil.rmtree(entry.path, ignore_errors=True)
         except FileNotFoundError:
-            pass  # nothing was fetched yet, or somebody else forgets
+            pass  # nothing was fetched yet, or another process removes it
 
 
 def in_order_of_removal(names: Iterable[str]) -> builtins.list[str]:
-    """The files of a directory: its manifest first, and last what tells whose the others are."""
+    """Sort the files of a directory for removal: manifest first, the state file with its owner last."""
     last = {MANIFEST: 0, STATE_FILE: 2}
     return sorted(names, key=lambda name: last.get(name.rpartition("/")[2], 1))
 
@@ -219,14 +220,14 @@ def _check_key(key: str) -> None:
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """Where the file `name` of a manifest goes: never outside of `folder`."""
+    """Return the target path of the file `name` of a manifest: never outside of `folder`."""
     if not isinstance(name, str) or "\\" in name or any(part in ("", ".", "..") for part in name.split("/")):
         raise ValueError(f"{name!r} is no file's name")
     return folder.joinpath(*name.split("/"))
 
 
 def _names(folder: Path) -> list[str]:
-    """The names of all files below `folder`, links followed, with "/" between the parts."""
+    """Return the names of all files below `folder`, links followed, with "/" between the parts."""
     return [
         Path(where, name).relative_to(folder).as_posix()
         for where, _, names in os.walk(folder, followlinks=True)
@@ -235,7 +236,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _facts(path: Path) -> tuple[int, int]:
-    """Size and checksum of a file."""
+    """Return size and checksum of a file."""
     size = checksum = 0
     with open_regular(path, buffer_bytes=0) as file:
         while chunk := file.read(_CHUNK_BYTES):

@@ -1,4 +1,4 @@
-"""A store that is tried again, with growing pauses, when it fails in a way that may pass."""
+"""A store with retries, after growing pauses, for failures that may pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from overtone.errors import StorageError
 from overtone.store.failures import is_passing
 
 PATIENCE_S = 300.0
-"""How long a store may be away before somebody gives up."""
+"""Longest time of retries while a store is unavailable, in seconds."""
 
 _FIRST_PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 20.0
@@ -30,19 +30,19 @@ def persist(
     draw: Callable[[], float] | None = None,
     say: Callable[[str], None] | None = None,
 ) -> T:
-    """What `action` returns, however often it has to be called for that.
+    """Call `action` until it succeeds, and return its result.
 
-    Pauses are drawn between 0 and a bound that doubles ("full jitter"), so that many who
-    lost the same store do not come back all at once.
+    Pauses are random between 0 and a bound that doubles ("full jitter"), so that many clients of one
+    failed store do not retry at the same time.
 
     Args:
-        patience_s: Seconds from the first call after which no other is made.
-        draw: Gives a number in [0, 1).
-        say: Gets one line when the first call failed, and one when a later one did not.
+        patience_s: Seconds from the first call after which there is no further retry.
+        draw: Returns a random number in [0, 1).
+        say: Called with one line after the first failure, and one after a later success.
 
     Raises:
-        StorageError: It failed for that long.
-        Exception: What will not pass, at once.
+        StorageError: The action failed for that long.
+        Exception: The action failed with a lasting error; raised at once.
     """
     began, has_failed, waiting = clock(), False, pauses(draw)
     while True:
@@ -65,11 +65,12 @@ def persist(
 
 
 class Retrying(Store):
-    """`store`, where each call is tried again as long as `patience_s` allows. As picklable as that is.
+    """A store that retries each call of `store` for up to `patience_s`. Picklable if `store` is.
 
     Args:
-        clock, sleep: Seconds; those of the machine where not given.
-        say: See `persist`; by default a line on stderr.
+        clock: Returns the time in seconds; by default the machine's.
+        sleep: Waits for a time in seconds; by default the machine's.
+        say: See `persist`; by default prints a line on stderr.
     """
 
     def __init__(
@@ -101,10 +102,10 @@ class Retrying(Store):
 
 
 def pauses(draw: Callable[[], float] | None = None) -> Iterator[float]:
-    """How long to wait before each next call, in seconds, without end."""
+    """Yield the pause before each next call, in seconds, without end."""
     from random import SystemRandom
 
-    draw = draw or SystemRandom().random  # the generator that users seed is left alone
+    draw = draw or SystemRandom().random  # leaves the generator that users seed unchanged
     bound_s = _FIRST_PAUSE_S
     while True:
         yield draw() * bound_s

@@ -1,4 +1,4 @@
-"""Disks and quotas without room: which errors say so, and how they are waited for."""
+"""Disks and quotas without room: detection of such errors, and waiting for room."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import TypeVar
 
 PATIENCE_S = 60.0
-"""How long a write is tried again while there is no room for it."""
+"""Longest time of retries of a write without room, in seconds."""
 
 HURRIED_S = 3.0
-"""How long it is tried again once an end was asked for, such as by Ctrl-C."""
+"""The same after an end was requested, such as by Ctrl-C, in seconds."""
 
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 1.0
 _LEAST_BYTES = 1 << 20
-_ends_at: float | None = None  # by when all waits in this process are to end, if somebody asked for that
+_ends_at: float | None = None  # time at which all waits in this process end, if requested
 _NUMBERS = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 T = TypeVar("T")
 
 
 def lacks_room(error: BaseException | None) -> bool:
-    """Return whether `error`, or what caused it, says that no byte, inode or quota is left."""
+    """Return whether `error` or its cause means that no byte, inode or quota is left."""
     while error is not None:
         # shutil gathers the errors of many files as text
         if isinstance(error, OSError) and (
@@ -46,13 +46,13 @@ def is_full(folder: Path) -> bool:
 
 
 def hurry(within_s: float = HURRIED_S) -> None:
-    """Let all waits for room in this process, also later ones, end within so many seconds from now."""
+    """End all waits for room in this process, also later ones, within this many seconds from now."""
     global _ends_at
     _ends_at = time.monotonic() + within_s
 
 
 def unhurry() -> None:
-    """Let waits for room be as long as before `hurry`."""
+    """Undo `hurry`: waits for room have their usual length again."""
     global _ends_at
     _ends_at = None
 
@@ -63,7 +63,7 @@ def is_hurried() -> bool:
 
 
 def is_in_vain() -> bool:
-    """Return whether nothing waits for room any more, since `hurry` was called."""
+    """Return whether waits for room have ended because of `hurry`."""
     return _ends_at is not None and time.monotonic() >= _ends_at
 
 
@@ -75,10 +75,10 @@ def try_for_room(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
-    """Return what `action` returns; it is called again while it fails for lack of room.
+    """Call `action`, again while it fails for lack of room, and return its result.
 
     Args:
-        is_over: Asked after each failure: whether nobody should wait any more.
+        is_over: Called after each failure; returns whether to stop waiting.
         on_wait: Called with the first failure before the wait.
         patience_s: Seconds from the first call; by default `PATIENCE_S`.
 

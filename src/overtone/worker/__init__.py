@@ -1,1 +1,1 @@
-"""What runs beside the user's training code: the session, the class API, the body of a trial."""
+"""The worker side: the trial's session, the class API and the processes that run trials."""

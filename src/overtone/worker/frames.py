@@ -1,7 +1,7 @@
-"""Frames: how messages and orders are cut out of a stream of bytes.
+"""Frames: the division of a stream of bytes into messages and orders.
 
-A frame is `MARK`, the length of its body (4 bytes, little-endian) and its body. The mark tells
-bytes that somebody else wrote into the stream from a length, for whose bytes one would wait.
+A frame is `MARK`, the length of its body (4 bytes, little-endian) and its body. The mark
+distinguishes a frame from foreign bytes in the stream, whose "length" a reader would wait for.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ def framed(body: bytes) -> bytes:
 
 
 class FrameReader(Generic[T]):
-    """Turns a stream of bytes, cut anywhere, back into what was sent.
+    """Splits a stream of bytes, received in arbitrary pieces, into decoded frames.
 
     Args:
-        read: Turns the body of a frame into what it says; raises MessageError.
-        most_bytes: The longest body.
-        wrong: Makes the last item of the stream from an error: after a body that cannot be
-            read, or that is too long, the rest of the stream is not looked at. By default the
-            error is raised.
+        read: Decodes the body of a frame; raises MessageError.
+        most_bytes: The largest allowed body, in bytes.
+        wrong: Makes the last item of the stream from an error. After a body that is too long or
+            cannot be decoded, the rest of the stream is ignored. By default the error is raised.
     """
 
     def __init__(
@@ -48,10 +47,10 @@ class FrameReader(Generic[T]):
         self._is_over = False
 
     def feed(self, data: bytes) -> list[T]:
-        """Return what `data` completes, in order.
+        """Return the items that `data` completes, in order.
 
         Raises:
-            MessageError: A frame cannot be read, and there is no `wrong`.
+            MessageError: A frame cannot be decoded, and `wrong` was not given.
         """
         if self._rest:
             self._rest += data
@@ -72,7 +71,7 @@ class FrameReader(Generic[T]):
         return found
 
     def _read_all(self, data: bytes, found: list[T]) -> None:
-        """Append to `found` what `data` holds, and keep the rest of it."""
+        """Append the items in `data` to `found`, and store the incomplete rest."""
         view, position, end = memoryview(data), 0, len(data)
         self._needed = _HEAD.size
         while position + _HEAD.size <= end:

@@ -1,4 +1,4 @@
-"""Which GPUs there are, and which of them a trial sees."""
+"""Detection of GPUs, and the GPUs that a trial sees."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 
 def detect(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """The ids of this machine's GPUs as CUDA_VISIBLE_DEVICES writes them; () without pynvml."""
+    """Return the ids of this machine's GPUs as in CUDA_VISIBLE_DEVICES; () without pynvml."""
     return visible_ids(environment.get(VARIABLE), _count())
 
 
 def visible_ids(variable: str | None, count: int) -> tuple[str, ...]:
-    """The ids that CUDA would use, of `count` GPUs, where CUDA_VISIBLE_DEVICES is `variable`.
+    """Return the ids that CUDA would use, of `count` GPUs, if CUDA_VISIBLE_DEVICES is `variable`.
 
     As CUDA does, the list ends at the first id that does not exist.
     """
@@ -34,10 +34,10 @@ def visible_ids(variable: str | None, count: int) -> tuple[str, ...]:
 
 
 def declared_ids(count: int, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Ids for `count` GPUs that the user declared: CUDA_VISIBLE_DEVICES's first, or 0, 1, ...
+    """Return ids for `count` declared GPUs: the first of CUDA_VISIBLE_DEVICES, or 0, 1, ...
 
     Raises:
-        ResourceError: CUDA_VISIBLE_DEVICES shows fewer.
+        ResourceError: CUDA_VISIBLE_DEVICES lists fewer than `count`.
     """
     variable = environment.get(VARIABLE)
     if variable is None:
@@ -51,7 +51,7 @@ def declared_ids(count: int, environment: Mapping[str, str] = os.environ) -> tup
 
 
 def visible_to(placement: Placement, ids: Sequence[str]) -> str:
-    """CUDA_VISIBLE_DEVICES for a trial that was placed so; empty where it has no GPU."""
+    """Return CUDA_VISIBLE_DEVICES for a trial with this placement; empty if it has no GPU."""
     indexes = dict.fromkeys(index for bundle in placement.gpus for index, _ in bundle)
     return ",".join(ids[index] for index in indexes)
 
@@ -64,7 +64,7 @@ def variables(start: Start, ids: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def is_cuda_initialised() -> bool:
-    """Whether this process has started CUDA, which then does not work in its forks."""
+    """Return whether this process has started CUDA, which then does not work in its forks."""
     import sys
 
     torch = sys.modules.get("torch")
@@ -86,7 +86,7 @@ def is_cuda_initialised() -> bool:
 
 
 def _count() -> int:
-    """How many GPUs the driver library knows; 0 where it, or pynvml, is missing."""
+    """Return the number of GPUs that NVML reports; 0 if NVML or pynvml is missing."""
     if os.path.isdir("/dev") and not any(os.path.exists(f"/dev/{one}") for one in ("nvidiactl", "dxg")):
         return 0  # spares the import
     try:

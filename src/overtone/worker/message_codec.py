@@ -1,8 +1,8 @@
-"""Messages to bytes and back: JSON, of which every field is checked when it is read.
+"""Encoding of messages as JSON, and decoding with a check of every field.
 
-A message is a tuple; the first item names its kind, and `Vocabulary` says what follows. The
-body of its frame is a JSON array. A report's metrics come behind it, after a newline, as the
-text that goes into the journal.
+A message is a tuple; the first item names its kind, and `Vocabulary` defines the fields of each
+kind. The body of its frame is a JSON array. The metrics of a report follow after a newline, as the
+text that the journal stores.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from overtone.errors import MessageError, TrainableError
 from overtone.worker.frames import FrameReader, framed
 
 Message = tuple[Any, ...]
-"""The kind of a message, and its fields."""
+"""A message: its kind, then its fields."""
 
 Field = Callable[[Any], Any]
-"""Returns a field as it is meant; raises ValueError or TypeError if it is of another kind."""
+"""Returns a field after a check; raises ValueError or TypeError if the field has a wrong type or value."""
 
 Vocabulary = Mapping[str, tuple[Field, ...]]
-"""What somebody may say: the fields of each kind of message."""
+"""The allowed messages of a sender: the fields of each kind."""
 
 WRONG = "wrong"
-"""The kind of message that a reader makes of what is none: ("wrong", error), the last that it returns."""
+"""Kind of the message that a reader returns last, after an invalid message: ("wrong", error)."""
 
 _MOST = 1 << 53  # beyond, not every integer is a float
-_SHOWN = 200  # characters of what was wrong, in an error
+_SHOWN = 200  # characters of an invalid message in an error
 
 
 def _flag(value: Any) -> bool:
@@ -89,29 +89,29 @@ def _maybe_checkpoint(value: Any) -> Checkpoint | None:
 _NAME = (_text, _count)  # trial_id and attempt
 
 TRIAL: Vocabulary = {
-    "started": (*_NAME, _count, _text, _maybe_checkpoint),  # pid, hostname, what it goes on from
+    "started": (*_NAME, _count, _text, _maybe_checkpoint),  # pid, hostname, restored checkpoint
     "reported": (*_NAME, _count, _text, _maybe_checkpoint),  # t, metrics as JSON
     "saved": (*_NAME, _checkpoint),
     "save_failed": (*_NAME, _text),
     "left_threads": (*_NAME, _text),  # their names
-    "no_room": (*_NAME, _text),  # a line for the user, whose trial's prints go to files
+    "no_room": (*_NAME, _text),  # a line for the user, if the trial's output goes to files
     "ended": (*_NAME, _cause, _text, _text),  # error, traceback
 }
-"""What a trial says."""
+"""Messages of a trial."""
 
 _PRINTS: Vocabulary = {"output": (_text, _text, _count, _text, _lines)}  # trial_id, name, pid, stream
 
 CALLER: Vocabulary = {
     **TRIAL,
     **_PRINTS,
-    "hello": (*_NAME, _count),  # of a trial with a process of its own: its pid
+    "hello": (*_NAME, _count),  # the pid of a trial with its own process
     "used": (*_NAME, _amount, _amount),  # of its limits
     "node": (_text, _count),  # a node's agent: the node's name, and its pid
     "noticed": (*_NAME, _amount),  # grace_s
-    "largest": (*_NAME, _text),  # a trial that uses the most memory of its node: how much
+    "largest": (*_NAME, _text),  # the trial that uses the most memory of its node: an explanation
     "hopeless": (*_NAME, _text, _text),  # it would raise again: error, traceback
 }
-"""What nodes and trials that call the driver's port say."""
+"""Messages of nodes and trials that call the driver's port."""
 
 SERVER: Vocabulary = {
     "ready": (_flag, _text),
@@ -124,17 +124,17 @@ SERVER: Vocabulary = {
     "largest": (_count, _count, _text),
     "noticed": (_count,),
 }
-"""What the server that makes processes says; see `requests`."""
+"""Messages of the server that makes processes; see `requests`."""
 
 _PLAIN_REPORT = re.compile(r'\["reported","([^"\\]*)",(\d{1,15}),(\d{1,15}),null\]\n', re.ASCII)
-"""The head of nearly all messages: what is matched needs no other check."""
+"""The head of nearly all messages: a match needs no other check."""
 
 _PLAIN_LIFE = re.compile(
     r'\["(?:started","([^"\\\x00-\x1f]*)",(\d{1,15}),(\d{1,15}),"([^"\\\x00-\x1f]*)",null'
     r'|ended","([^"\\\x00-\x1f]*)",(\d{1,15}),"returned","","")\]',
     re.ASCII,
 )
-"""How most trials begin and end: what is matched needs no other check, either."""
+"""The usual first and last messages of a trial: a match needs no other check."""
 
 _AT_METRICS = 4  # the place of a report's metrics in its message
 
@@ -144,11 +144,11 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 Scan = Callable[[str, int], tuple[Any, int]]
-"""Returns the value in JSON text from an index on, and where it ends."""
+"""Returns the value in JSON text from an index on, and the index of its end."""
 
 
 def scanner(object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Scan:
-    """Return a scanner that refuses NaN and Infinity; by `raw_decode`'s way, without its call."""
+    """Return a scanner that refuses NaN and Infinity, as `raw_decode` without its overhead."""
     decoder: Any = json.JSONDecoder(object_hook=object_hook, parse_constant=_refuse_constant)
     found: Scan = decoder.scan_once
     return found
@@ -158,7 +158,7 @@ scan = scanner()
 
 
 def _fields_of(value: Any) -> list[Any]:
-    """Return what stands for a value that JSON does not know."""
+    """Return the JSON form of a value that JSON does not support."""
     if type(value) is Checkpoint:
         return [value.trial_id, value.t, value.uri, value.size_bytes, value.is_automatic]
     raise TypeError(f"{value!r:.100} cannot be sent: it is not plain data")
@@ -168,10 +168,10 @@ _encode = encoder(_fields_of)
 
 
 def message_frame(message: Message) -> bytes:
-    """Return `message` as it travels.
+    """Return `message` as the bytes of a frame.
 
     Raises:
-        TrainableError: The metrics of a report are larger than a record may be.
+        TrainableError: The metrics of a report exceed the size limit of a record.
     """
     if message[0] == "reported":
         head = _encode((*message[:_AT_METRICS], *message[_AT_METRICS + 1 :]))
@@ -195,17 +195,17 @@ def _check_size(size: int) -> None:
 
 
 def message_reader(vocabulary: Vocabulary) -> FrameReader[Message]:
-    """Return a reader of what somebody says who knows these words."""
+    """Return a reader of messages of `vocabulary`."""
     return FrameReader(lambda body: read_message(body, vocabulary), wrong=lambda error: (WRONG, error))
 
 
 def read_message(body: bytes | memoryview, vocabulary: Vocabulary) -> Message:
     """Return the message in the body of a frame.
 
-    The metrics of a report are a text yet, in which nobody has looked.
+    The metrics of a report remain unparsed text.
 
     Raises:
-        MessageError: It is none of the vocabulary.
+        MessageError: The message is not in the vocabulary.
     """
     try:
         text = str(body, "utf-8")

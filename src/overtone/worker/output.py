@@ -1,4 +1,4 @@
-"""What a trial prints: into files, or into pipes that the engine reads line by line."""
+"""Output of trials: written to files, or to pipes that the engine reads line by line."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from overtone.store.room import try_for_room
 
 MAX_LINE_BYTES = 1 << 16
-"""A longer line is shown in pieces, so that one without an end does not fill the memory."""
+"""Longest line in bytes. Longer lines are shown in pieces, so that an endless line cannot fill memory."""
 
 
 def redirect(stdout: int, stderr: int) -> None:
-    """Make the two descriptors this process's stdout and stderr, for what it starts too.
+    """Make the two descriptors this process's stdout and stderr, also for its child processes.
 
-    They are moved: only 1 and 2 are left of them. What is buffered goes to the new place.
+    The given descriptors are closed; only 1 and 2 remain. Buffered output goes to the new targets.
     """
     for descriptor, target in ((stdout, 1), (stderr, 2)):
         if descriptor != target:
@@ -28,11 +28,11 @@ def redirect(stdout: int, stderr: int) -> None:
 
 
 def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
-    """Append stdout and stderr to the files of these names below `folder`, which is made."""
+    """Append stdout and stderr to the files `names` below `folder`, which is created if missing."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            stream.flush()  # what an earlier trial printed belongs to its own files
+            stream.flush()  # the output of an earlier trial belongs to its own files
 
     def opened(name: str) -> int:
         with suppress(FileExistsError):
@@ -44,7 +44,7 @@ def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
 
 
 class _PatientFile(io.FileIO):
-    """Standard output or error. A write waits for as long as a full disk is waited for elsewhere."""
+    """Standard output or error. On a full disk a write waits for room, as other writes do."""
 
     is_patient = True
 
@@ -55,7 +55,7 @@ class _PatientFile(io.FileIO):
 
 @contextmanager
 def without_patience() -> Iterator[None]:
-    """Let writes to standard output and error fail at once in the block if the disk is full."""
+    """Let writes to stdout and stderr fail at once on a full disk, during the block."""
     was, _PatientFile.is_patient = _PatientFile.is_patient, False
     try:
         yield
@@ -64,9 +64,9 @@ def without_patience() -> Iterator[None]:
 
 
 def show_lines_at_once() -> None:
-    """Have this process write each line that it prints at once, in UTF-8, also into a pipe or a file.
+    """Make this process write each printed line at once, in UTF-8, also into a pipe or a file.
 
-    Called before the user's modules are imported, which may keep the streams.
+    Call this before the user's modules are imported: they may store the streams.
     """
     for name, descriptor in (("stdout", 1), ("stderr", 2)):
         stream = getattr(sys, name)
@@ -84,15 +84,15 @@ def show_lines_at_once() -> None:
 class Lines:
     """Cuts a stream of bytes into whole lines.
 
-    What a carriage return overwrites on a terminal is dropped: of a progress bar, its last
-    state remains.
+    Text that a carriage return would overwrite on a terminal is dropped: only the last state of a
+    progress bar remains.
     """
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[str]:
-        """The lines that `data` completes, without their ends."""
+        """Return the lines that `data` completes, without line ends."""
         head, newline, self._rest = (self._rest + data).rpartition(b"\n")
         lines = [_shown(line) for line in head.split(b"\n")] if newline else []
         self._rest = self._rest.rstrip(b"\r").rpartition(b"\r")[2] + _trailing_return(self._rest)
@@ -101,7 +101,7 @@ class Lines:
         return lines
 
     def end(self) -> list[str]:
-        """The line that was begun, if any."""
+        """Return the incomplete last line, if any."""
         rest, self._rest = self._rest, b""
         return [_shown(rest)] if rest else []
 

@@ -1,4 +1,4 @@
-"""Which processes belong to a trial: who dies with whom, and who inherits orphans."""
+"""Process relations of a trial: death signals, adoption of orphans, children."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 LOOK_EVERY_S = 1.0
-"""How often a process looks whether its parent is alive, where nobody tells it."""
+"""Interval at which a process checks whether its parent runs, if the kernel sends no signal."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -23,29 +23,29 @@ GROUP_OF_ITS_OWN: dict[str, Any] = (
 )
 """Options of `subprocess.Popen` for a helper, which gets no Ctrl-C.
 
-A process group of its own in the driver's session: if the driver dies, the kernel ends a helper that is
-stopped, even before its Python has begun (SIGHUP and SIGCONT to an orphaned process group).
+The helper gets its own process group in the driver's session. If the driver dies, the kernel ends a
+stopped helper (SIGHUP and SIGCONT to an orphaned process group), even before its Python has begun.
 """
 
 IS_WOKEN = _libc is not None
-"""Whether the kernel tells a process that its parent has died; else it has to look."""
+"""Whether the kernel signals the death of a parent; if not, a process has to check."""
 
 
 def die_with_parent(signum: int = signal.SIGKILL) -> None:
-    """Have the kernel send `signum` to this process when its parent dies (Linux only).
+    """Make the kernel send `signum` to this process when its parent dies (Linux only).
 
-    A parent that died just before is not noticed: compare `os.getppid()` afterwards.
+    The death of a parent before this call is not noticed: compare `os.getppid()` afterwards.
     """
     if _libc is not None:
         _libc.prctl(_PR_SET_PDEATHSIG, signum, 0, 0, 0)
 
 
 def wake_with_parent() -> None:
-    """Have the kernel continue this process, should it be stopped, when its parent dies (Linux only).
+    """Make the kernel continue this process, if it is stopped, when its parent dies (Linux only).
 
-    The signal also comes when only the parent's thread ends that started this process: compare
+    The signal also arrives if only the parent's thread that started this process ends: compare
     `os.getppid()` then. A SIGKILL instead would end helpers of a driver whose thread has ended. New
-    processes call this before all else.
+    processes call this first.
     """
     die_with_parent(signal.SIGCONT)
 
@@ -53,17 +53,17 @@ def wake_with_parent() -> None:
 def stay_out_of_job_control() -> None:
     """Let no terminal stop this process, whose group is never the terminal's (see `GROUP_OF_ITS_OWN`).
 
-    It writes to the terminal also under `stty tostop`, and reading from it fails.
+    The process may write to the terminal also under `stty tostop`; reading from it fails.
     """
     for signum in (signal.SIGTTOU, signal.SIGTTIN):
         signal.signal(signum, signal.SIG_IGN)
 
 
 def end_with(parent: int) -> None:
-    """End this process within about a second of the death of its parent `parent`, also while it is stopped.
+    """End this process within about a second of the death of its parent, even if it is stopped.
 
-    A thread looks for that. The end of a pipe is not enough: a child that the parent has forked may
-    hold the other end. Off Linux a stopped process ends when it is continued.
+    A thread checks for that. The end of a pipe is not enough: a child that the parent has forked may
+    hold the other end. Off Linux a stopped process ends after it is continued.
     """
     import threading
 
@@ -84,7 +84,7 @@ def adopt_orphans() -> None:
 
 
 def children(pid: int) -> set[int]:
-    """The direct children of the single-threaded process `pid`, zombies included; empty off Linux."""
+    """Return the direct children of the single-threaded process `pid`, zombies included; empty off Linux."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children", "rb", buffering=0) as file:
             return {int(one) for one in file.read().split()}
@@ -93,7 +93,7 @@ def children(pid: int) -> set[int]:
 
 
 def parents() -> Iterator[tuple[int, int]]:
-    """(pid, its parent's pid) of every process."""
+    """Yield (pid, parent's pid) of every process."""
     if _libc is None:
         return
     for name in os.listdir("/proc"):
@@ -107,18 +107,18 @@ def parents() -> Iterator[tuple[int, int]]:
 
 
 def become_trial_process(parent: int, on_sigterm: Any = None) -> None:
-    """Give this process a session of its own, which ends with `parent`, and plain signals.
+    """Give this process its own session, default signal handlers, and an end with `parent`.
 
     Args:
         parent: Its parent's pid.
-        on_sigterm: The handler that the user's modules have set, if any.
+        on_sigterm: The handler that the user's modules have set for SIGTERM, if any.
     """
     os.setsid()
     die_with_parent()
     if os.getppid() != parent:
         os._exit(1)
-    # what a trial's descendants leave behind stays below the trial until the trial itself
-    # ends: so the server can tell whose it was
+    # Processes that a trial's descendants leave behind stay below the trial until the trial ends:
+    # so the server can tell which trial started them.
     adopt_orphans()
     signal.set_wakeup_fd(-1)
     for signum in (signal.SIGCHLD, signal.SIGHUP, signal.SIGCONT):

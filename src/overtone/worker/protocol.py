@@ -1,4 +1,4 @@
-"""What an engine and a worker say to each other.
+"""Messages between an engine and a worker.
 
 A worker sends tuples; the first item names the message:
 
@@ -9,9 +9,9 @@ A worker sends tuples; the first item names the message:
     ("left_threads", trial_id, attempt, names)  # before the end, if the process is not reused for it
     ("ended", trial_id, attempt, cause, error, traceback)
 
-They travel as JSON, and are checked (`message_codec`): the user's code runs where they are
-made. An engine sends the commands Start, Proceed and Halt themselves, and None to shut down,
-as pickles: their configs hold the user's own objects.
+Messages travel as JSON and are checked (`message_codec`), because the worker also runs the user's
+code. An engine sends the commands Start, Proceed and Halt, and None to shut down, as pickles: their
+configs hold the user's own objects.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from socket import socket
 
 Order = Start | Proceed | Halt | None
-"""What an engine sends; None shuts the worker down."""
+"""An order of an engine; None shuts the worker down."""
 
 
 class Nothing:
@@ -61,7 +61,7 @@ class Nothing:
 
 
 NOTHING: Final = Nothing()
-"""What `receive(wait=False)` returns when no order is there."""
+"""Return value of `receive(wait=False)` if no order has arrived."""
 
 CHUNK_BYTES = 1 << 16
 LOOK_EVERY_S = 0.001
@@ -70,13 +70,13 @@ _LARGEST_ORDER = (1 << 32) - 1
 
 
 class Channel(Protocol):
-    """A worker's end of the line to its engine."""
+    """A worker's end of the connection to its engine."""
 
     def send(self, message: Message) -> None:
-        """Send; raises EOFError when the driver is gone."""
+        """Send a message; raises EOFError if the driver is gone."""
 
     def receive(self, wait: bool) -> Order | Nothing:
-        """The next order; NOTHING when there is none and `wait` is False.
+        """Return the next order; NOTHING if none has arrived and `wait` is False.
 
         Raises:
             EOFError: The driver is gone.
@@ -84,10 +84,10 @@ class Channel(Protocol):
 
 
 def order_frame(order: Any) -> bytes:
-    """Return `order` as it travels.
+    """Return `order` as the bytes of a frame.
 
-    What plain pickle cannot carry, or would only name as part of a script (a lambda or a
-    class in a config), goes by value.
+    Objects that plain pickle cannot carry, or would reference by name in the user's script (a lambda
+    or a class in a config), are pickled by value.
     """
     if type(order) is Start:
         order = _start_fields(order)
@@ -101,11 +101,11 @@ def order_frame(order: Any) -> bytes:
 
 
 def order_reader() -> FrameReader[Any]:
-    """Return a reader of orders: for processes that trust whoever sends, as trials trust their driver."""
+    """Return a reader of orders, for processes that trust the sender, as trials trust their driver."""
     return FrameReader(_read_order, _LARGEST_ORDER)
 
 
-# a trial's Start travels as its fields: to name classes in a pickle costs most of it
+# A trial's Start travels as its fields: naming classes in a pickle is most of its cost.
 _start_fields = attrgetter(
     "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
     "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks", "devices",
@@ -124,7 +124,7 @@ def _read_order(body: memoryview) -> Any:
 
 
 def _pickle_as_call(kind: type) -> None:
-    """Let a `kind` travel as a call with its fields: a dataclass's own way asks for their names each time."""
+    """Pickle a `kind` as a call with its fields: a dataclass reads its field names each time."""
     values = attrgetter(*[one.name for one in fields(kind) if one.init])
     copyreg.pickle(kind, lambda one: (kind, values(one)))
 
@@ -141,7 +141,7 @@ def _dumps_by_value(order: Any) -> bytes:
 
 
 class SocketChannel:
-    """A channel over a connected AF_UNIX stream socket, which it owns."""
+    """A channel over a connected AF_UNIX stream socket; closes the socket."""
 
     def __init__(self, sock: socket) -> None:
         from socket import MSG_DONTWAIT
@@ -178,7 +178,7 @@ class SocketChannel:
         return self._orders.popleft()
 
     def close(self) -> None:
-        """Hang up. Twice is safe."""
+        """Close the connection; calling it twice is safe."""
         self._sock.close()
 
 
@@ -199,10 +199,10 @@ _scan_tagged = scanner(_untag)
 
 
 def encode(metrics: Mapping[str, Any]) -> str:
-    """`metrics` as JSON text; NaN and the infinities become {"__float__": "nan"}.
+    """Return `metrics` as JSON text; NaN and the infinities become {"__float__": "nan"} and so on.
 
     Raises:
-        TypeError, ValueError: Something in it is not plain data.
+        TypeError, ValueError: `metrics` contains data that is not plain.
     """
     try:
         return _encode(metrics)
@@ -226,7 +226,7 @@ def decode(raw: str) -> dict[str, Any]:
     """Return the metrics in JSON text that `encode` wrote.
 
     Raises:
-        MessageError: It holds no metrics.
+        MessageError: The text is not a dict of metrics.
     """
     try:
         metrics, end = (_scan_tagged if '"__float__"' in raw else scan)(raw, 0)
@@ -243,13 +243,13 @@ def decode(raw: str) -> dict[str, Any]:
 
 
 def _refuse_deep(metrics: Mapping[str, Any], raw: str) -> None:
-    """Raise a ValueError where `metrics`, as JSON in `raw`, are nested too deeply."""
+    """Raise ValueError if `metrics`, given as JSON in `raw`, are nested too deeply."""
     if raw.count("{") + raw.count("[") > MOST_LEVELS and _depth(metrics) > MOST_LEVELS:
         raise ValueError(f"nested more than {MOST_LEVELS} deep")
 
 
 def _depth(value: Any, above: int = 0) -> int:
-    """Return how deep a value is nested; no deeper than just beyond `MOST_LEVELS`."""
+    """Return the nesting depth of a value; counting ends just beyond `MOST_LEVELS`."""
     if not isinstance(value, (dict, list, tuple)) or above > MOST_LEVELS:
         return above
     inner = value.values() if isinstance(value, dict) else value
@@ -260,10 +260,10 @@ def _depth(value: Any, above: int = 0) -> int:
 
 
 def event(message: Message, time: float, node: str) -> Event:
-    """Return the event that a worker's message is, seen at `time` from a worker on `node`.
+    """Return the event for a worker's message, seen at `time` from a worker on `node`.
 
     Raises:
-        MessageError: It holds no metrics where it should, or is not about a trial's life.
+        MessageError: A report has no valid metrics, or the kind is not a message of a trial.
     """
     if message[0] == "reported":
         _, trial_id, attempt, t, raw, checkpoint = message

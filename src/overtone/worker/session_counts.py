@@ -1,4 +1,4 @@
-"""What a session counts: iterations since it began, time spent training, timesteps."""
+"""Counts of a session: iterations since its begin, training time, timesteps."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 
 class Counts:
-    """Fills in a result's own fields; goes on from the counts in a checkpoint.
+    """Fills in the automatic fields of a result; continues the counts of a checkpoint.
 
     Args:
-        state: What `.overtone.json` of the restored checkpoint says, or nothing.
-        clock: Seconds, from any origin.
-        is_virtual: The clock's origin is 1970 (UTC), and there is no other time.
+        state: Contents of `.overtone.json` of the restored checkpoint, or an empty mapping.
+        clock: Returns the time in seconds, from any origin.
+        is_virtual: Whether the clock's origin is 1970 (UTC) and replaces the system time.
 
     Attributes:
-        n_here: How many results were filled in.
-        time_before_s: How long the trial had trained before it was restored.
+        n_here: Number of results filled in.
+        time_before_s: Training time before the restore, in seconds.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class Counts:
         self._mark = clock()
 
     def go_on(self) -> None:
-        """The wait in report() is over: the clock of the next iteration starts."""
+        """Start the clock of the next iteration, after the wait in report()."""
         self._mark = self._clock()
 
     def fill(self, values: dict[str, Any], t: int, now: float) -> None:
         """Add the session's fields to the result `t`, whose report() was called at `now`.
 
-        Times are in seconds, to the microsecond: shorter texts, and faster made.
+        Times are in seconds, rounded to the microsecond: the text is shorter and faster to make.
         """
         second = int(now if self._is_virtual else time())
         spent_s = now - self._mark
@@ -55,7 +55,7 @@ class Counts:
         values["done"] = bool(values.get("done"))
 
     def state(self, t: int) -> dict[str, Any]:
-        """What a checkpoint made after result `t` notes, so that a restore goes on from it."""
+        """Return the counts for a checkpoint after result `t`, from which a restore continues."""
         total_s = self.time_before_s + self._time_here_s
         return {"t": t, "time_total_s": total_s, "timesteps_total": self._timesteps}
 
@@ -76,5 +76,5 @@ def _number(value: Any) -> float:
 
 @lru_cache(4)
 def _date(second: int, is_virtual: bool) -> str:
-    """A second's date, here or in UTC: sessions that begin in the same one need it once."""
+    """Return a second's date, in local time or UTC; cached for sessions that begin in the same second."""
     return strftime("%Y-%m-%d_%H-%M-%S", gmtime(second) if is_virtual else localtime(second))

@@ -1,13 +1,13 @@
 """Large objects, shared with the processes of this machine without a copy for each.
 
-`put` writes an object once, into shared memory where there is room, and `get` maps it: the
+`put` writes an object once, into shared memory if it has room, and `get` maps the file: the
 buffers of arrays are views of the same pages in every process. A file holds the pickle and
 the out-of-band buffers (pickle protocol 5):
 
     number of parts, length of each (8 bytes, little-endian, each) · parts, aligned to 64
 
-The files lie in a directory of the process that put them, which holds a lock on it; they go
-when it exits. What a killed process left goes with the next `put` of the same user.
+The files lie in a directory of the process that put them, which holds a lock on it. They are
+deleted when the process exits; files of a killed process at the next `put` of the same user.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """Stands for an object that was `put`: small, picklable, hashable.
+    """A reference to an object that was `put`: small, picklable, hashable.
 
     Attributes:
         path: The file that holds it, on the machine where it was put.
@@ -40,44 +40,44 @@ def put(value: Any) -> ObjectRef:
     """Share `value` with the processes of this machine.
 
     Returns:
-        What `get` takes. The object stays until this process exits.
+        A reference for `get`. The object stays until this process exits.
 
     Raises:
-        TypeError, pickle.PicklingError: It cannot be pickled.
+        TypeError, pickle.PicklingError: `value` cannot be pickled.
     """
     return put_pickled(*pickled(value))
 
 
 def put_pickled(body: bytes, buffers: Sequence[memoryview]) -> ObjectRef:
-    """Share what `pickled` returned."""
+    """Share an object in the form that `pickled` returns."""
     parts: list[bytes | memoryview] = [body, *buffers]
     size_bytes = sum(len(part) + ALIGNMENT for part in parts) + 8 * (len(parts) + 1)
     return _write(parts, _shelf().new_file(size_bytes))
 
 
 def adopt(ref: ObjectRef, write: Callable[[Path], None]) -> None:
-    """Have the file of an object that another machine put, in the same place, until `release_adopted`.
+    """Create the file of an object that another machine put, at the same path, until `release_adopted`.
 
     Args:
-        write: Writes the contents to the file at a path, if no other process of this machine has
-            brought it. Of processes that adopt at the same time, one writes and the others wait.
+        write: Writes the contents to the file at a path; called unless another process of this
+            machine has created the file. Of concurrent processes one writes and the others wait.
     """
     _shelf().adopt(Path(ref.path), write)
 
 
 def release_adopted() -> None:
-    """Need what was adopted no longer; the last process of a machine that did deletes it."""
+    """Release the adopted objects; the last process of a machine to do so deletes them."""
     _shelf().release()
 
 
 def get(ref: ObjectRef | Sequence[ObjectRef]) -> Any:
-    """The object of a reference, or the objects of a list of them.
+    """Return the object of a reference, or the objects of a list of references.
 
     Arrays in it are read-only views of the shared memory; copy one to change it.
 
     Raises:
         StorageError: The process that put it has exited, or it was on another machine.
-        TypeError: This is no reference.
+        TypeError: `ref` is not a reference.
     """
     if isinstance(ref, (list, tuple)):
         return [get(one) for one in ref]
@@ -87,7 +87,7 @@ def get(ref: ObjectRef | Sequence[ObjectRef]) -> Any:
 
 
 def pickled(value: Any) -> tuple[bytes, list[memoryview]]:
-    """The pickle of `value` and the buffers that it leaves out."""
+    """Return the pickle of `value` and its out-of-band buffers."""
     import io
     import pickle
 
@@ -132,7 +132,7 @@ def _load(ref: ObjectRef) -> Any:
 
 
 def _pickler(stream: Any, on_buffer: Any) -> Any:
-    """A cloudpickle pickler that leaves out the memory of torch tensors as well as of arrays."""
+    """Return a cloudpickle pickler with out-of-band buffers for torch tensors as well as for arrays."""
     import sys
 
     import cloudpickle
@@ -160,7 +160,7 @@ def _tensor(array: Any) -> Any:
     import torch
 
     with warnings.catch_warnings():
-        # torch knows no read-only tensors; writing to this one changes private pages
+        # torch has no read-only tensors; writing to this one changes private pages
         warnings.filterwarnings("ignore", message=".*not writable.*")
         return torch.from_numpy(array)
 
@@ -182,7 +182,7 @@ class _Shelf:
         atexit.register(self.clear)
 
     def new_file(self, size_bytes: int) -> Path:
-        """A free path where so many bytes fit."""
+        """Return an unused path on a file system with room for `size_bytes`."""
         root = _root_with_room(size_bytes)
         if root not in self._homes:
             self._homes[root] = self._open_home(root)
@@ -190,7 +190,7 @@ class _Shelf:
         return self._homes[root] / f"{self._count:06d}"
 
     def adopt(self, path: Path, write: Callable[[Path], None]) -> None:
-        """The file at `path`, which looks like one of another process's."""
+        """Create the file at `path`, which lies in a directory of another process."""
         home = path.parent
         if str(home) not in self._adopted:
             self._adopted[str(home)] = held_folders.hold(home)
@@ -208,14 +208,14 @@ class _Shelf:
                 os.replace(unfinished, path)
 
     def release(self) -> None:
-        """Give up all that was adopted."""
+        """Release all adopted objects."""
         for home, lock in self._adopted.items():
             if lock >= 0:  # else the process that put it is on this machine
                 held_folders.let_go(Path(home), lock)
         self._adopted.clear()
 
     def clear(self) -> None:
-        """Delete all that this process put. In a fork of it, nothing."""
+        """Delete all objects that this process put; do nothing in its forks."""
         if os.getpid() != self.pid:
             return
         import shutil
@@ -237,7 +237,7 @@ class _Shelf:
 
 
 def _root_with_room(size_bytes: int) -> str:
-    """Shared memory where the object fits, else the directory for temporary files."""
+    """Return shared memory if the object fits, else the directory for temporary files."""
     import tempfile
 
     try:

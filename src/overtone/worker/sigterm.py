@@ -1,10 +1,9 @@
-"""SIGTERM to a trial's process, such as a spot machine's notice: it may save before it ends.
+"""SIGTERM to a trial's process, such as a spot machine's notice: the trial may save first.
 
-A process whose trial can save catches SIGTERM and ends at its next report, when all is saved.
-One whose trial cannot ends at once, as it would anyway. A handler of the user's own has
-precedence. That a SIGTERM came is also written on a board, by the signal's C handler and so
-even where Python code does not get to run: the server reads it there, and the engine ends the
-process when its grace is over.
+If its trial can save, a process catches SIGTERM and ends at its next report, after saving. Other
+processes end at once, as without a handler. A handler of the user's own has precedence. Python's
+C signal handler also notes the SIGTERM on a board, even if Python code cannot run. The server
+reads the board, and the engine ends the process when its grace period is over.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 T = TypeVar("T")
 
-_board: int | None = None  # None: this process is no trial's own
+_board: int | None = None  # None: this process does not belong to a single trial
 _armed: Notice | None = None
 _is_fork_seen_to = False
 _held: list[set[int]] = []  # signal masks, while a thread forks
 
 
 class _Noticed(BaseException):
-    """Raised by the SIGTERM handler where a trial just waits for an order."""
+    """Raised by the SIGTERM handler if a trial just waits for an order."""
 
 
 class Board:
-    """Where the trials of a server write that a SIGTERM came (Linux only; elsewhere nobody reads it).
+    """Channel on which the trials of a server note a SIGTERM (Linux only; elsewhere nobody reads it).
 
     Attributes:
-        reader: To be selected for reading.
+        reader: Socket to select for reading.
         writer: The descriptor that every trial's process inherits.
     """
 
@@ -50,7 +49,7 @@ class Board:
         self.writer = self._writer.fileno()
 
     def read(self) -> list[int]:
-        """The pids of those who were sent a SIGTERM since."""
+        """Return the pids of the processes that got a SIGTERM since the last call."""
         found: list[int] = []
         while True:
             try:
@@ -67,10 +66,10 @@ class Board:
 
 
 class Notice:
-    """What the session of one trial knows of a SIGTERM.
+    """The state of SIGTERM handling in one trial's session.
 
     Attributes:
-        is_given: Whether one came.
+        is_given: Whether a SIGTERM came.
     """
 
     def __init__(self) -> None:
@@ -78,7 +77,7 @@ class Notice:
         self._waiting_thread: int | None = None
 
     def arm(self) -> None:
-        """From now on a SIGTERM is noted here; a handler of the user's own, if any, stays."""
+        """Note a SIGTERM here from now on; a handler of the user's own, if any, stays."""
         global _armed
         if _board is None or _armed is not None:
             return
@@ -95,12 +94,12 @@ class Notice:
             _see_to_forks()
 
     def disarm(self) -> None:
-        """From now on a SIGTERM ends this process."""
+        """Let a SIGTERM end this process from now on."""
         if _armed is self:
             _disarm()
 
     def unless_given(self, wait: Callable[[], T], otherwise: Callable[[], T]) -> T:
-        """What `wait` returns; if a SIGTERM came, or comes meanwhile, what `otherwise` returns."""
+        """Return the result of `wait`, or that of `otherwise` if a SIGTERM came before or comes meanwhile."""
         try:
             self._waiting_thread = threading.get_ident()
             try:
@@ -112,14 +111,14 @@ class Notice:
             return otherwise()
 
     def give(self) -> None:
-        """A SIGTERM came, to this thread."""
+        """Note a SIGTERM that came to this thread."""
         self.is_given = True
         if self._waiting_thread == threading.get_ident():
             raise _Noticed
 
 
 def listen(board: int) -> None:
-    """This process is a trial's own, and `board` the descriptor of its server's board."""
+    """Note that this process belongs to one trial, with `board` the descriptor of its server's board."""
     global _board
     _board = board
 
@@ -140,7 +139,7 @@ def _disarm() -> None:
 
 
 def _see_to_forks() -> None:
-    """Let what the trial forks end at a SIGTERM, as multiprocessing expects of its workers."""
+    """Make forks of the trial end at a SIGTERM, as multiprocessing expects of its workers."""
     global _is_fork_seen_to
     if not _is_fork_seen_to:
         _is_fork_seen_to = True
@@ -148,7 +147,7 @@ def _see_to_forks() -> None:
 
 
 def _hold() -> None:
-    """A SIGTERM that reaches a fork before Python is ready there would be forgotten."""
+    """Block SIGTERM during a fork: before Python is ready in the child, the signal would be lost."""
     if _armed is not None:
         _held.append(signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]))
 

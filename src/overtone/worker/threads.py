@@ -1,4 +1,4 @@
-"""Keeps the BLAS, OpenMP and torch threads of a trial within its CPUs."""
+"""Limits for the BLAS, OpenMP and torch threads of a trial, by its CPUs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ VARIABLES = (
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-"""What numerical libraries read, when they are loaded, for the size of their thread pools."""
+"""Environment variables that numerical libraries read at load time for the size of their pools."""
 
 _SURVIVE_A_FORK = ("openblas", "blis", "mkl")
-"""Pools that are built anew in a forked child; GNU's OpenMP is not one, it hangs there."""
+"""Pools that start again in a forked child; GNU's OpenMP hangs there."""
 
 
 def unset_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The `VARIABLES` that the user left to Overtone: none once OMP_NUM_THREADS is set."""
+    """Return the `VARIABLES` that the user left unset; () if OMP_NUM_THREADS is set."""
     if "OMP_NUM_THREADS" in environment:
         return ()
     return tuple(name for name in VARIABLES if name not in environment)
@@ -33,9 +33,9 @@ def limit(count: int, variables: Iterable[str]) -> None:
     """Limit the pools of this process to `count` threads each.
 
     Args:
-        count: Threads a pool; pools that are loaded already had 1 until now.
-        variables: Those of `VARIABLES` that may be set; where there are none, the user
-            has set the limits and they stay.
+        count: Threads per pool; pools that are already loaded had 1 so far.
+        variables: Names in `VARIABLES` that may be set; if empty, the user has set the limits and
+            they stay.
     """
     names = list(variables)
     if not names or all(os.environ.get(name) == str(count) for name in names):
@@ -58,9 +58,9 @@ def _loaded(name: str) -> ModuleType | None:
 
 
 def lost_in_a_fork() -> str:
-    """Why a fork of this process would lose threads, for people; empty when it would not.
+    """Return why a fork of this process would lose threads, for people; empty if it would not.
 
-    Counts Python's threads and native ones; pools that start anew in a child are left out.
+    Counts Python's threads and native ones, without pools that start again in a child.
     """
     others = [one.name for one in threading.enumerate() if one is not threading.main_thread()]
     if others:
@@ -77,7 +77,7 @@ def lost_in_a_fork() -> str:
 
 
 def _allocator_threads() -> int:
-    """How many threads are jemalloc's, as pyarrow brings it along: in a child, it does without."""
+    """Return the number of jemalloc's threads (from pyarrow); a child does not need them."""
     found = 0
     for task in os.listdir("/proc/self/task"):
         try:
@@ -89,7 +89,7 @@ def _allocator_threads() -> int:
 
 
 def _pool_threads() -> int:
-    """How many threads belong to pools that survive a fork."""
+    """Return the number of threads in pools that survive a fork."""
     import threadpoolctl
 
     pools = threadpoolctl.threadpool_info()

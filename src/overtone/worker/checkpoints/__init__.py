@@ -1,1 +1,1 @@
-"""Checkpoints of a trial: made, saved, loaded, and when."""
+"""Checkpoints of a trial: creation, saving, loading and the times of saves."""

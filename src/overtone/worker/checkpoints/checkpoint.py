@@ -1,4 +1,4 @@
-"""The checkpoint that users hold: a directory, and what they noted about it."""
+"""The user's checkpoint: a directory with optional metadata."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ METADATA_FILE = ".metadata.json"
 
 
 class Checkpoint:
-    """A directory with saved state, to be reported or to go on from.
+    """A directory with saved state, to report or to restore from.
 
     Args:
-        path: The directory, or the URL of one in a store.
+        path: The directory, or its URL in a store.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -33,10 +33,10 @@ class Checkpoint:
 
     @property
     def path(self) -> str:
-        """The directory; what lies at a URL is brought to this machine, where it stays for a while.
+        """The directory. A checkpoint at a URL is first downloaded to a temporary cache on this machine.
 
         Raises:
-            StorageError: It cannot be brought.
+            StorageError: The download failed.
         """
         if not self._is_remote:
             return self._where
@@ -46,7 +46,7 @@ class Checkpoint:
 
     @classmethod
     def from_directory(cls, path: str | os.PathLike[str]) -> Checkpoint:
-        """The checkpoint that the directory `path` is; nothing is copied before it is reported.
+        """Return a checkpoint for the directory `path`. Its files are copied only when it is reported.
 
         Raises:
             StorageError: There is no such directory.
@@ -58,10 +58,10 @@ class Checkpoint:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Checkpoint:
-        """A checkpoint that holds `data`: JSON where it is plain, else a pickle.
+        """Return a checkpoint that holds `data`: as JSON if the data is plain, else as a pickle.
 
-        Its directory is temporary and goes with this object, or with this process. That of a process
-        that is killed goes when another one makes its first checkpoint in this way.
+        Its temporary directory is deleted with this object, or at the end of this process. If the process
+        is killed, the next process that creates such a checkpoint deletes the directory.
         """
         import shutil
         import weakref
@@ -72,9 +72,9 @@ class Checkpoint:
         return checkpoint
 
     def to_dict(self) -> Any:
-        """The data of a checkpoint made with `from_dict`.
+        """Return the data of a checkpoint made with `from_dict`.
 
-        It may unpickle: call it on your own checkpoints only.
+        This may unpickle: call it on your own checkpoints only.
 
         Raises:
             StorageError: The checkpoint holds files, not a dict.
@@ -82,7 +82,7 @@ class Checkpoint:
         return saving.read_dict(Path(self.path))
 
     def to_directory(self, path: str | os.PathLike[str] | None = None) -> str:
-        """A copy of the contents in `path`, by default in a new temporary directory."""
+        """Copy the contents to `path`, by default a new temporary directory, and return its path."""
         import shutil
         import tempfile
 
@@ -95,27 +95,27 @@ class Checkpoint:
 
     @contextmanager
     def as_directory(self) -> Iterator[str]:
-        """A directory with the contents, to be read inside the block."""
+        """Yield a directory with the contents, to be read inside the block."""
         yield self.path
 
     @property
     def value(self) -> str:
-        """The path that was saved, the directory or the file in it, as scripts for Ray Tune 1.x read it."""
+        """The saved path (the directory or the file in it), for scripts written for Ray Tune 1.x."""
         return saving.opened(Path(self.path)).path
 
     dir_or_data = value
 
     def get_metadata(self) -> dict[str, Any]:
-        """What was noted with `set_metadata` and `update_metadata`."""
+        """Return the metadata set by `set_metadata` and `update_metadata`."""
         file = Path(self.path, METADATA_FILE)
         return dict(json.loads(read_regular(file))) if file.exists() else {}
 
     def set_metadata(self, metadata: Mapping[str, Any]) -> None:
-        """Note plain data beside the contents, instead of what was noted before."""
+        """Replace the metadata, which must be plain data."""
         Path(self.path, METADATA_FILE).write_text(json.dumps(dict(metadata)), "utf-8")
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
-        """Add to what was noted."""
+        """Add entries to the metadata."""
         self.set_metadata({**self.get_metadata(), **metadata})
 
     def __repr__(self) -> str:
@@ -132,7 +132,7 @@ class Checkpoint:
 
 
 def _written(data: Mapping[str, Any]) -> str:
-    """A new temporary directory with `data`; none is left where that fails."""
+    """Return a new temporary directory with `data`; delete the directory if writing fails."""
     import shutil
 
     from overtone.worker.checkpoints.temporary_folders import temporary_folder

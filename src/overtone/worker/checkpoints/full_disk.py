@@ -1,4 +1,4 @@
-"""A disk without room, as the session of one trial meets it."""
+"""Handling of a full disk in the session of one trial."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ T = TypeVar("T")
 
 
 class Shortage:
-    """Waits for room for as long as the trial is not told to halt.
+    """Waits for free disk space until the trial is told to halt.
 
     Args:
-        look: Returns the Halt that has come, if any; called while the trial waits.
-        say: Tells the user a line, once for all trials.
+        look: Returns the Halt that has arrived, if any; called while the trial waits.
+        say: Prints a line for the user, once for all trials.
 
     Attributes:
-        halt: The Halt that came during a wait, and that nobody has obeyed yet.
+        halt: The Halt that arrived during a wait and is not obeyed yet.
     """
 
     def __init__(self, look: Callable[[], Halt | None], say: Callable[[str], None]) -> None:
@@ -33,11 +33,11 @@ class Shortage:
         is_over: Callable[[], bool] | None = None,
         patience_s: float | None = None,
     ) -> T:
-        """Return what `action` returns, once there is room for it.
+        """Call `action` until the disk has room for it, and return its result.
 
         Args:
-            is_over: Whether to give up; by default, whether a Halt has come.
-            patience_s: How long to wait; by default `PATIENCE_S`.
+            is_over: Returns whether to give up; by default, whether a Halt has arrived.
+            patience_s: Longest wait in seconds; by default `PATIENCE_S`.
 
         Raises:
             Exception: The last failure of `action`.
@@ -50,17 +50,17 @@ class Shortage:
         )
 
     def excuses(self, error: Exception) -> bool:
-        """Return whether `error` is a lack of room that was no longer waited for because of a Halt."""
+        """Return whether `error` is a lack of room and the wait for room ended because of a Halt."""
         return self.halt is not None and lacks_room(error)
 
     def tell(self, error: Exception, what: str) -> None:
-        """Tell the user of the first shortage, and what is done about it."""
+        """Tell the user about the first shortage and the reaction to it."""
         if not self._has_said:
             self._has_said = True
             self._say(f"no room to save: {error} ({what}; other trials do the same)")
 
     def take_halt(self) -> Halt | None:
-        """Return the Halt that came during a wait, and forget it."""
+        """Return the Halt that arrived during a wait, and clear it."""
         halt, self.halt = self.halt, None
         return halt
 

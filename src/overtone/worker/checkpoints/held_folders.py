@@ -1,8 +1,8 @@
-"""Folders that live as long as the processes that hold them.
+"""Folders that exist as long as a process holds them.
 
-The folders of one user lie side by side in a yard. Each process that needs a folder holds a lock on
-it, which ends with the process, however it ends. The last holder deletes the folder. The folders of
-killed processes go when the next folder of the yard is opened.
+The folders of one user lie in a common parent folder, the yard. Each process that needs a folder
+holds a lock on it; the kernel releases the lock when the process ends. The last holder deletes the
+folder. Folders of killed processes are deleted when the next folder of the yard is opened.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from overtone.errors import StorageError
 
 
 def hold(folder: Path) -> int:
-    """Create `folder` if need be, hold it together with others, and delete what nobody holds beside it.
+    """Create `folder` if it is missing, hold a shared lock on it, and delete unheld folders next to it.
 
     Returns:
         The lock for `let_go`, or -1 if another process holds the folder alone.
@@ -31,7 +31,7 @@ def hold(folder: Path) -> int:
 
 
 def let_go(folder: Path, lock: int) -> None:
-    """Give up the lock on `folder`; the last process that held it deletes it."""
+    """Release the lock on `folder`; delete the folder if no other process holds it."""
     import shutil
 
     with gate(folder.parent):
@@ -43,10 +43,10 @@ def let_go(folder: Path, lock: int) -> None:
 
 
 def open_yard(yard: Path) -> Path:
-    """Create the folder of a user's folders if need be.
+    """Create the yard (the folder of a user's held folders) if it is missing.
 
     Raises:
-        StorageError: It belongs to another user.
+        StorageError: The yard belongs to another user.
     """
     yard.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.lstat(yard).st_uid != os.getuid() or yard.is_symlink():
@@ -56,7 +56,7 @@ def open_yard(yard: Path) -> Path:
 
 @contextmanager
 def gate(yard: Path, name: str = ".lock") -> Iterator[None]:
-    """Keep other processes that pass the gate of this name from creating and deleting in the yard."""
+    """Lock the yard during the block against other processes that use the gate `name`."""
     import fcntl
 
     gate = os.open(yard / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -68,7 +68,7 @@ def gate(yard: Path, name: str = ".lock") -> Iterator[None]:
 
 
 def delete_unheld(yard: Path) -> None:
-    """Delete the folders that no living process holds."""
+    """Delete the folders that no running process holds."""
     import shutil
 
     for folder in yard.iterdir():
@@ -84,7 +84,7 @@ def try_lock(folder: Path, is_shared: bool = False) -> int:
     """Return a descriptor that holds the folder's lock, or -1 if another process has it."""
     import fcntl
 
-    # A pid would not do: in a container the same number is another process.
+    # A pid is not enough: in another container the same number is another process.
     lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""How a checkpoint gets into the store and back, with the session's counts beside it.
+"""Saving checkpoints to the store and loading them, with the session's counts.
 
 Each checkpoint directory holds `.overtone.json`: the counts of the session that saved it
 (`t`, `time_total_s`, `timesteps_total`) and `kind`, the form in which the user gave it:
@@ -37,7 +37,7 @@ class Restored:
 
     Attributes:
         directory: Its contents; not to be written to.
-        state: What `.overtone.json` says; empty where there is none.
+        state: The contents of `.overtone.json`; empty if the file is missing.
     """
 
     directory: Path
@@ -45,7 +45,7 @@ class Restored:
 
     @property
     def path(self) -> str:
-        """What the user saved: the directory, or the file in it."""
+        """The path that the user saved: the directory, or the file in it."""
         if self.state.get("kind") == "file":
             return str(self.directory / self.state["name"])
         return str(self.directory)
@@ -57,10 +57,10 @@ class Restored:
 
 
 def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
-    """`checkpoint` from the store.
+    """Return `checkpoint`, fetched from the store.
 
     Raises:
-        DamagedError: The store does not have it, or not as it was saved.
+        DamagedError: The store does not have the checkpoint, or it is damaged.
         StorageError: The store cannot be reached.
     """
     directory = store.get(checkpoint.uri)
@@ -72,10 +72,10 @@ def fetch(store: Store, checkpoint: Checkpoint) -> Restored:
 
 
 def opened(directory: Path) -> Restored:
-    """The checkpoint in `directory`, with what was noted when it was saved.
+    """Return the checkpoint in `directory`, with its saved state.
 
     Raises:
-        DamagedError: That cannot be read.
+        DamagedError: The state file cannot be read.
     """
     try:
         state = json.loads(read_regular(directory / STATE_FILE))
@@ -89,13 +89,13 @@ def opened(directory: Path) -> Restored:
 def fetch_first(
     store: Store, checkpoints: Iterable[Checkpoint], on_damage: Callable[[DamagedError], None]
 ) -> tuple[Checkpoint, Restored] | None:
-    """The first of `checkpoints` that is whole; None where none is.
+    """Return the first undamaged one of `checkpoints`; None if all are damaged.
 
     Args:
-        on_damage: Called for each that is not.
+        on_damage: Called with the error of each damaged checkpoint.
 
     Raises:
-        StorageError: The store cannot be reached, so that nobody knows.
+        StorageError: The store cannot be reached.
     """
     for checkpoint in checkpoints:
         try:
@@ -115,12 +115,12 @@ def keep(
     is_automatic: bool = False,
     config: str = "",
 ) -> Checkpoint:
-    """The reference of the directory `folder`, which is given away, with `state` in it.
+    """Move the directory `folder` to the store with `state` in it, and return its reference.
 
     Args:
-        attempt: Of the trial, from 0.
-        again: How many checkpoints this attempt has saved at the same iteration before.
-        config: The digest of the config that it began with.
+        attempt: Attempt of the trial, from 0.
+        again: Number of earlier checkpoints of this attempt at the same iteration.
+        config: Digest of the trial's initial config.
     """
     t = int(state["t"])
     origin = {"trial": trial_id, "attempt": attempt, "config": config, "automatic": is_automatic}
@@ -136,7 +136,7 @@ def note(folder: Path, state: Mapping[str, Any]) -> None:
 
 
 def newest(results: Sequence[str], most_bytes: int) -> list[str]:
-    """Return as many of the last texts as fit, in their order."""
+    """Return as many of the last texts as fit in `most_bytes` characters, in their order."""
     found: list[str] = []
     for text in reversed(results):
         most_bytes -= len(text)
@@ -147,9 +147,9 @@ def newest(results: Sequence[str], most_bytes: int) -> list[str]:
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
-    """Return a short text that tells configs apart, as far as their values are data.
+    """Return a short digest that distinguishes configs by the values that are data.
 
-    The same before and after a config was in a journal; "" if it cannot be told.
+    The digest is the same before and after the journal stored the config; "" if it cannot be computed.
     """
     try:
         return f"{crc32(_encode_sorted(config).encode()):08x}"
@@ -158,7 +158,7 @@ def config_digest(config: Mapping[str, Any]) -> str:
 
 
 def _as_data(value: Any) -> Any:
-    """A number of NumPy's as a number; of anything else, what it is."""
+    """Return a NumPy scalar as a Python number, and any other object as its type or function name."""
     if getattr(value, "ndim", None) == 0:
         return value.item()
     kind = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
@@ -169,9 +169,9 @@ _encode_sorted = encoder(_as_data, allow_nan=True, is_spaced=True, sort_keys=Tru
 
 
 def name_of(t: int, attempt: int, again: int) -> str:
-    """Such as "checkpoint_000010", and "checkpoint_000010_a2" in a trial's second attempt.
+    """Return a name such as "checkpoint_000010", or "checkpoint_000010_a2" in the second attempt.
 
-    No two of a trial are alike: a late order to delete the one does not meet the other.
+    Names are unique within a trial: a late deletion of one checkpoint cannot hit another.
     """
     name = f"checkpoint_{t:06d}"
     if attempt:
@@ -181,7 +181,7 @@ def name_of(t: int, attempt: int, again: int) -> str:
 
 @contextmanager
 def staging(beside: Path) -> Iterator[Path]:
-    """A new directory below `beside`; gone after the block, unless somebody moved it."""
+    """Yield a new directory below `beside`, and delete it after the block unless it was moved."""
     folder = new_folder(beside)
     try:
         yield folder
@@ -192,28 +192,28 @@ def staging(beside: Path) -> Iterator[Path]:
 
 
 def new_folder(beside: Path) -> Path:
-    """A new hidden directory in `beside`, which exists, with the permissions that directories have here."""
+    """Create a hidden directory in `beside`, which must exist, with the default permissions."""
     folder = beside / f"{UNFINISHED}{os.getpid()}_{os.urandom(6).hex()}"
     folder.mkdir()
     return folder
 
 
 def sweep(beside: Path) -> None:
-    """Delete the directories that a process left below `beside` when it was killed while it saved."""
+    """Delete the directories below `beside` of processes that were killed while they saved."""
     import shutil
 
     for folder in beside.glob(f"{UNFINISHED}*"):
-        if _OWN.fullmatch(folder.name):  # any other is the user's
+        if _OWN.fullmatch(folder.name):  # other folders belong to the user
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def place(source: Path, folder: Path) -> str:
     """Copy the file or directory `source` into `folder`.
 
-    Not a link: the user's code may write to it again.
+    The copy is not a link: the user's code may write to `source` again.
 
     Returns:
-        Its name there.
+        Name of the copy in `folder`.
     """
     import shutil
 
@@ -225,10 +225,10 @@ def place(source: Path, folder: Path) -> str:
 
 
 def copy_into(source: Path, folder: Path) -> None:
-    """Copy what is in the directory `source` into `folder`.
+    """Copy the contents of the directory `source` into `folder`.
 
     Raises:
-        TrainableError: `source` is no directory.
+        TrainableError: `source` is not a directory.
     """
     import shutil
 
@@ -236,11 +236,11 @@ def copy_into(source: Path, folder: Path) -> None:
         raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
     ignore = shutil.ignore_patterns(f"{UNFINISHED}*")  # `folder` itself may lie in `source`
     shutil.copytree(source, folder, dirs_exist_ok=True, ignore=ignore, ignore_dangling_symlinks=True)
-    folder.chmod(folder.stat().st_mode | 0o700)  # the user's may be read-only
+    folder.chmod(folder.stat().st_mode | 0o700)  # the user's directory may be read-only
 
 
 def write_dict(data: Mapping[str, Any], folder: Path) -> None:
-    """Write `data` as JSON where it comes back equal, and else as a pickle."""
+    """Write `data` as JSON if JSON preserves it exactly, else as a pickle."""
     if _is_plain(data):
         (folder / DATA_JSON).write_text(json.dumps(data), "utf-8")
         return
@@ -251,7 +251,7 @@ def write_dict(data: Mapping[str, Any], folder: Path) -> None:
 
 
 def read_dict(folder: Path) -> Any:
-    """What `write_dict` wrote there; it may unpickle, so only for a user's own checkpoints."""
+    """Return the dict that `write_dict` wrote; may unpickle, so call it on a user's own checkpoints only."""
     plain = folder / DATA_JSON
     if plain.exists():
         return json.loads(read_regular(plain))
@@ -265,7 +265,7 @@ def read_dict(folder: Path) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether JSON gives back the very same."""
+    """Return whether JSON preserves `value` exactly, with its types."""
     if value is None or type(value) in (bool, int, float, str):
         return True
     if type(value) is list:

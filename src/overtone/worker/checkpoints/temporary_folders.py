@@ -1,4 +1,4 @@
-"""Temporary folders for checkpoints, in a folder of this process that goes with it, however it ends."""
+"""Temporary folders for checkpoints, deleted at the end of their process, or later if it was killed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _opening = threading.Lock()
 
 
 def temporary_folder() -> str:
-    """Return a new folder. Those of processes that were killed go when a process asks for its first.
+    """Return a new folder. The first call in a process also deletes the folders of killed processes.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be created.
     """
     return tempfile.mkdtemp(prefix="checkpoint_", dir=_own_home())
 
@@ -40,5 +40,5 @@ def _own_home() -> Path:
 
 def _leave(pid: int, home: Path, lock: int) -> None:
     if os.getpid() == pid:  # not in a fork
-        with suppress(OSError):  # somebody has emptied the directory for temporary files
+        with suppress(OSError):  # the directory for temporary files was emptied
             held_folders.let_go(home, lock)

@@ -1,4 +1,4 @@
-"""Where one trial's checkpoints are made ready and handed to the store."""
+"""Preparation of one trial's checkpoints and their transfer to the store."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from overtone.worker.session_counts import Counts
 
 MOST_RESULTS = 256
 MOST_RESULT_BYTES = 1 << 20
-"""A checkpoint has no more of the newest results with it."""
+"""Limits of the newest results that a checkpoint contains, by count and by size."""
 
 Saver = Callable[[Path], Mapping[str, Any]]
 """Saves a trial's state into a directory; returns its kind, for `.overtone.json`."""
 
 
 class Keeper:
-    """Restores what one trial goes on from, and keeps what it saves.
+    """Restores one trial's state from its checkpoint, and keeps the checkpoints that the trial saves.
 
-    A checkpoint that is damaged, or gone, is passed over with a line on stderr, for the newest
-    earlier one that is whole (`Start.fallbacks`).
+    If the checkpoint is damaged or missing, it prints a line on stderr and uses the newest earlier
+    checkpoint that is undamaged (`Start.fallbacks`).
 
     Attributes:
         t: The iteration of the last checkpoint that was kept; -1 before the first.
-        results: As JSON, what was reported since the last checkpoint that was kept. The next one
-            has them with it: it may be all that is left of a machine.
-        restored: What the trial goes on from, or None.
-        origin: The reference of that.
+        results: The results reported since the last kept checkpoint, as JSON. The next checkpoint
+            contains them: the checkpoint may be all that remains of a machine.
+        restored: The restored checkpoint, or None.
+        origin: The reference of the restored checkpoint, or None.
 
     Raises:
         StorageError: The store cannot be reached.
@@ -58,7 +58,7 @@ class Keeper:
         self.results: deque[str] = deque(maxlen=MOST_RESULTS)
         self._home = job.folder / start.trial_id
         self._pending: Path | None = None
-        self._kind: Mapping[str, Any] = {"kind": "directory"}  # of what waits
+        self._kind: Mapping[str, Any] = {"kind": "directory"}  # of the waiting checkpoint
         if start.attempt:
             saving.sweep(self._home)
         if start.checkpoint is not None:
@@ -66,11 +66,11 @@ class Keeper:
 
     @property
     def has_pending(self) -> bool:
-        """Whether something waits for the next report to carry it."""
+        """Whether a checkpoint waits for the next report to carry it."""
         return self._pending is not None
 
     def keep(self, path: Path, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
-        """The reference of a copy of the file or directory `path`, the state after result `t`."""
+        """Keep a copy of the file or directory `path` as the state after result `t`; return its reference."""
         with saving.staging(self._made_home()) as folder:
             kind = {"kind": "directory"}
             if path.is_file():
@@ -80,14 +80,14 @@ class Keeper:
             return self._put(folder, counts.state(t), kind, is_automatic)
 
     def keep_from(self, saver: Saver, t: int, counts: Counts, is_automatic: bool = False) -> Checkpoint:
-        """The reference of what `saver` saves, the state after result `t`."""
+        """Let `saver` save the state after result `t`, and return the reference of the checkpoint."""
         with saving.staging(self._made_home()) as folder:
             kind = _saved(saver, folder)
             return self._put(folder, counts.state(t), kind, is_automatic)
 
     @contextmanager
     def collected(self) -> Iterator[Path]:
-        """A new directory; what is in it after the block waits for the next report."""
+        """Yield a new directory. After the block its contents wait for the next report."""
         folder = saving.new_folder(self._made_home())
         try:
             yield folder
@@ -100,13 +100,13 @@ class Keeper:
         self._pending = folder
 
     def collect(self) -> str:
-        """A new directory, which waits for the next report from now on."""
+        """Return a new directory. Its contents wait for the next report from now on."""
         self.drop_pending()
         self._pending = saving.new_folder(self._made_home())
         return str(self._pending)
 
     def name_pending(self, path: Path) -> None:
-        """Let the file or directory `path` be what waits for the next report."""
+        """Make the file or directory `path` the checkpoint that waits for the next report."""
         if self._pending is None or not path.is_relative_to(self._pending):
             self.collect()
             assert self._pending is not None
@@ -118,7 +118,7 @@ class Keeper:
             self._kind = {"kind": "file", "name": str(path.relative_to(self._pending))}
 
     def keep_pending(self, t: int, counts: Counts) -> Checkpoint | None:
-        """Keep what waits; None where nothing does."""
+        """Keep the waiting checkpoint and return its reference; None if no checkpoint waits."""
         if self._pending is None:
             return None
         try:
@@ -131,7 +131,7 @@ class Keeper:
         return kept
 
     def drop_pending(self) -> None:
-        """Forget what waits."""
+        """Discard the waiting checkpoint, if any."""
         if self._pending is not None:
             import shutil
 
@@ -139,7 +139,7 @@ class Keeper:
             self._pending, self._kind = None, {"kind": "directory"}
 
     def _made_home(self) -> Path:
-        """The trial's folder, made if it is missing; the experiment's is not made again."""
+        """Return the trial's folder, created if missing; the experiment's folder is not created again."""
         return self._mark.make(self._trial_id)
 
     def _restore(self, checkpoints: tuple[Checkpoint, ...]) -> None:
@@ -180,9 +180,9 @@ class Keeper:
 
 
 def _saved(saver: Saver, folder: Path) -> Mapping[str, Any]:
-    """Let `saver` save into `folder`; a failure on a full disk is an OSError that says so.
+    """Let `saver` save into `folder`; raise OSError (ENOSPC) if it fails on a full disk.
 
-    Libraries raise what they like there, such as a RuntimeError of PyTorch.
+    Libraries raise other errors there, such as a RuntimeError of PyTorch.
     """
     try:
         return saver(folder)

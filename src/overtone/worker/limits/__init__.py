@@ -1,1 +1,1 @@
-"""Limits of trials: time, CPU time and memory, and who holds trials to them."""
+"""Limits of trials (time, CPU time and memory) and their enforcement."""

@@ -9,12 +9,12 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 def own_groups(controller: str, root: Path = ROOT, own: Path = Path("/proc/self/cgroup")) -> Iterator[Path]:
-    """Yield the folder of this process's control group, and of those above it.
+    """Yield the folder of this process's control group, then the folders of its parent groups.
 
     Args:
-        controller: Of version 1, such as "memory"; version 2 has one group for all.
-        root: Where control groups are mounted.
-        own: Where the kernel lists the groups of this process.
+        controller: Controller of version 1, such as "memory"; version 2 has one group for all.
+        root: Mount point of the control groups.
+        own: File in which the kernel lists the groups of this process.
     """
     try:
         lines = own.read_text().splitlines()

@@ -1,4 +1,4 @@
-"""What trials have used of their limits, kept in the experiment's folder for the driver that resumes it."""
+"""Usage of trial limits, stored in the experiment's folder for the driver that resumes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from overtone.regular_files import open_regular
 
 TALLY = ".limits_used.json"
-"""Beside the journal; where it is lost, trials count anew."""
+"""File next to the journal; if the file is lost, the usage of trials counts from zero again."""
 
 _MAX_BYTES = 1 << 26
 
@@ -22,10 +22,10 @@ Amounts = tuple[float, float]
 
 
 class Tally:
-    """The tally in the folder of an experiment, for as long as it is the same folder.
+    """The usage file of an experiment; not written after the folder was replaced.
 
     Args:
-        folder: The experiment's.
+        folder: The experiment's folder.
     """
 
     def __init__(self, folder: str) -> None:
@@ -33,7 +33,7 @@ class Tally:
         self._folder_id = self._identity()
 
     def read(self) -> dict[int, Amounts]:
-        """What each trial had used, by its index; nothing where nobody wrote that down."""
+        """Return the usage of each trial, by trial index; empty if the file is missing or damaged."""
         with suppress(OSError, ValueError, RecursionError), open_regular(self._path) as file:
             data = json.loads(file.read(_MAX_BYTES))
             if isinstance(data, dict):
@@ -41,9 +41,9 @@ class Tally:
         return {}
 
     def write(self, used: Mapping[int, Amounts]) -> None:
-        """Write it down for `read`, as far as the disk allows."""
+        """Write the usage for `read`; skip the write if the disk is full."""
         if self._folder_id is None or self._identity() != self._folder_id:
-            return  # it is another experiment's by now
+            return  # the folder belongs to another experiment by now
         new = self._path.with_name(f"{TALLY}.{os.getpid()}")
         text = json.dumps({index: [round(amount, 3) for amount in pair] for index, pair in used.items()})
         try:

@@ -1,4 +1,4 @@
-"""Holds trials to their limits. It runs in the server, which no trial and no callback can block."""
+"""Enforcement of trial limits. It runs in the server, which no trial and no callback can block."""
 
 from __future__ import annotations
 
@@ -15,36 +15,37 @@ LOOK_EVERY_S = 0.05
 LOOK_AT_LEAST_EVERY_S = 0.25
 
 SHARE = 0.05
-"""Of a CPU, at most, for looking."""
+"""Largest part of a CPU for looking."""
 
 KEEP_EVERY_S = 1.0
 KEEP_SHARE = 0.02
-"""Of a CPU, at most, for writing down what was used."""
+"""Largest part of a CPU for writing the usage."""
 
 
 class Keeper(Protocol):
-    """Where it is kept what trials have used, by index, as in a Tally."""
+    """Storage for the usage of trials, by trial index, as a Tally."""
 
     def read(self) -> dict[int, Amounts]:
-        """What they had used before."""
+        """Return the usage of each trial under earlier drivers."""
 
     def write(self, used: Mapping[int, Amounts]) -> None:
-        """Keep it."""
+        """Store the usage of each trial."""
 
 
 @dataclass(slots=True)
 class _Watched:
-    """A trial that runs.
+    """A watched trial and its usage.
 
     Attributes:
         pid: Its process.
-        index: The trial's.
-        began: When it was watched from.
-        time_s, cpu_s: What it had used before.
-        idle_cpu_s: What its process had used before the trial began in it.
-        last_cpu_s: What the process has used, as far as known.
-        family: The process and all below it.
-        weigh_at: When its memory may next be weighed, which takes long.
+        index: The trial's index.
+        began: Start of the watch, by the watch's clock.
+        time_s: Time used before the watch began, in seconds.
+        cpu_s: CPU time used before the watch began, in seconds.
+        idle_cpu_s: CPU time that the process had used before the trial began in it.
+        last_cpu_s: CPU time of the process at the last look.
+        family: The process and all its descendants.
+        weigh_at: Earliest time of the next memory measurement, which is slow.
     """
 
     pid: int
@@ -59,12 +60,12 @@ class _Watched:
 
 
 class Watch:
-    """Knows what each trial has used, over all its attempts, also under earlier drivers.
+    """Sums the usage of each trial over all its attempts, including those under earlier drivers.
 
     Args:
-        limits: What each may use.
-        clock: Seconds.
-        tally: Where that is written down, if anywhere.
+        limits: Limits of each trial.
+        clock: Returns the time in seconds.
+        tally: Storage for the usage, if any.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Watch:
         self._look_at = 0.0
 
     def begin(self, number: int, pid: int, index: int) -> None:
-        """A trial begins, or goes on, in a process."""
+        """Watch a trial that begins or resumes in a process."""
         self.end(number)
         one = _Watched(pid, index, self._clock(), *self._before.get(index, (0.0, 0.0)))
         if self._limits.cpu_s is not None:
@@ -92,13 +93,13 @@ class Watch:
         self._watched[number] = one
 
     def end(self, number: int) -> None:
-        """A process has no trial any more, or is gone."""
+        """Stop watching a process whose trial has ended or that is gone."""
         one = self._watched.pop(number, None)
         if one is not None:
             self._before[one.index] = self._total(one)
 
     def keep(self) -> None:
-        """Write down what was used so far, for those who come after."""
+        """Store the usage so far, for a driver that resumes the experiment."""
         now = {one.index: self._total(one) for one in self._watched.values()}
         used = {**self._before, **now}
         if self._tally is not None and (used or self._is_kept):
@@ -106,11 +107,11 @@ class Watch:
             self._is_kept = True
 
     def wait_s(self) -> float | None:
-        """How long until the next `look`; None where nothing is watched."""
+        """Return the seconds until the next `look`; None if no trial is watched."""
         return max(0.0, self._look_at - self._clock()) if self._watched else None
 
     def look(self) -> list[tuple[int, int, str, set[int]]]:
-        """Who is past a limit: process's number, trial's index, what it used, all its processes."""
+        """Return (process number, trial index, error, all its pids) of each trial past a limit."""
         began = self._clock()
         if began < self._look_at:
             return []
@@ -130,7 +131,7 @@ class Watch:
         return found
 
     def _excess(self, one: _Watched) -> str:
-        """What a trial used too much of, for people."""
+        """Return an error text for the limit that a trial has exceeded; empty if none."""
         limits = self._limits
         if limits.memory is not None or limits.cpu_s is not None:
             one.family = self._families.of(one.pid)
@@ -164,7 +165,7 @@ class Watch:
         return sum(process_usage.used(pid).cpu_s for pid in one.family)
 
     def _memory(self, one: _Watched, limit: float) -> float:
-        """Bytes; as an estimate from above for as long as that is below the limit."""
+        """Return the memory in bytes; an upper estimate while that estimate is below the limit."""
         resident = sum(process_usage.used(pid).resident for pid in one.family)
         now = self._clock()
         if resident <= limit:

@@ -1,7 +1,7 @@
-"""Several runs on one machine agree on which trial ends when its memory runs short.
+"""Agreement between several runs on one machine on which trial ends if memory runs short.
 
-Each server writes a claim into a file of its own: how much its worst trial is to blame. It ends that trial
-if no other server has a worse one, and none is about to end its own.
+Each server writes a claim into its own file: how far its worst trial exceeds its declared memory. A
+server ends its worst trial if no other server has a worse trial, and none is just ending a trial.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from overtone.errors import StorageError
 from overtone.worker.checkpoints import held_folders
 
 FRESH_S = 0.3
-"""A server that has not renewed its claim for this time does not keep the others waiting."""
+"""A server whose claim is older than this time does not block the other servers."""
 
 _CLAIM = struct.Struct("<dQQd")
 
 
 class Claim(NamedTuple):
-    """What a server says.
+    """A server's claim.
 
     Attributes:
-        at: When, on the machine's monotonic clock.
-        excess: Bytes that its worst trial uses above what it has declared.
+        at: Time of the claim, on the machine's monotonic clock.
+        excess: Bytes that the server's worst trial uses above its declared memory.
         used: Bytes that this trial uses.
-        ends_until: Until when the server waits for the end of a trial that it has killed.
+        ends_until: Time until which the server waits for the end of a trial that it has killed.
     """
 
     at: float
@@ -44,8 +44,8 @@ class Neighbours:
     """The servers of all runs of this user on this machine.
 
     Args:
-        yard: Where their claims lie.
-        clock: Seconds, the same for all processes.
+        yard: Folder of the claims.
+        clock: Returns seconds, the same for all processes.
     """
 
     def __init__(self, yard: Path | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -53,22 +53,22 @@ class Neighbours:
         self._own = yard / f"{os.getpid()}-{os.urandom(4).hex()}"
         self._clock = clock
         self._lock = self._file = -1
-        with suppress(OSError, StorageError):  # without a place for claims each server decides for itself
+        with suppress(OSError, StorageError):  # without a folder for claims each server decides alone
             self._lock = held_folders.hold(self._own)
             self._file = os.open(self._own / "claim", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     @property
     def descriptors(self) -> list[int]:
-        """The open files, which no fork needs."""
+        """The open descriptors, which forks should close."""
         return [one for one in (self._lock, self._file) if one >= 0]
 
     def claim(self, excess: int, used: int, ends_until: float) -> None:
-        """Tell the others of the worst trial here."""
+        """Publish the claim of this server's worst trial."""
         with suppress(OSError):
             os.pwrite(self._file, _CLAIM.pack(self._clock(), excess, used, ends_until), 0)
 
     def has_worse(self, excess: int, used: int) -> bool:
-        """Return whether another server has a worse trial, or waits for the end of one."""
+        """Return whether another server has a worse trial, or waits for the end of a killed trial."""
         now = self._clock()
         mine = (excess, used, self._own.name)
         for name, other in self._others():
@@ -78,7 +78,7 @@ class Neighbours:
         return False
 
     def close(self) -> None:
-        """Take the claim back."""
+        """Withdraw the claim."""
         if self._lock >= 0:
             with suppress(OSError):
                 os.close(self._file)

@@ -1,7 +1,7 @@
-"""Ends the trial that takes too much memory, before somebody who knows no trials ends them all.
+"""Ends the trial that uses too much memory, before Ray or the kernel kills processes.
 
-Ray's memory monitor kills whole workers, and the kernel may kill any process. The guard is quicker: it
-begins at a margin below the threshold. It runs in the server, beside `watch`, which holds trials to limits.
+Ray's memory monitor kills whole workers, and the kernel may kill any process. The guard acts earlier:
+it begins at a margin below the threshold. It runs in the server, next to `limit_watch`.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from overtone.worker.limits.node_memory import NodeMemory, memory_reader
 
 MARGIN_BYTES = 512_000_000
 MARGIN_SHARE, LEAST_MARGIN_SHARE = 0.05, 0.01
-"""Of the machine's memory: a small one has no 512 MB to spare, and on a large one that is little."""
+"""Parts of the machine's memory: a small machine cannot spare 512 MB, and a large one needs more."""
 
 FASTEST = 4e9
-"""Bytes a second by which memory may fall: the less room there is, the sooner is the next look."""
+"""Fastest assumed growth of memory use, in bytes per second: with less room the next look is sooner."""
 
 LOOK_EVERY_S, LOOK_AT_LEAST_EVERY_S = 0.02, 0.25
 RANK_EVERY_S = 1.0
 SHARE = 0.05
-"""Of a CPU, at most, for comparing trials while there is room, and for counting shared pages at any time."""
+"""Largest part of a CPU for comparing trials while there is room, and for counting shared pages."""
 
 URGENT_S = 0.02
-"""While memory is short nothing is counted that took longer: the kernel walks all pages."""
+"""While memory is short, shared pages are not counted if that took longer: the kernel walks all pages."""
 
 NEAR_IDLE = 4
-"""While there is little room, looking may take a part in so many, and one, of a CPU; later half of it."""
+"""With room left, looking takes at most 1 part in 1 + NEAR_IDLE of a CPU; without room, half a CPU."""
 
 END_WITHIN_S = 5.0
-"""A trial whose processes are not gone after this time does not keep the next one from being ended."""
+"""A trial whose processes remain after this time no longer blocks the end of the next trial."""
 
 SCORE_GAP = 500
-"""The kernel's scores of trials are so much above that of the server, of 1,000 at most."""
+"""Difference between the kernel's OOM scores of trials and of the server (at most 1,000)."""
 
 NEAR = 3.0
-"""Within so many margins above the line, whoever uses the most is looked for at each look."""
+"""Within this many margins above the line, each look also searches for the trial that uses the most."""
 
 
 @dataclass(slots=True)
@@ -50,15 +50,16 @@ class Guarded:
     """A trial in a process.
 
     Attributes:
-        number, pid: Of its process.
-        index: The trial's.
-        declared: Bytes that it asked for; 0 if it did not say.
-        family: Its process and all below it.
-        resident: Bytes of their pages in memory; pages that they share count in each.
-        used: The same, with each page counted once; as far as known.
-        weigh_at: When it may be counted again which pages are shared.
-        took_s: How long that took last time.
-        shared: By how many bytes `resident` was above `used` then.
+        number: Number of its process.
+        pid: Pid of its process.
+        index: The trial's index.
+        declared: Bytes that the trial requested; 0 if it did not request memory.
+        family: Its process and all descendants.
+        resident: Bytes of their pages in memory; shared pages count in each process.
+        used: The same with each page counted once; an estimate between measurements.
+        weigh_at: Earliest time of the next measurement of shared pages.
+        took_s: Duration of the last measurement.
+        shared: Difference between `resident` and `used` in bytes at the last measurement.
     """
 
     number: int
@@ -73,16 +74,16 @@ class Guarded:
     shared: int = 0
 
     def rank(self, used: int) -> tuple[int, int]:
-        """Return a key that is higher, the more the trial is to blame if it uses so much."""
+        """Return a key that is higher the further the trial would exceed its memory with `used` bytes."""
         return max(0, used - self.declared), used
 
     def look(self, families: process_usage.Families) -> None:
-        """Find its processes and their pages, which is quick."""
+        """Update the trial's processes and resident pages, which is quick."""
         self.family = families.of(self.pid)
         self.resident = sum(process_usage.used(pid).resident for pid in self.family)
 
     def weigh(self, clock: Callable[[], float], is_urgent: bool) -> None:
-        """Find out what it uses: what is shared is counted again if there is time, else as last time."""
+        """Update `used`: count shared pages again if there is time, else use the last count."""
         began = clock()
         if began >= self.weigh_at and (not is_urgent or self.took_s < URGENT_S):
             self.used = sum(process_usage.own_memory(pid) for pid in self.family)
@@ -94,13 +95,13 @@ class Guarded:
 
 
 class MemoryGuard:
-    """Knows which trial is furthest above its declared memory; without one above, which is the largest.
+    """Finds the trial furthest above its declared memory; if none is above, the largest trial.
 
     Args:
-        share: Of the machine's memory, where others begin to kill.
-        read: Gives the memory in use; None if unknown.
+        share: Part of the machine's memory at which others begin to kill.
+        read: Returns the memory in use; None if unknown.
         neighbours: The guards of other runs on this machine.
-        clock: Seconds.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -123,11 +124,11 @@ class MemoryGuard:
         self._told: tuple[int, int] = (-1, 0)
 
     def begin(self, number: int, pid: int, index: int, declared: int) -> None:
-        """A trial begins in a process."""
+        """Guard a trial that begins in a process."""
         self._guarded[number] = Guarded(number, pid, index, declared)
 
     def end(self, number: int) -> None:
-        """A process is gone, with all that it had started."""
+        """Forget a process that is gone with all its descendants."""
         self._guarded.pop(number, None)
         if self._worst is not None and self._worst.number == number:
             self._worst = None
@@ -137,7 +138,7 @@ class MemoryGuard:
             self._claim()
 
     def wait_s(self) -> float | None:
-        """Return how long until the next `look`; None if there is nothing to guard."""
+        """Return the seconds until the next `look`; None if no trial is guarded."""
         return max(0.0, self._look_at - self._clock()) if self._guarded else None
 
     def look(self) -> Guarded | None:
@@ -157,7 +158,7 @@ class MemoryGuard:
         return worst
 
     def _measure(self) -> float:
-        """Return the bytes that are left above the margin, and choose the time of the next look."""
+        """Return the free bytes above the margin, and set the time of the next look."""
         began = self._clock()
         memory = self._read()
         if memory is None:
@@ -179,13 +180,13 @@ class MemoryGuard:
         return room
 
     def blame(self, number: int) -> Guarded | None:
-        """Return the trial of a process that was killed, if it used the most while memory was short."""
+        """Return the trial of a killed process if that trial used the most while memory was short."""
         if self._suspect is None or self._suspect[0].number != number or self._clock() > self._suspect[1]:
             return None
         return self._suspect[0]
 
     def news(self) -> Guarded | None:
-        """Return the trial that would be ended first, if it is another than last time or uses far more."""
+        """Return the trial that would end first, if it changed since the last call or uses far more."""
         worst = self._worst
         if worst is None or (worst.number == self._told[0] and worst.used <= 1.25 * self._told[1]):
             return None
@@ -193,7 +194,7 @@ class MemoryGuard:
         return worst
 
     def explain(self, one: Guarded) -> str:
-        """Return why a trial is ended, for people."""
+        """Return the reason why a trial is ended, for people."""
         declared = process_usage.size_text(one.declared) if one.declared else "none"
         used, total = map(process_usage.size_text, self._memory)
         return (
@@ -208,12 +209,12 @@ class MemoryGuard:
         self.neighbours.claim(excess, used, 0.0 if self._ending is None else self._ending[1])
 
     def _find_worst(self, is_urgent: bool) -> Guarded | None:
-        """Weigh as few as are needed: a trial uses no more than its resident pages."""
+        """Return the worst trial; weigh few trials, since a trial uses at most its resident pages."""
         for one in self._guarded.values():
             one.look(self._families)
         self._resident = sum(one.resident for one in self._guarded.values())
         worst: Guarded | None = None
-        # of two alike the newer one: less is lost with it
+        # of two equal trials, the newer one: less work is lost
         for one in sorted(self._guarded.values(), key=lambda one: (one.rank(one.resident), one.number))[::-1]:
             if worst is not None and worst.rank(worst.used) >= one.rank(one.resident):
                 break
@@ -224,14 +225,14 @@ class MemoryGuard:
 
 
 def expose(pid: int) -> None:
-    """Have the kernel, out of memory, kill the process `pid` before this one."""
+    """Raise the OOM score of the process `pid`, so that the kernel kills it before this process."""
     with suppress(OSError, ValueError):
         score = int(Path("/proc/self/oom_score_adj").read_text()) + SCORE_GAP
         Path(f"/proc/{pid}/oom_score_adj").write_text(str(min(1000, score)))
 
 
 def declared_memory(start: Start) -> int:
-    """Return the bytes that a trial asked for on the node of its process; 0 if it did not say."""
+    """Return the bytes that a trial requested on the node of its process; 0 if none."""
     nodes = start.placement.nodes
     first = next((node for node in nodes if node), "")
     bundles = zip(start.resources.bundles, nodes, strict=False)

@@ -1,7 +1,7 @@
-"""How much memory this machine has and uses, counted as Ray's memory monitor counts it.
+"""Total and used memory of this machine, counted as Ray's memory monitor does.
 
-The total is the physical memory, or the limit of the control group if that is lower. Memory is in use
-unless the kernel can take it back: files that are only cached do not count.
+The total is the physical memory, or the limit of the control group if that is lower. File caches that
+the kernel can reclaim do not count as used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from overtone.worker.limits.control_groups import ROOT, own_groups, words
 
 _V2 = ("memory.max", "memory.current", ("inactive_file", "active_file"))
 _V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file"))
-"""Of a version of control groups: the files of the limit and of the use, the caches in `memory.stat`."""
+"""Per version of control groups: files of the limit and the usage, cache fields of `memory.stat`."""
 
 
 class NodeMemory(NamedTuple):
@@ -27,14 +27,14 @@ class NodeMemory(NamedTuple):
 def memory_reader(
     groups: Path = ROOT, meminfo: Path = Path("/proc/meminfo")
 ) -> Callable[[], NodeMemory | None]:
-    """Return a function that reads what is in use now, or None if the kernel does not say.
+    """Return a function that reads the memory in use now, or None if the kernel does not report it.
 
-    Of the machine and the control groups around this process, the one with the least memory counts. Ray
-    itself looks at the group that is mounted as the root, which in a container is the container's.
+    Of the machine and the control groups of this process, the one with the least memory counts. Ray
+    itself reads the group mounted as the root, which in a container is the container's group.
 
     Args:
-        groups: Where control groups are mounted.
-        meminfo: The kernel's account of the whole machine.
+        groups: Mount point of the control groups.
+        meminfo: The kernel's memory statistics of the whole machine.
     """
 
     def machine() -> NodeMemory | None:
@@ -70,13 +70,13 @@ def _of_group(folder: Path, limit: str, usage: str, caches: tuple[str, ...]) -> 
 def _of_machine(meminfo: Path) -> NodeMemory | None:
     sizes = _table(meminfo)  # in KiB
     total = sizes.get("MemTotal:", 0)
-    parts = ("MemFree:", "Cached:", "Buffers:")  # of a kernel that does not say what is available
+    parts = ("MemFree:", "Cached:", "Buffers:")  # for a kernel without MemAvailable
     free = sizes.get("MemAvailable:") or sum(sizes.get(name, 0) for name in parts)
     return NodeMemory(max(0, total - free) * 1024, total * 1024) if total else None
 
 
 def _table(file: Path) -> dict[str, int]:
-    """Return the numbers in a file of lines that begin with a name and a number."""
+    """Return the numbers by name in a file whose lines begin with a name and a number."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

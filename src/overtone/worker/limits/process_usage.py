@@ -1,4 +1,4 @@
-"""What trees of processes use: CPU time and memory, read from /proc, or else by psutil."""
+"""CPU time and memory of process trees, read from /proc, or by psutil."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from overtone.worker import process_tree
 
 SCAN_EVERY_S = 0.2
-"""How often all processes are looked through, on a kernel that does not list children."""
+"""Interval between scans of all processes, on a kernel that does not list children."""
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -18,11 +18,11 @@ _HAS_PROC = os.path.exists("/proc/self/stat")
 
 
 class Used(NamedTuple):
-    """What one process has used.
+    """CPU time and memory of one process.
 
     Attributes:
-        cpu_s: Seconds, user's and system's, its own and of children that it has waited for.
-        resident: Bytes in memory; those that it shares with others in full.
+        cpu_s: User and system seconds of the process and of the children it has waited for.
+        resident: Bytes in memory; shared pages count in full.
     """
 
     cpu_s: float
@@ -30,7 +30,7 @@ class Used(NamedTuple):
 
 
 def used(pid: int) -> Used:
-    """What the process `pid` has used; nothing where it is gone."""
+    """Return the usage of the process `pid`; zeros if the process is gone."""
     if not _HAS_PROC:
         return _used_by_psutil(pid)
     try:
@@ -43,19 +43,19 @@ def used(pid: int) -> Used:
 
 
 def own_memory(pid: int) -> int:
-    """Bytes in memory of `pid`, shared ones in proportion (PSS); `resident` where nobody tells."""
+    """Return the bytes in memory of `pid`, shared pages in proportion (PSS); else `resident`."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
             for line in file:
                 if line.startswith(b"Pss:"):
                     return int(line.split()[1]) * 1024
     except OSError:
-        pass  # it is gone, it is another user's by now, or this system has no such file
+        pass  # the process is gone, belongs to another user by now, or this system has no such file
     return used(pid).resident
 
 
 class Families:
-    """Finds the processes below others, which costs more than to look at them again."""
+    """Finds the descendants of processes; finding them costs more than measuring them."""
 
     def __init__(self) -> None:
         self._lists_children = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
@@ -63,7 +63,7 @@ class Families:
         self._scan_at = 0.0
 
     def of(self, root: int) -> set[int]:
-        """`root` and all processes below it."""
+        """Return `root` and all its descendants."""
         if not _HAS_PROC:
             return _family_by_psutil(root)
         if not self._lists_children and time.monotonic() >= self._scan_at:

@@ -1,1 +1,1 @@
-"""The processes of trials: how they are started, what runs in them, and how they end."""
+"""The processes of trials: their start, the code that runs in them, and their end."""

@@ -1,4 +1,4 @@
-"""What a trial's process takes over from the driver's: arguments, modules, GPUs, the Job."""
+"""The driver's environment for trial processes: arguments, modules, GPUs, the Job."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _LENGTH = struct.Struct("<Q")
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The driver's surroundings, as its trials find them.
+    """The driver's environment, which its trial processes take over.
 
     Attributes:
         argv: Its `sys.argv`.
-        preload: Modules that it has imported and that the trainable imports when it is called.
-        gpu_ids: What CUDA_VISIBLE_DEVICES calls the GPUs, by their index in a Placement.
+        preload: Modules that the driver has imported and that the trainable imports when it is called.
+        gpu_ids: Ids of the GPUs in CUDA_VISIBLE_DEVICES, by their index in a Placement.
         thread_variables: The environment variables for thread pools that the user left unset.
-        folder: The experiment's.
+        folder: The experiment's folder.
         log_to_file: As in the Job.
         is_warm: Whether trials are forked from the server, which then imports the user's
             modules, or started as new processes.
-        limits: What a trial may use.
+        limits: Limits of each trial.
     """
 
     argv: tuple[str, ...]
@@ -52,14 +52,14 @@ _loading: list[bool] = []
 """Not empty while this process loads a Job."""
 
 _IMPORTED_LATE = {"torch": "torch._dynamo", "overtone.tune": "overtone.tune.session"}
-"""What a library imports only at first use: torch at the first optimizer, for seconds in each fork."""
+"""Modules that a library imports only at first use: torch does at the first optimizer, for seconds."""
 
 
 def check_not_loading() -> None:
-    """Refuse a search that a trial's module starts while the trial's process imports it.
+    """Refuse a search that a trial's module starts while a trial process imports the module.
 
     Raises:
-        TrainableError: This process does so.
+        TrainableError: This process is loading a Job.
     """
     if _loading:
         raise TrainableError(
@@ -70,13 +70,13 @@ def check_not_loading() -> None:
 
 
 def write_header(file: IO[bytes], surroundings: Surroundings) -> None:
-    """Begin `file`, which a pickled Job follows."""
+    """Write the header of `file`; the pickled Job follows it."""
     header = pickle.dumps(surroundings, protocol=5)
     file.write(_LENGTH.pack(len(header)) + header)
 
 
 def take_over(descriptor: int) -> Surroundings:
-    """The surroundings in the file `descriptor`, in effect in this process."""
+    """Read the driver's environment from the file `descriptor`, apply its argv, and return it."""
     found, _ = _parts(descriptor)
     surroundings = cast(Surroundings, pickle.loads(found))
     sys.argv[:] = surroundings.argv
@@ -84,10 +84,10 @@ def take_over(descriptor: int) -> Surroundings:
 
 
 def load_job(descriptor: int, surroundings: Surroundings) -> Job:
-    """The Job in the file `descriptor`; imports the modules that it is made of.
+    """Return the Job in the file `descriptor`, after importing the modules that it needs.
 
     Raises:
-        BaseException: Whatever importing them raises.
+        BaseException: An import failed.
     """
     _, pickled = _parts(descriptor)
     _loading.append(True)
@@ -106,11 +106,11 @@ def _try_to_import(names: Iterable[str]) -> None:
         try:
             importlib.import_module(name)
         except BaseException:
-            pass  # the trial will meet it where it imports that module itself
+            pass  # the trial gets the error if it imports that module itself
 
 
 def explain(error: BaseException) -> tuple[str, str]:
-    """One line and the traceback, from the user's code on, of an `error` in `load_job`."""
+    """Return one line and the traceback, from the user's code on, of an `error` in `load_job`."""
     from traceback import format_exception
 
     at = error.__traceback__
@@ -130,9 +130,9 @@ def _parts(descriptor: int) -> tuple[memoryview, memoryview]:
 
 
 def _furnish_main(trainable: Any) -> None:
-    """Give `__main__` the classes and functions of the user's script that came by value.
+    """Add the classes and functions of the user's script that came by value to `__main__`.
 
-    Pickle looks them up there: `torch.save(model)`, and what a DataLoader's workers send.
+    Pickle looks them up there, for `torch.save(model)` and for data that DataLoader workers send.
     """
     main = vars(sys.modules["__main__"])
     for namespace in _namespaces(trainable):

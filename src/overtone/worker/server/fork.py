@@ -17,7 +17,7 @@ from overtone.worker.server.worker_process import serve
 
 
 def unsafe_to_fork() -> str:
-    """Why trials of this process cannot be forked; empty when they can."""
+    """Return why trials of this process cannot be forked; empty if they can."""
     if gpus.is_cuda_initialised():
         return "importing its modules initialises CUDA, which does not work in a fork"
     lost = threads.lost_in_a_fork()
@@ -25,29 +25,29 @@ def unsafe_to_fork() -> str:
 
 
 def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int], board: int) -> NoReturn:
-    """Be a trial's process, in a fork of the server.
+    """Run as a trial's process, in a fork of the server.
 
     Args:
-        job: What to run.
-        surroundings: The driver's.
-        descriptors: The process's line to the driver, its stdout, its stderr.
-        board: Where it says that it was sent a SIGTERM; see `notice`.
+        job: The Job to run.
+        surroundings: The driver's environment.
+        descriptors: The process's connection to the driver, its stdout, its stderr.
+        board: Descriptor where the process notes a SIGTERM; see `sigterm`.
     """
     sigterm.listen(board)
     line, stdout, stderr = descriptors
     output.redirect(stdout, stderr)
     _reseed_numpy()
     gc.enable()
-    # all said, so that no system call has to find it out
+    # All arguments are given, so that no system call has to find them.
     channel = TrialChannel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, line), surroundings)
     run_to_the_end(lambda: serve(channel, job))
 
 
 def _reseed_numpy() -> None:
-    """Give this fork random numbers of its own, as `random` gets from Python itself.
+    """Reseed NumPy's global generator in this fork, as Python itself reseeds `random`.
 
-    A generator that the user's module seeded keeps its state, as in a process that imports
-    that module anew.
+    A generator that the user's module seeded keeps its state, as in a new process that imports the
+    module.
     """
     module = sys.modules.get("numpy.random.mtrand")
     if module is None:

@@ -1,10 +1,10 @@
-"""A process between the driver and the server, which outlives both and leaves nothing behind.
+"""A process between the driver and the server that survives both and ends their descendants.
 
-Whoever dies without a word, its descendants find a new parent: those of a trial the server,
-those of the server the guard. So what a trial has started ends also where the driver, the
-server or the guard is killed; only to kill two of the last three at once lets some get away.
-Stopped processes (SIGSTOP) end as well: whoever loses its parent is continued by the kernel, and
-what is left is ended by SIGKILL.
+If a process dies, the kernel gives its descendants a new parent: those of a trial go to the server,
+those of the server to the guard. So the processes of a trial end also if the driver, the server or
+the guard is killed. Only if two of these three are killed at once can some processes survive.
+Stopped processes (SIGSTOP) end as well: the kernel continues a process that loses its parent, and
+the guard ends the rest with SIGKILL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NoReturn
 from overtone.worker import process_tree
 
 SERVER_GRACE_S = 1.0
-"""What the server is given to end everything itself after the driver's death."""
+"""Time for the server to end its processes after the driver's death, in seconds."""
 
 END_WITHIN_S = 3.0
 
@@ -27,13 +27,13 @@ _SIGNALS = (signal.SIGCHLD, signal.SIGCONT, signal.SIGHUP, signal.SIGTERM, signa
 
 
 def stand_guard(driver: int) -> int:
-    """Let this process stand guard; its caller goes on in a child (Linux only).
+    """Make this process the guard; the caller continues in a child (Linux only).
 
     Args:
         driver: The pid of its parent.
 
     Returns:
-        The pid of the caller's parent now.
+        The pid of the caller's new parent.
     """
     if sys.platform != "linux":
         return driver
@@ -47,7 +47,7 @@ def stand_guard(driver: int) -> int:
     if server == 0:
         return guard
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):  # the driver must see the server hang up
+    for descriptor in (0, 1, 2):  # the driver must see the end of the server's connection
         os.dup2(null, descriptor)
     try:
         _exit_as(_watch(driver, server))
@@ -56,7 +56,7 @@ def stand_guard(driver: int) -> int:
 
 
 def _watch(driver: int, server: int) -> int:
-    """Wait until the server ends, or end it when the driver has; its exit status."""
+    """Wait until the server ends, or end it after the driver's death; return its exit status."""
     give_up_at: float | None = None
     while True:
         status = _reap(server)
@@ -77,7 +77,7 @@ def _watch(driver: int, server: int) -> int:
 
 
 def _reap(server: int) -> int | None:
-    """The server's exit status, once it has ended."""
+    """Return the server's exit status, or None while it runs."""
     while True:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid in (0, server):
@@ -85,7 +85,7 @@ def _reap(server: int) -> int | None:
 
 
 def _kill_all() -> None:
-    """Kill what is below this process, and what becomes its child by that."""
+    """Kill all children of this process, and descendants that become its children."""
     give_up_at = time.monotonic() + END_WITHIN_S
     while time.monotonic() < give_up_at:
         for pid in process_tree.children(os.getpid()):
@@ -102,12 +102,12 @@ def _kill_all() -> None:
 
 
 def _exit_as(status: int) -> NoReturn:
-    """End as the server did: the driver asks this process how it was."""
+    """Exit with the server's status: the driver reads the status of this process."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the server has left one, if anybody wants it
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the server has left one, if core dumps are on
         if -code not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(-code, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, [-code])

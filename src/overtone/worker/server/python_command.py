@@ -1,4 +1,4 @@
-"""The command of a Python like this one."""
+"""The command line of a new Python interpreter like this one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def new_python(boot: str, *arguments: str) -> list[str]:
-    """The command of a new Python that runs the text `boot` as this one would.
+    """Return the command of a new Python that runs the code `boot` with this one's options.
 
     Its `sys.argv[1:]` are the `arguments`, and then this process's `sys.path`.
     """

@@ -1,4 +1,4 @@
-"""Runs one trial in this process, and tells the engine how it ended."""
+"""Runs one trial in this process, and reports its end to the engine."""
 
 from __future__ import annotations
 
@@ -39,15 +39,14 @@ def run_trial(
     """Run the trial of `start` from beginning to end.
 
     Args:
-        passing: Exceptions that are not the trial's to end with, such as Ctrl-C in an engine
-            that runs trials in its own process; they are raised, and no end is sent.
-        virtual: The clock, in virtual seconds, where time is simulated.
-        kept: Where the object of a class trainable waits for the next trial; None if the process
-            is not used again.
+        passing: Exceptions that do not end the trial, such as Ctrl-C in an engine that runs trials in
+            its own process. They are raised, and no end is sent.
+        virtual: Returns the virtual time in seconds, if time is simulated.
+        kept: Storage for the object of a class trainable between two trials; None if the process is
+            not used again.
 
     Returns:
-        Whether user code unwound as it should and left no thread, so that the process may be
-        used again.
+        Whether user code ended cleanly and left no thread, so that the process may be used again.
     """
     threads = StartedThreads() if virtual is None else None  # simulated trials are threads themselves
     name = (start.trial_id, start.attempt)
@@ -66,7 +65,7 @@ def run_trial(
         cause = "halted"
     except EOFError as lost:
         if session is None:
-            return False  # there was nobody to report to from the first word on
+            return False  # the driver was gone before the first message
         cause, error, traceback = _raised(lost)
     except SystemExit as end:
         if end.code not in (None, 0):
@@ -99,10 +98,10 @@ def run_trial(
 
 
 def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
-    """Call the trainable in the way that it asks for.
+    """Call the trainable by its kind: class or function.
 
     Raises:
-        TrainableError: It is nothing that can be called.
+        TrainableError: The trainable cannot be called.
     """
     bound = as_bound(job.trainable)
     parameters = resolve({**bound.parameters, **job.parameters})
@@ -118,7 +117,7 @@ def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
 
 
 def _raised(error: BaseException) -> tuple[Cause, str, str]:
-    """The end of a trial that raised: one line, and the user's own traceback."""
+    """Return the end of a trial that raised: cause, one line, and the user's part of the traceback."""
     from traceback import format_exception
 
     shown = "".join(format_exception(type(error), error, _user_part(error.__traceback__)))
@@ -128,7 +127,7 @@ def _raised(error: BaseException) -> tuple[Cause, str, str]:
 
 
 def _user_part(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback from the first frame on that is not this package's way to the user's code."""
+    """Return the traceback from the first frame outside this package on."""
     here = os.path.dirname(os.path.dirname(__file__)) + os.sep
     while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(here):
         traceback = traceback.tb_next
@@ -136,7 +135,7 @@ def _user_part(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _flush() -> None:
-    """Hand on what the trial printed before its end is known."""
+    """Flush the trial's output before its end is reported."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""Trial processes that are started anew, where forking the server is unsafe or unknown."""
+"""Trial processes that start as new interpreters, if forking the server is unsafe or unknown."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def spawn(file: int, descriptors: list[int], board: int) -> int:
     """Start a process with the Job in the descriptor `file`.
 
     Args:
-        file: Where the Job is.
-        descriptors: The process's line to the driver, its stdout, its stderr.
-        board: Where it says that it was sent a SIGTERM; see `notice`.
+        file: Descriptor of the file with the Job.
+        descriptors: The process's connection to the driver, its stdout, its stderr.
+        board: Descriptor where the process notes a SIGTERM; see `sigterm`.
 
     Returns:
-        Its pid.
+        The pid of the process.
     """
     for one in (file, board):
         os.set_inheritable(one, True)
@@ -37,7 +37,7 @@ def spawn(file: int, descriptors: list[int], board: int) -> int:
 
 
 def main(file: int, server: int, board: int) -> NoReturn:
-    """Be a trial's process; descriptor 0 is its line to the driver."""
+    """Run as a trial's process; descriptor 0 is its connection to the driver."""
     process_tree.become_trial_process(server)
     for one in (file, board):
         os.set_inheritable(one, False)
@@ -70,9 +70,9 @@ def main(file: int, server: int, board: int) -> NoReturn:
 
 
 def run_to_the_end(body: Callable[[], None]) -> NoReturn:
-    """Call `body` and end this process at once, also where it has threads.
+    """Call `body`, then end this process at once, even if other threads run.
 
-    Exit handlers run where `body` registered any: such as a logger's that must still send.
+    Exit handlers run only if `body` registered any, such as a logger that must still send.
     """
     code = 1
     try:

@@ -1,4 +1,4 @@
-"""A worker's line to its engine, which readies the process for each trial that arrives."""
+"""A worker's connection to its engine, which prepares the process for each trial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from overtone.worker.server.driver_environment import Surroundings
 
 
 class TrialChannel(SocketChannel):
-    """Whoever receives a Start finds GPUs, thread limits and output files as it asks for."""
+    """A channel that sets GPUs, thread limits and output files whenever it receives a Start."""
 
     def __init__(self, sock: socket, surroundings: Surroundings) -> None:
         super().__init__(sock)
@@ -25,17 +25,17 @@ class TrialChannel(SocketChannel):
         return order
 
     def put_back(self, order: Order) -> None:
-        """Let the next `receive` return `order`."""
+        """Make the next `receive` return `order`."""
         self._orders.appendleft(order)
 
 
 def cpu_threads(start: Start) -> int:
-    """How many threads a trial's pools get: its process's CPUs, at least 1."""
+    """Return the number of threads for a trial's pools: its process's CPUs, at least 1."""
     return max(1, int(dict(start.resources.bundles[0]).get("cpu", 0)))
 
 
 def make_ready(start: Start, surroundings: Surroundings) -> None:
-    """Set this process up for the trial of `start`."""
+    """Prepare this process for the trial of `start`: GPUs, threads, output files."""
     for name, value in gpus.variables(start, surroundings.gpu_ids):
         os.environ[name] = value
     threads.limit(cpu_threads(start), surroundings.thread_variables)

@@ -1,8 +1,7 @@
 """The warm server: it has imported the user's modules, and forks a process for each trial.
 
-It is a fresh process, so it never runs the user's script again. `requests` lists what it is
-asked for and what it answers. When the driver hangs up, or dies, all processes below the
-server are killed.
+It is a fresh process, so it never runs the user's script again. `requests` lists its requests and
+answers. When the driver hangs up, or dies, all processes below the server are killed.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ from overtone.worker.server.spawn import spawn
 from overtone.worker.sigterm import Board
 
 STRAY_GRACE_S = 0.25
-"""From SIGTERM to SIGKILL for what a trial left behind."""
+"""Time from SIGTERM to SIGKILL for processes that a trial left, in seconds."""
 
 END_WITHIN_S = 3.0
 
 
 def main(loaded_from: int, parent: int) -> NoReturn:
-    """Be the server; descriptor 0 is the line to the driver.
+    """Run as the server; descriptor 0 is the connection to the driver.
 
     Args:
-        loaded_from: Where the Job is, if this process is the server anew, without the
-            threads and the CUDA context that its first life had come by; else -1.
+        loaded_from: Descriptor of the Job if the server restarted itself, to be without the threads
+            and the CUDA context of its first run; else -1.
         parent: The pid of the process that started this one.
     """
     if loaded_from < 0:
@@ -69,11 +68,11 @@ def main(loaded_from: int, parent: int) -> NoReturn:
 
 
 class Server:
-    """One server, from its first request to the driver's end.
+    """A server, from its first request to the driver's end.
 
     Args:
-        control: The line to the driver.
-        parent: The pid of the guard, or where there is none of the driver.
+        control: The connection to the driver.
+        parent: The pid of the guard, or of the driver if there is no guard.
     """
 
     def __init__(self, control: socket.socket, parent: int) -> None:
@@ -83,11 +82,11 @@ class Server:
         self._watch: Watch | None = None
         self._guard: MemoryGuard | None = None
         self._on_sigterm: Any = None  # a handler of the user's modules, for their trials
-        self._job: Job | None = None  # None: each process loads it for itself
+        self._job: Job | None = None  # None: each process loads the Job itself
         self._numbers: dict[int, int] = {}  # of the processes, by pid
         self._pids: dict[int, int] = {}
-        self._family: set[int] = set()  # children of the server that are no trial's
-        self._exited: list[tuple[int, int]] = []  # not told yet: strays still run
+        self._family: set[int] = set()  # children of the server that belong to no trial
+        self._exited: list[tuple[int, int]] = []  # not reported yet: strays still run
         self._strays_until: float | None = None
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
@@ -96,7 +95,7 @@ class Server:
     # --- life -----------------------------------------------------------------------
 
     def watch_parent(self) -> None:
-        """End with the guard, or when it says so, even while the user's modules are being imported."""
+        """End with the guard, or at its signal, even while the user's modules are being imported."""
         signal.signal(signal.SIGHUP, lambda signum, frame: self._end())
         signal.signal(signal.SIGCONT, lambda signum, frame: self._end_as_orphan())
         process_tree.wake_with_parent()
@@ -107,7 +106,7 @@ class Server:
             self._end()
 
     def prepare(self, loaded_from: int) -> None:
-        """Load the Job, or find out that each process has to."""
+        """Load the Job, or determine that each process has to load it."""
         note = ""
         self._file = loaded_from if loaded_from >= 0 else self._receive_file()
         self._surroundings = take_over(self._file)
@@ -125,13 +124,13 @@ class Server:
             self._job = job
             self._on_sigterm = signal.signal(signal.SIGTERM, signal.SIG_IGN)
             if sys.version_info >= (3, 12):
-                # of forks beside threads; `unsafe_to_fork` has looked at those that there are
+                # warnings about forks with threads; `unsafe_to_fork` has checked the threads
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
             gc.freeze()  # a child's collector then leaves the pages that it shares alone
         if self._surroundings.limits is not None:
             self._watch = Watch(self._surroundings.limits, tally=Tally(self._surroundings.folder))
         self._family = process_tree.children(os.getpid())
-        # without a handler of its own, SIGCHLD would not reach the wake-up descriptor
+        # without a Python handler, SIGCHLD would not reach the wake-up descriptor
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         if loaded_from < 0:
@@ -144,7 +143,7 @@ class Server:
         return descriptors[0]
 
     def _start_anew(self) -> NoReturn:
-        """Replace this process by one that has not imported anything of the user's."""
+        """Replace this process by a new server that has not imported the user's modules."""
         os.dup2(self._control.fileno(), 0)
         os.set_inheritable(self._file, True)
         os.execv(sys.executable, new_python(BOOT_SERVER, str(self._file), str(self._parent)))
@@ -185,14 +184,14 @@ class Server:
                 self._tell(("noticed", self._numbers[pid]))
 
     def _enforce(self, watch: Watch) -> None:
-        """Kill the trials that are past a limit, with all that they have started."""
+        """Kill the trials that exceeded a limit, with all their descendants."""
         for number, index, error, family in watch.look():
             self._tell(("limit", number, index, error))
             for pid in family:
                 _signal(pid, signal.SIGKILL)
 
     def _save_memory(self, guard: MemoryGuard) -> None:
-        """Kill the trial that takes too much memory, if one does, with all that it has started."""
+        """Kill the trial that uses too much memory, if any, with all its descendants."""
         found = guard.look()
         if found is not None:
             self._tell(("memory", found.number, found.index, guard.explain(found)))
@@ -220,7 +219,7 @@ class Server:
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
             except ChildProcessError:
-                break  # nobody is left; orphans would have become children
+                break  # no descendant is left; orphans would have become children
             time.sleep(0.001)
         if self._watch is not None:
             self._watch.keep()
@@ -266,7 +265,7 @@ class Server:
         elif what == UNWATCH and self._watch is not None:
             self._watch.end(number)
         elif what == KILL:
-            _signal(pid, signal.SIGKILL)  # what it leaves behind is seen to when it is reaped
+            _signal(pid, signal.SIGKILL)  # its descendants are ended when it is reaped
 
     def _make_process(self, number: int, descriptors: list[int]) -> None:
         try:
@@ -306,7 +305,7 @@ class Server:
     # --- ends -----------------------------------------------------------------------
 
     def _reap(self) -> None:
-        """Tell the driver who has exited, once what they left behind is gone."""
+        """Report exited processes to the driver after their descendants are gone."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -323,7 +322,7 @@ class Server:
                 self._exited.append((number, status))
         if not self._exited and self._strays_until is None:
             return
-        # whoever is not a trial's process has lost its own parent: a trial that has ended
+        # children that are not trial processes are orphans of trials that have ended
         strays = process_tree.children(os.getpid()) - self._numbers.keys() - self._family
         if strays:
             self._chase(strays)
@@ -336,21 +335,21 @@ class Server:
         self._exited.clear()
 
     def _blame(self, guard: MemoryGuard, number: int, status: int) -> None:
-        """Tell of a trial that the kernel has killed for its memory, before the guard did."""
+        """Report a trial that the kernel killed for its memory before the guard did."""
         suspect = guard.blame(number)
         if suspect is not None and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
             self._tell(("memory", number, suspect.index, guard.explain(suspect)))
         guard.end(number)
 
     def _chase(self, strays: set[int]) -> None:
-        """SIGTERM first: helpers such as multiprocessing's resource tracker clean up then."""
+        """Send SIGTERM first, so that helpers such as multiprocessing's resource tracker clean up."""
         now = time.monotonic()
         if self._strays_until is None:
             self._strays_until = now + STRAY_GRACE_S
             for pid in strays:
                 _signal(pid, signal.SIGTERM)
         elif now > self._strays_until + END_WITHIN_S:
-            self._family |= strays  # not even SIGKILL ends them: their trial must not wait for ever
+            self._family |= strays  # not even SIGKILL ends them: their trial must not wait forever
         elif now > self._strays_until:
             for pid in strays:
                 _signal(pid, signal.SIGKILL)

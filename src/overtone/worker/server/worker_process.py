@@ -1,4 +1,4 @@
-"""The life of a worker process: trial after trial until it is told to stop."""
+"""Main loop of a worker process: one trial after the other until it should stop."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from overtone.worker.protocol import Channel
 
 
 def serve(channel: Channel, job: Job) -> None:
-    """Run the trials that come over `channel`; returns when this process should end.
+    """Run the trials that arrive over `channel`; return when this process should end.
 
-    One trial, or with `job.reuse` one after the other for as long as each unwound cleanly and
-    left no thread.
+    It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly and left no
+    thread.
     """
     from overtone.worker.server.run_trial import run_trial
     from overtone.worker.trainables.class_trial import KeptInstance
@@ -34,7 +34,7 @@ def serve(channel: Channel, job: Job) -> None:
             if order is None:
                 return
             if not isinstance(order, Start):
-                continue  # meant for a trial that ended by itself
+                continue  # meant for a trial that has already ended
             is_clean = run_trial(channel, job, order, kept=kept)
             if kept is None or not is_clean:
                 return
@@ -44,7 +44,7 @@ def serve(channel: Channel, job: Job) -> None:
 
 
 def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the driver, which ends trials gracefully."""
+    """Leave Ctrl-C to the driver, which stops trials gracefully."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     except ValueError:

@@ -1,1 +1,1 @@
-"""The session of a trial: what training code calls, and what it learns of its trial."""
+"""The session of a trial: the calls of training code and its information about the trial."""

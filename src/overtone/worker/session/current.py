@@ -1,4 +1,4 @@
-"""The session of the trial that runs in this process, for the module-level calls."""
+"""The session of the trial in this process, for the module-level calls."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from overtone.worker.session.session import Session
 
 _current: Session | None = None
 _bound: dict[int, Session] = {}
-"""The sessions of trials that have ended, by the native ids of threads that they have left."""
+"""Sessions of ended trials, by the native ids of the threads that the trials left."""
 
 
 def current() -> Session:
-    """The session of the trial that runs in this process, from any of its threads.
+    """Return the session of the trial in this process, for any of its threads.
 
-    A thread that an earlier trial has left gets the session of that trial. If no trial runs, so does a
-    thread that began after that trial's end, since only a thread that was left can have started it.
+    A thread that an ended trial left gets the session of that trial. If no trial runs, a new thread gets
+    it as well, since only a thread that was left can have started the new thread.
 
     Raises:
-        TrainableError: No trial runs here.
+        TrainableError: No trial runs in this process.
     """
     if _bound and (ended := _bound.get(threading.get_native_id())) is not None:
         return ended
@@ -37,24 +37,24 @@ def current() -> Session:
 
 
 def swap(session: Session | None) -> Session | None:
-    """The current session, in whose place `session` is the current one from now on."""
+    """Make `session` the current session, and return the previous one."""
     global _current
     before, _current = _current, session
     return before
 
 
 def is_inside() -> bool:
-    """Whether a trial runs in this process, and the caller is no thread that an earlier one has left."""
+    """Return whether a trial runs in this process and this thread is not left from an earlier trial."""
     return _current is not None and not (_bound and threading.get_native_id() in _bound)
 
 
 def bind(native_ids: Iterable[int], session: Session) -> None:
-    """Let `current()` return `session`, whose trial has ended, in these threads from now on."""
+    """Make `current()` return `session`, whose trial has ended, in these threads from now on."""
     _bound.update((one, session) for one in native_ids if one not in _bound)
 
 
 def unbind_all_but(native_ids: AbstractSet[int]) -> None:
-    """Forget the other threads, which are gone: the system may give the id of one to a new thread."""
+    """Forget the other threads, which are gone: the system may reuse their ids for new threads."""
     for gone in _bound.keys() - native_ids if _bound else ():
         del _bound[gone]
 

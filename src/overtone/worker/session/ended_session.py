@@ -1,4 +1,4 @@
-"""The session of a trial that has ended: whoever still uses it is not heard, and hears nothing."""
+"""The session of an ended trial: late reports and saves are ignored."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from overtone.worker.session.session import Session
 
 
 class EndedSession(Session):
-    """What a session becomes when its trial has ended.
+    """The class of a session after its trial has ended.
 
-    A thread that the trial left may hold it, or a method of it. Reports and saves are dropped,
-    with one warning; a new directory to save into raises TrialHalted. Facts such as
-    `get_trial_id()` remain.
+    A thread that the trial left may still use the session or one of its methods. Reports and saves are
+    dropped, with one warning; a new directory to save into raises TrialHalted. Facts such as
+    `get_trial_id()` remain available.
     """
 
     def _report(self, values: dict[str, Any], checkpoint: Any, now: float) -> None:
@@ -64,7 +64,7 @@ class EndedSession(Session):
         _warn_once(self, "checkpoint")
         return None
 
-    # --- for a method of the session that was taken from it before the end ------------------
+    # --- for methods that were taken from the session before the end -------------------------
 
     def _kept(self, save: Callable[[], Reference | None], is_automatic: bool = False) -> Reference | None:
         _warn_once(self, "record_checkpoint()")
@@ -88,10 +88,10 @@ class _Silence:
     """The channel of an ended session."""
 
     def send(self, message: Message) -> None:
-        """Drop it."""
+        """Drop the message."""
 
     def receive(self, wait: bool) -> Order | Nothing:
-        """Never an order.
+        """Raise EOFError: an ended session gets no order.
 
         Raises:
             EOFError: Always.
@@ -103,12 +103,12 @@ class _Silence:
 def ended_after(session: Session, threads: StartedThreads | None) -> Iterator[None]:
     """End `session` when the block ends.
 
-    A report that another thread has begun is answered first: its wait would take the orders of
-    a later trial.
+    A report that another thread has begun is completed first: otherwise its wait would take the orders
+    of a later trial.
 
     Args:
-        threads: Made when the trial began. Those that it has left keep this session as their
-            own; None if threads of several trials run here.
+        threads: Made when the trial began. Threads that the trial left keep this session; None if
+            threads of several trials run in this process.
     """
     if threads is not None:
         unbind_all_but(threads.native_before)

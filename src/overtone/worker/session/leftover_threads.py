@@ -1,8 +1,8 @@
-"""Which threads a trial has started and not ended.
+"""Threads that a trial has started and not ended.
 
-A thread of Python's own that is left may call `report()` at any time, or wait on the line to the
-driver, so that a process with such a thread is not used for another trial. Pools of C libraries
-(BLAS, OpenMP, torch) stay for the life of a process and call no Python code: they do not count.
+A Python thread that is left may call `report()` at any time, or wait for the driver. A process with
+such a thread is not used for another trial. Pools of C libraries (BLAS, OpenMP, torch) stay
+until the process ends and call no Python code: they do not count.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ import threading
 import time
 
 GRACE_S = 0.25
-"""How long a trial's end waits for threads that are about to end."""
+"""Longest wait at a trial's end for threads that are about to end, in seconds."""
 
 _LOOK_EVERY_S = 0.002
 _TASKS = "/proc/self/task"
 
 
 class StartedThreads:
-    """The threads that were started since this object was made, and still run.
+    """The running threads that were started after this object was made.
 
     Attributes:
-        native_before: What the system called the threads that ran then.
+        native_before: Native ids of the threads that ran at that time.
     """
 
     def __init__(self) -> None:
         threads = threading.enumerate()
         self._before = set(threads)
         self._n_before = _thread._count()
-        # to list threads costs the system several times as much as to count them
+        # listing threads costs the system several times as much as counting them
         is_alone = len(threads) == 1 and _count_native() == 1
         self.native_before = {threading.get_native_id()} if is_alone else native_ids_now()
 
     def names(self, grace_s: float = 0.0) -> list[str]:
-        """The names of those that still run after `grace_s` seconds; without waiting if there are none."""
+        """Return the names of the threads that still run, after a wait of up to `grace_s` for their end."""
         names = self._names()
         give_up_at = time.monotonic() + grace_s if names else 0.0
         while names and time.monotonic() < give_up_at:
@@ -44,7 +44,7 @@ class StartedThreads:
         return names
 
     def native_ids(self) -> set[int]:
-        """What the system calls them, those of C libraries included."""
+        """Return the native ids of the threads, including those of C libraries."""
         before, n_now = self.native_before, _count_native()
         if n_now == 1:  # the caller's
             return set()
@@ -66,16 +66,16 @@ class StartedThreads:
 
 
 def _is_alive(thread: threading.Thread) -> bool:
-    """Whether it runs; a thread that Python did not start is never seen to end by `threading`."""
+    """Return whether a thread runs; `threading` never sees the end of threads it did not start."""
     if isinstance(thread, threading._DummyThread) and os.path.isdir(_TASKS):
         return os.path.exists(f"{_TASKS}/{thread.native_id}")
     return thread.is_alive()
 
 
 def _stays(thread: threading.Thread, has_fsspec: bool) -> bool:
-    """Whether a library keeps it for the life of the process, and runs nothing of the user's in it.
+    """Return whether a library keeps the thread for the life of the process, without user code.
 
-    Those are the threads with which fsspec saves to a URL, and tqdm's monitor.
+    Such threads are tqdm's monitor and the threads with which fsspec saves to a URL.
     """
     if thread.name == "fsspecIO" or type(thread).__module__ == "tqdm._monitor":
         return True
@@ -83,7 +83,7 @@ def _stays(thread: threading.Thread, has_fsspec: bool) -> bool:
 
 
 def _count_native() -> int:
-    """How many threads this process has; 0 where the system does not say."""
+    """Return the number of threads of this process; 0 if the system does not report it."""
     try:
         return os.stat(_TASKS).st_nlink - 2
     except OSError:
@@ -91,7 +91,7 @@ def _count_native() -> int:
 
 
 def native_ids_now() -> set[int]:
-    """What the system calls the threads of this process; off Linux, only those that Python knows."""
+    """Return the native ids of this process's threads; off Linux, only those that Python knows."""
     try:
         return set(map(int, os.listdir(_TASKS)))
     except OSError:

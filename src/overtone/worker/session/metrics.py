@@ -1,4 +1,4 @@
-"""What a user reports: metrics by name, as plain data."""
+"""Reported metrics: merging, size limits and conversion to plain data."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from overtone.errors import TrainableError
 
 LONGEST_REPR = 500
 MOST_DIGITS = 4300
-"""Of an integer: Python reads and writes no longer ones, unless it is told to."""
+"""Most digits of an integer: by default Python reads and writes no longer ones."""
 MOST_BITS = 14283
-"""The integers of as many bits have no more digits than that."""
+"""Integers of this many bits have at most `MOST_DIGITS` digits."""
 LARGEST_ARRAY = 1000
 DEEPEST = 20
-"""Where results with more than `MOST_LEVELS` are cut."""
+"""Depth at which results with more than `MOST_LEVELS` levels are cut."""
 
 _BRACKETS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*"')
 
 
 def merged(metrics: Any, metric: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The metrics that the arguments of `report` mean, as a new dict.
+    """Return the metrics from the arguments of `report`, as a new dict.
 
     Raises:
         TrainableError: `metrics` is neither a mapping nor a number.
@@ -51,13 +51,13 @@ def merged(metrics: Any, metric: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_size(metrics: Mapping[str, Any], raw_bytes: int) -> None:
-    """Refuse metrics that do not fit in a record.
+    """Refuse metrics that exceed the size limit of a record.
 
     Args:
         raw_bytes: The size of `metrics` as JSON.
 
     Raises:
-        TrainableError: The metrics are too large, or one of them has a name that is too long.
+        TrainableError: The metrics are too large, or a metric's name is too long.
     """
     name = max(metrics, key=lambda name: len(str(name)), default="")
     if len(str(name)) > LONGEST_NAME:
@@ -75,16 +75,16 @@ def check_size(metrics: Mapping[str, Any], raw_bytes: int) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is one number: of Python, of NumPy, or in a tensor."""
+    """Return whether `value` is a single number: of Python, of NumPy, or in a tensor."""
     return isinstance(value, Number) or getattr(value, "shape", None) == ()
 
 
 def is_readable(raw: str) -> bool:
-    """Whether every reader takes the JSON text: a quick look, which may be wrong if it says no.
+    """Return whether every reader accepts the JSON text; a quick check, and False may be wrong.
 
-    This process may write what others cannot read: half of a surrogate pair, which UTF-8 has no
-    place for; integers of any length, if it lifted the limit of their digits; and as many levels as
-    its own stack allows.
+    This process may write text that others cannot read: half of a surrogate pair, which UTF-8 cannot
+    encode; integers of any length, if it lifted the limit of their digits; and as many levels as its
+    own stack allows.
     """
     if "\\ud" in raw:
         return False
@@ -101,7 +101,7 @@ def _max_digits() -> int:
 
 
 def _depth(raw: str) -> int:
-    """How many levels JSON text has."""
+    """Return the number of nesting levels of JSON text."""
     depth = most = 0
     for token in _BRACKETS.findall(raw):
         depth += 1 if token in "[{" else -1 if token in "]}" else 0
@@ -110,15 +110,15 @@ def _depth(raw: str) -> int:
 
 
 def normalise(metrics: Mapping[str, Any], warned: set[str]) -> dict[str, Any]:
-    """`metrics` as plain data, in the same order.
+    """Return `metrics` as plain data, in the same order.
 
-    NumPy and torch scalars become Python numbers and small arrays lists. Anything that is
-    not data, or raises when it is asked for its data, becomes its repr, cut at 500
-    characters, with one warning for each key. So does an integer of more than 4,300 digits.
-    Half of a surrogate pair is spelled out, in names as well.
+    NumPy and torch scalars become Python numbers and small arrays lists. An object that is not data, or
+    that raises during the conversion, becomes its repr, cut at 500 characters, with one warning per
+    key. So does an integer of more than 4,300 digits. Half of a surrogate pair is escaped, in names as
+    well.
 
     Args:
-        warned: The keys that were warned of; grows.
+        warned: Keys with a warning so far. Modified in place.
     """
     plain: dict[str, Any] = {}
     for key, value in metrics.items():
@@ -135,7 +135,7 @@ def _name(key: Any) -> str:
 
 
 def _plain(value: Any, key: str, warned: set[str], above: tuple[int, ...]) -> Any:
-    """`value` as plain data; `above` are the ids of the containers that it is in."""
+    """Return `value` as plain data; `above` are the ids of the containers around it."""
     if value is None or isinstance(value, bool):
         return value
     try:
@@ -148,13 +148,13 @@ def _plain(value: Any, key: str, warned: set[str], above: tuple[int, ...]) -> An
             return float.__float__(value)
         if len(above) < DEEPEST and id(value) not in above:
             return _unpacked(value, key, warned, (*above, id(value)))
-    except Exception:  # whatever a user's object raises when it is asked: it is no data
+    except Exception:  # a user's object may raise anything here: it is not data
         pass
     return _shown(value, key, warned)
 
 
 def _unpacked(value: Any, key: str, warned: set[str], above: tuple[int, ...]) -> Any:
-    """What a container, an array or a scalar of a library holds, as plain data."""
+    """Return the contents of a container, an array or a library's scalar, as plain data."""
     if isinstance(value, Mapping):
         return {_name(name): _plain(one, key, warned, above) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -164,7 +164,7 @@ def _unpacked(value: Any, key: str, warned: set[str], above: tuple[int, ...]) ->
         return _shown(value, key, warned)
     held = value.tolist()  # NumPy scalars and arrays, torch tensors: all of them know it
     if shape == () and type(held) is type(value) and isinstance(held, Real):
-        return float(held)  # np.longdouble gives itself
+        return float(held)  # np.longdouble returns itself
     return _plain(held, key, warned, above)
 
 
@@ -181,7 +181,7 @@ def _shown(value: Any, key: str, warned: set[str]) -> str:
             text = f"<an integer of {value.bit_length()} bits, {hex(value)[:40]}...>"
         else:
             text = encodable(repr(value)[:LONGEST_REPR])[:LONGEST_REPR]
-    except Exception as error:  # a repr may do anything, and a report must not die of it
+    except Exception as error:  # a repr may do anything, and must not break a report
         text = f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"
     if key not in warned:
         warned.add(key)

@@ -1,4 +1,4 @@
-"""One process of this machine at a time: for downloads and other work done once for all trials."""
+"""A lock per machine: for downloads and other work done once for all trials."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _held: dict[tuple[int, str], bool] = {}  # by thread and name: whether it is the
 
 @contextmanager
 def once(name: str) -> Iterator[bool]:
-    """Hold the lock called `name`, which one process on this machine has at a time.
+    """Hold the lock `name`, which one process on this machine holds at a time.
 
-    Of eight trials that start together one enters, the others wait; when it is their turn
-    they find what the first one left:
+    Of eight trials that start together one enters and the others wait. When the others enter, they find
+    the results of the first trial:
 
         with tune.once("mnist"):
             if not file.exists():
                 download(file)
 
-    The lock of a process that dies is free at once. Threads of one process wait, too; a block of
-    the same name inside of the block does not.
+    The lock of a dead process is free at once. Threads of one process wait, too; a nested block of
+    the same name does not wait.
 
     Yields:
-        Whether nobody has gone through the block without an error before, as the same
-        user and since the temporary directory was last emptied. What the block made may
-        be gone all the same: look for it, as above, where that matters.
+        Whether nobody has completed the block before without an error, as the same user and
+        since the temporary directory was last emptied. The results of the block may be deleted in
+        the meantime: check for them, as above, if that matters.
     """
     import fcntl
     import threading
 
     holder = (threading.get_ident(), name)
-    if holder in _held:  # a block inside of the block: it would wait for itself
+    if holder in _held:  # a nested block: it would wait for itself
         yield _held[holder]
         return
     file = os.open(_folder() / _as_file_name(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -53,14 +53,14 @@ def once(name: str) -> Iterator[bool]:
 
 
 def _folder() -> Path:
-    """This user's directory for locks; nobody else may write there."""
+    """Return this user's directory for locks; no other user may write there."""
     import tempfile
 
     folder = Path(tempfile.gettempdir(), f"overtone-once-{os.getuid()}")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
-        pass  # something else has the name: the check below says what
+        pass  # the path is taken: the check below explains the error
     status = os.lstat(folder)
     if not folder.is_dir() or folder.is_symlink() or status.st_uid != os.getuid():
         raise StorageError(f"{folder} must be a directory that belongs to user {os.getuid()}: remove it")

@@ -1,4 +1,4 @@
-"""One process that says a line for all trials of an experiment that would say the same."""
+"""Choice of one process that prints a line for all trials of an experiment."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _said_at = 0.0
 
 
 def may_speak(folder: Path) -> bool:
-    """Return whether no other process of the experiment in `folder` has said it, nor this one lately.
+    """Return whether this process may print the line: no other one has, nor this one lately.
 
-    The process that may speak holds a lock on the journal until its end, so that nothing has to be
-    written: the disk may be full. Without a journal, or without locks, each process may.
+    The process that may print holds a lock on the journal until its end. Nothing is written: the disk
+    may be full. Without a journal, or without locks, each process may print.
     """
     global _lock, _said_at
     now = time.monotonic()

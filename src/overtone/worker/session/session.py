@@ -1,17 +1,17 @@
-"""The trial's handle: what training code calls to report, to save and to be told what to do.
+"""The trial's handle: training code calls it to report, to save and to get its orders.
 
 `report()` sends a result, and then waits for the engine's order unless the trial may run
-ahead. What an order does:
+ahead. Effects of the orders:
 
-    Proceed        report() returns; `params` may have new values; a save may be asked for
+    Proceed        report() returns; `params` may have new values; may request a save
     Halt           report() raises TrialHalted, now and at each further call
-    Halt(save)     a trial with a `saver` (the class API) saves and halts; one whose checkpoint
-                   came with this report, or just before, halts; a cooperative one (it has
-                   called should_checkpoint) is let go, and halts when record_checkpoint()
-                   returns or at its next report; any other halts or, with `park`, waits on
+    Halt(save)     a trial with a `saver` (the class API) saves and halts; a trial whose
+                   checkpoint came with this report, or just before, halts; a cooperative trial
+                   (it has called should_checkpoint) runs until record_checkpoint() returns or
+                   until its next report, and halts; any other halts or, with `park`, waits
 
-Nobody has to ask for checkpoints: `SavingRule` says when a trial that can save does. One that
-nobody asked for may fail: the trial goes on, and says so once.
+Without requests, `SavingRule` decides when a trial saves. An automatic save may fail: the trial
+continues, and prints one warning.
 """
 
 from __future__ import annotations
@@ -45,23 +45,22 @@ from overtone.worker.sigterm import Notice
 T = TypeVar("T")
 
 _STATE, _AUTOMATIC = object(), object()
-"""In the place of a checkpoint: what `saver` saves, as somebody or nobody asked for."""
+"""Placeholders for a checkpoint from `saver`: a requested save, and an automatic save."""
 
 
 class Session(Line):
-    """One trial's line to its engine; the paper's listings call it `tune`.
+    """The connection of one trial to its engine; the paper's listings call it `tune`.
 
     Attributes:
         params: The trial's config; updated in place when the scheduler changes it.
-        iteration: How many results were reported, those before a restore counted.
-        saver: Saves the trial's state on demand; None for functions, which save when
-            they are asked to or as they like.
+        iteration: Number of reported results, including those before a restore.
+        saver: Saves the trial's state on demand; None for functions, which save themselves.
         on_params: Called after `params` changed.
-        is_done: Whether it said so itself, by reporting `done=True`.
-        notice: Whether this process was sent a SIGTERM: as good as Halt(save=True).
-        n_ignored: How often user code went on to report after that.
-        rule: Says when to save.
-        origin: The checkpoint that the trial goes on from; None where it begins anew.
+        is_done: Whether the trial reported `done=True`.
+        notice: State of a SIGTERM to this process, which acts like Halt(save=True).
+        n_ignored: Number of reports after the trial was halted.
+        rule: Decides when to save.
+        origin: The restored checkpoint; None if the trial starts from the beginning.
     """
 
     once = staticmethod(once)
@@ -102,7 +101,7 @@ class Session(Line):
     def report(
         self, metrics: Any = None, /, *, checkpoint: Any = None, _metric: Any = None, **kwargs: Any
     ) -> None:
-        """Report a result, and wait where the scheduler may have to decide.
+        """Report a result, and wait if the scheduler may have to decide.
 
         `report({"acc": 0.9})`, `report({"acc": 0.9}, checkpoint=Checkpoint...)`,
         `report(acc=0.9)` and `report(0.9)` (then the metric is called `_metric`).
@@ -113,8 +112,8 @@ class Session(Line):
 
         Raises:
             TrialHalted: The trial should end, or reported `done=True`: let it pass.
-            TrainableError: This is neither a mapping nor a number, or not the trial's process; or
-                the metrics take more than `LONGEST_RESULT` bytes (32 MB) as JSON.
+            TrainableError: `metrics` is neither a mapping nor a number, or this process is not the
+                trial's; or the metrics take more than `LONGEST_RESULT` bytes (32 MB) as JSON.
         """
         now = self._clock()
         values = merged(metrics, _metric, kwargs)
@@ -124,10 +123,10 @@ class Session(Line):
             self._report(values, checkpoint, now)
 
     def report_with_state(self, metrics: Mapping[str, Any], is_automatic: bool = False) -> None:
-        """Report a result together with what `saver` saves; for the class API.
+        """Report a result with a checkpoint from `saver`; for the class API.
 
         Args:
-            is_automatic: Nobody asked for the save, so that it may fail.
+            is_automatic: Whether the save was not requested, so that it may fail.
         """
         now = self._clock()
         with self._lock:
@@ -190,7 +189,7 @@ class Session(Line):
     def _kept(
         self, save: Callable[[], types.Checkpoint | None], is_automatic: bool = False
     ) -> types.Checkpoint | None:
-        """What `save` kept, once the disk has room; None beyond `max_disk`, and where nobody had asked."""
+        """Run `save` when the disk has room; return None beyond `max_disk`, or if an automatic save fails."""
         try:
             if is_automatic:
                 return self._saved(save)
@@ -206,13 +205,13 @@ class Session(Line):
                 return None
             if not is_automatic:
                 raise
-            if not isinstance(error, OSError):  # the disk may have room again; but code does not change
+            if not isinstance(error, OSError):  # the disk may get room again; but code does not change
                 self.rule.switch_off()
             self._tell_once("failed", f"it could not be saved, and goes on: {type(error).__name__}: {error}")
         return None
 
     def _saved(self, save: Callable[[], T]) -> T:
-        with self.rule.saving():  # what waiting for room takes is not what saving takes
+        with self.rule.saving():  # the wait for room does not count as saving time
             return save()
 
     def _tell_once(self, kind: str, text: str) -> None:
@@ -223,7 +222,7 @@ class Session(Line):
     # --- orders --------------------------------------------------------------------------
 
     def _look(self) -> Halt | None:
-        """Take the orders that came since the last report: none of them answers this one."""
+        """Take the orders that arrived since the last report: none of them answers this report."""
         while True:
             order = self._receive(wait=False)
             if isinstance(order, Nothing):
@@ -234,7 +233,7 @@ class Session(Line):
                 self._take(order)
 
     def _obey(self, halt: Halt | None) -> None:
-        """Return when report() may: after `halt`, or after the order that answers this report."""
+        """Return when report() may return: after `halt`, or after the order that answers this report."""
         while True:
             order = halt or self.notice.unless_given(lambda: self._receive(wait=True), self._halt_by_notice)
             halt = None
@@ -256,13 +255,13 @@ class Session(Line):
                 self.on_params()
 
     def _is_let_go_by(self, order: Halt) -> bool:
-        """Whether report() returns after a Halt, to save; it raises, or waits on (False)."""
+        """Return whether report() returns after a Halt, to save (True), or waits (False); else raise."""
         if self._is_fresh:
             raise self._ended("it was told to end")
         if self.saver is not None:
             if order.save:
                 try:
-                    # one that can be parked loses nothing, and gives its resources back
+                    # a trial that can be paused loses nothing, and releases its resources
                     self._send_saved(self.saver, lambda: order.park or self.notice.is_given)
                 except Exception as error:
                     if lacks_room(error):
@@ -281,7 +280,7 @@ class Session(Line):
         raise self._ended("it was told to end")
 
     def _save(self) -> None:
-        """Save now, where that was asked for and the trial has a `saver`."""
+        """Save now, if a save was requested and the trial has a `saver`."""
         if self._wants_save and self.saver is not None:
             self._wants_save = False
             try:
@@ -293,7 +292,7 @@ class Session(Line):
                     raise
 
     def _send_saved(self, saver: Saver, is_over: Callable[[], bool] | None = None) -> None:
-        """Save as an order wants it; with `checkpoint_freq=None` nobody else wanted it."""
+        """Save for an order; the save counts as automatic with `checkpoint_freq=None`."""
         keeper, t, counts = self._keeper, self.iteration, self._counts
         is_automatic = self.rule.is_automatic
         patience_s = None if is_over is None else HURRIED_S
@@ -311,17 +310,17 @@ class Session(Line):
             self._send("saved", kept)
 
     def get_context(self) -> Session:
-        """The session itself, which has all the `get_...` methods."""
+        """Return the session itself, which has all the `get_...` methods."""
         return self
 
     # --- checkpoints ---------------------------------------------------------------------
 
     def should_checkpoint(self) -> bool:
-        """Whether to save now and call `record_checkpoint`; once true, until it was done.
+        """Return whether to save now and call `record_checkpoint`; stays true until that call.
 
-        Where `checkpoint_freq` is not given it follows `SavingRule`: the first time after
-        10 s, then so often that saving takes little of the time. It cannot know which call is
-        the last: to keep the state at the end, record it before the function returns.
+        Without `checkpoint_freq` it follows `SavingRule`: the first save after 10 s, then as often as the
+        overhead limit allows. It cannot know which call is the last: to keep the final state, record it
+        before the function returns.
         """
         self._is_cooperative = True
         self.notice.arm()
@@ -336,11 +335,11 @@ class Session(Line):
     def record_checkpoint(self, path: str | os.PathLike[str]) -> None:
         """Keep a copy of the file or directory `path` as the state after the last report.
 
-        `checkpoint` is a path of the same kind when the trial, or a clone, goes on from it.
+        `checkpoint` is a path of the same kind when the trial, or a clone, is restored from it.
 
         Raises:
-            TrialHalted: This was the save that the trial was let go for.
-            TrainableError: There is nothing at `path`.
+            TrialHalted: The trial was told to end and ran only for this save.
+            TrainableError: `path` does not exist.
         """
         with self._lock:
             if self.is_halted:
@@ -357,25 +356,25 @@ class Session(Line):
                 raise self._ended("it has saved")
 
     def make_checkpoint_dir(self) -> str:
-        """A new directory, which waits for the next `report()` to carry what is in it."""
+        """Return a new directory; the next `report()` carries its contents."""
         return self._shortage.wait(self._keeper.collect)
 
     def save_checkpoint(self, path: str | os.PathLike[str]) -> None:
-        """What is meant in that directory: the file or directory to go on from."""
+        """Choose the file or directory to restore from, in that directory."""
         self._keeper.name_pending(Path(path))
 
     @contextmanager
     def checkpoint_dir(self, step: int | None = None) -> Iterator[str]:
-        """A new directory to save into; the next `report()` carries what is in it.
+        """Yield a new directory to save into; the next `report()` carries its contents.
 
         Args:
-            step: Accepted as other tools do; the checkpoint is named after the report.
+            step: Accepted for compatibility; the checkpoint is named after the report.
         """
         with self.rule.preparing(), ExitStack() as stack:
             yield str(self._shortage.wait(lambda: stack.enter_context(self._keeper.collected())))
 
     def finish(self) -> None:
-        """The trial ended by itself: keep what no report carried."""
+        """Keep a waiting checkpoint that no report carried, at the end of the trial."""
         with self._lock:  # a thread that the trial has left may be reporting
             keeper, t, counts = self._keeper, self.iteration, self._counts
             if keeper.has_pending and not self.is_halted:
@@ -386,5 +385,5 @@ class Session(Line):
 
     @property
     def n_reported(self) -> int:
-        """How many results this attempt has reported."""
+        """Number of results that this attempt has reported."""
         return self._counts.n_here

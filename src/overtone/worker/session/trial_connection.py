@@ -1,4 +1,4 @@
-"""A trial's line to its engine: messages in its name, and the orders that are meant for it."""
+"""A trial's connection to its engine: its messages, and the orders for it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from overtone.worker.session.trial_origin import Origin
 
 
 class Line(Origin):
-    """Sends for one trial, receives for it, and knows whether the trial goes on.
+    """Sends and receives for one trial, and knows whether the trial was halted.
 
     Attributes:
-        is_halted: Whether the trial was told to end, or said so itself.
+        is_halted: Whether the trial was told to end, or ended itself.
     """
 
     def __init__(self, job: Job, start: Start, channel: Channel) -> None:
@@ -26,7 +26,7 @@ class Line(Origin):
 
     @property
     def is_active(self) -> bool:
-        """Whether the trial goes on."""
+        """Whether the trial continues."""
         return not self.is_halted
 
     def _send(self, kind: str, *rest: Any) -> None:
@@ -36,7 +36,7 @@ class Line(Origin):
             raise self._ended("the driver is gone") from None
 
     def _receive(self, wait: bool) -> Order | Nothing:
-        """The next order for this trial."""
+        """Return the next order for this trial."""
         while True:
             try:
                 order = self._channel.receive(wait)
@@ -50,7 +50,7 @@ class Line(Origin):
                 return order
 
     def _say_for_all(self, text: str) -> None:
-        """Tell the user a line that one trial says for all; the driver says it if prints go to files."""
+        """Print a line once for all trials; the driver prints it if output goes to files."""
         if not may_speak(self._job.folder):
             return
         if self._job.log_to_file is None:
@@ -59,7 +59,7 @@ class Line(Origin):
             self._send("no_room", text)
 
     def _ended(self, reason: str) -> TrialHalted:
-        """What to raise now that the trial is over."""
+        """Mark the trial as halted, and return the exception to raise."""
         self.is_halted = True
         return TrialHalted(reason)
 

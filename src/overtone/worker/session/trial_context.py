@@ -1,4 +1,4 @@
-"""What a trial's code may ask about the trial."""
+"""Information that a trial's code can get about the trial."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ class Facts:
         self._job, self._start = job, start
 
     def get_trial_id(self) -> str:
-        """Such as "358bb_00006"."""
+        """Return the trial's id, such as "358bb_00006"."""
         return self._start.trial_id
 
     def get_trial_name(self) -> str:
-        """Such as "train_358bb_00006"."""
+        """Return the trial's name, such as "train_358bb_00006"."""
         return self._start.name or f"{self._job.name}_{self._start.trial_id}"
 
     def get_trial_dir(self) -> str:
-        """The trial's folder, below the experiment's; it is there."""
+        """Return the trial's folder, below the experiment's, created if missing."""
         return str(mark_of(self._job).make(self._start.trial_id))
 
     def get_trial_resources(self) -> Resources:
-        """What the trial was given."""
+        """Return the resources of the trial."""
         return self._start.resources
 
     def get_experiment_name(self) -> str:
-        """The name of the experiment's folder."""
+        """Return the name of the experiment's folder."""
         return self._job.folder.name
 
     def simulate_time(self, seconds: float) -> None:
-        """Let `seconds` of training pass: virtual ones in the simulated engine; elsewhere it sleeps.
+        """Let `seconds` of training pass: virtual seconds in the simulated engine, else a sleep.
 
         Raises:
-            ValueError: It is no time.
+            ValueError: `seconds` is negative, infinite or not a number.
         """
         if not hasattr(seconds, "__float__") or not 0 <= seconds < float("inf"):
             raise ValueError(f"simulate_time({seconds!r}): give 0 or more seconds, and finite")
@@ -51,9 +51,9 @@ class Facts:
         spend(seconds)
 
     def get_world_size(self) -> int:
-        """How many ranks the trial has."""
+        """Return the number of ranks of the trial."""
         return 1
 
     def get_world_rank(self) -> int:
-        """This process' rank in the trial."""
+        """Return this process's rank in the trial."""
         return 0

@@ -1,1 +1,1 @@
-"""Trainables: functions, classes, and what is bound to them."""
+"""Trainables: functions, classes, and their bound parameters and resources."""

@@ -15,7 +15,7 @@ from overtone.worker.trainables.trainable import Trainable
 
 
 def is_steppable(trainable: Any) -> bool:
-    """Whether it is a class that this module can run."""
+    """Return whether `trainable` is a class that this module can run."""
     return isinstance(trainable, type) and (hasattr(trainable, "step") or hasattr(trainable, "_train"))
 
 
@@ -26,16 +26,16 @@ class KeptInstance:
         self._made: Trainable | None = None
 
     def keep(self, made: Trainable) -> None:
-        """Let the next trial take `made` over."""
+        """Keep `made` for the next trial."""
         self._made = made
 
     def take(self) -> Trainable | None:
-        """The object that the last trial has left, if any."""
+        """Return the object that the last trial left, if any, and forget it."""
         made, self._made = self._made, None
         return made
 
     def stop(self) -> bool:
-        """Let the object clean up, since no trial goes on with it; whether there was one."""
+        """Let the object clean up, since no trial reuses it; return whether there was an object."""
         made = self.take()
         if made is not None:
             _stop_after_its_trial(made)
@@ -48,7 +48,7 @@ def run_class(
     """Step an object of `kind` until the session halts it.
 
     Args:
-        kept: Has the object of the trial before, and keeps this one's, if `kind` defines
+        kept: Holds the previous trial's object, and keeps this trial's object if `kind` defines
             `reset_config`; None if the process is not used again.
     """
     made = kept.take() if kept is not None else None
@@ -77,17 +77,17 @@ def _step(made: Trainable, session: Session, job: Job) -> None:
         if session.saver is not None and (is_wanted or _is_save_due(session, is_done)):
             session.report_with_state(result, session.rule.is_automatic and not is_wanted)
         else:
-            session.report(result)  # ends the trial where the result is done
+            session.report(result)  # ends the trial if the result is done
 
 
 def can_reset(made: Trainable) -> bool:
-    """Whether its class defines how to take up another config."""
+    """Return whether the class of `made` defines how to change its config."""
     kind = type(made)
     return kind.reset_config is not Trainable.reset_config or kind._reset is not Trainable._reset
 
 
 def _is_reset(made: Trainable, session: Session) -> bool:
-    """Hand the object of an earlier trial to this one; False if it refuses, and has cleaned up."""
+    """Reset the object of an earlier trial for this one; if it refuses, clean up and return False."""
     before = made.config, made._session, made._iteration
     made.config, made._session, made._iteration = session.params, session, 0
     try:
@@ -102,7 +102,7 @@ def _is_reset(made: Trainable, session: Session) -> bool:
 
 
 def _stop_after_its_trial(made: Trainable) -> None:
-    """Let an object clean up; an error is only printed, since its trial has ended."""
+    """Let an object clean up; print an error only, since its trial has ended."""
     try:
         made.stop()
     except Exception:
@@ -112,7 +112,7 @@ def _stop_after_its_trial(made: Trainable) -> None:
 
 
 def trainable_class(kind: type, parameters: Mapping[str, Any]) -> type:
-    """`kind` as a Trainable whose `setup` also gets `parameters`."""
+    """Return `kind` as a Trainable whose `setup` also gets `parameters`."""
     if not issubclass(kind, Trainable):
         kind = _grafted(kind)
     if not parameters:
@@ -126,10 +126,10 @@ def trainable_class(kind: type, parameters: Mapping[str, Any]) -> type:
 
 
 def save_state(trainable: Trainable, folder: Path) -> dict[str, Any]:
-    """Let `trainable` save into `folder`; returns the kind, for `.overtone.json`.
+    """Let `trainable` save into `folder`; return the kind, for `.overtone.json`.
 
     Raises:
-        TrainableError: `save_checkpoint` returned something else than it may.
+        TrainableError: `save_checkpoint` returned an invalid value.
     """
     saved = trainable.save_checkpoint(str(folder))
     if isinstance(saved, Mapping):
@@ -154,13 +154,13 @@ def save_state(trainable: Trainable, folder: Path) -> dict[str, Any]:
 
 
 def can_save(trainable: Trainable) -> bool:
-    """Whether its class defines how to save."""
+    """Return whether the class of `trainable` defines how to save."""
     kind = type(trainable)
     return kind.save_checkpoint is not Trainable.save_checkpoint or kind._save is not Trainable._save
 
 
 def _connect(made: Trainable, session: Session, job: Job) -> None:
-    """Restore the object, and let the session save it and change its config."""
+    """Restore the object, and connect its save and its config changes to the session."""
     state = session.saved_state
     if state is not None:
         made.go_on_from(state, session.iteration)
@@ -188,7 +188,7 @@ def _is_save_due(session: Session, is_done: bool) -> bool:
 
 
 def _grafted(kind: type) -> type:
-    """A Trainable that behaves as `kind`, which only has some of the methods."""
+    """Return a Trainable class that behaves as `kind`, which defines only some of the methods."""
     namespace: dict[str, Any] = {"__module__": kind.__module__, "__doc__": kind.__doc__}
     if kind.__init__ is not object.__init__:  # type: ignore[misc]
         own: Any = kind

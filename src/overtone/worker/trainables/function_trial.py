@@ -1,4 +1,4 @@
-"""Runs a trial that is a function, in whichever form its author wrote it."""
+"""Runs a trial that is a function, in any of the supported forms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FORMS = """\
 
 
 def run_function(function: Callable[..., Any], session: Session, parameters: Mapping[str, Any]) -> None:
-    """Call `function` as its signature asks, and report what it yields and returns.
+    """Call `function` by its signature, and report the values that it yields and returns.
 
     Raises:
-        TrainableError: Its signature is none that can be called.
+        TrainableError: Its signature is not supported.
     """
     positional, keywords = arguments(function, session, parameters)
     returned = function(*positional, **keywords)
@@ -44,14 +44,14 @@ def run_function(function: Callable[..., Any], session: Session, parameters: Map
 def arguments(
     function: Callable[..., Any], session: Session, parameters: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """What to call `function` with: positional and keyword arguments.
+    """Return the positional and keyword arguments for `function`.
 
     Raises:
-        TrainableError: Something that it needs is nothing that a trial has.
+        TrainableError: A required argument is unknown.
     """
     try:
         signature = _signature(function)
-    except (TypeError, ValueError):  # written in C: nothing is known of it
+    except (TypeError, ValueError):  # written in C: its signature is unknown
         return [session.params], dict(parameters)
     known = {"tune": session, "reporter": session.report, "rprtr": session.report}
     known |= {"checkpoint_dir": session.checkpoint, "checkpoint": session.checkpoint}
@@ -71,7 +71,7 @@ def arguments(
         else:
             continue
         needs_config = False
-        # by position where that is possible: a decorated function may call its argument otherwise
+        # by position if possible: a decorated function may use another argument name
         if place == len(positional) and one.kind is not one.KEYWORD_ONLY:
             positional.append(value)
         else:
@@ -87,7 +87,7 @@ def arguments(
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    """The signature of a function; that of the last one is kept, since trials share theirs."""
+    """Return the signature of a function; the last one is cached, since trials share a function."""
     global _last
     if _last is None or _last[0] is not function:
         _last = function, inspect.signature(function)
@@ -98,12 +98,12 @@ _last: tuple[Callable[..., Any], inspect.Signature] | None = None
 
 
 def shown(function: Any) -> str:
-    """What to call `function` in a message."""
+    """Return the name of `function` for a message."""
     return str(getattr(function, "__name__", None) or repr(function))
 
 
 def _run_generator(generator: Generator[Any, None, Any], session: Session) -> Any:
-    """Report each yielded value; what the generator returned in the end."""
+    """Report each yielded value; return the generator's return value."""
     while True:
         try:
             value = next(generator)

@@ -1,6 +1,6 @@
 """The class API: a trial as an object that is set up once and then stepped.
 
-Both generations of method names serve: `setup step save_checkpoint load_checkpoint cleanup
+Two generations of method names are supported: `setup step save_checkpoint load_checkpoint cleanup
 reset_config`, and `_setup _train _save _restore _stop _reset`.
 """
 
@@ -15,7 +15,7 @@ from overtone.worker.session.current import current, is_inside
 from overtone.worker.session.metrics import is_number
 
 Saved = str | os.PathLike[str] | Mapping[str, Any] | None
-"""What `save_checkpoint` may return: a path, a dict, or None where it wrote into the directory."""
+"""Return value of `save_checkpoint`: a path, a dict, or None if it wrote into the directory."""
 
 
 class Trainable:
@@ -36,10 +36,10 @@ class Trainable:
         self._iteration = 0
         self._session = current() if is_inside() else None
 
-    # --- what users define ---------------------------------------------------------------
+    # --- methods that users define -------------------------------------------------------
 
     def setup(self, config: dict[str, Any]) -> None:
-        """Make ready to step: build the model, load the data."""
+        """Prepare for `step`: build the model, load the data."""
         code = getattr(type(self)._setup, "__code__", None)
         if code is not None and code.co_argcount == 1:  # def _setup(self), which reads self.config
             self._setup()  # type: ignore[call-arg]
@@ -47,9 +47,9 @@ class Trainable:
             self._setup(config)
 
     def step(self) -> Any:
-        """Train for one iteration; the metrics, as a dict or one number.
+        """Train for one iteration, and return the metrics as a dict or one number.
 
-        `done: True` among them ends the trial, `should_checkpoint: True` saves it.
+        `done: True` in the metrics ends the trial, `should_checkpoint: True` saves it.
         """
         return self._train()
 
@@ -57,40 +57,39 @@ class Trainable:
         """Save into `checkpoint_dir`, or return the state as a dict.
 
         Returns:
-            None, the directory, the path of a file, or a dict: `load_checkpoint` gets its like.
+            None, the directory, the path of a file, or a dict: `load_checkpoint` gets the same kind.
         """
         return self._save(checkpoint_dir)
 
     def load_checkpoint(self, checkpoint: Any) -> None:
-        """Go on from what `save_checkpoint` saved: the path, or the dict."""
+        """Restore from what `save_checkpoint` saved: the path, or the dict."""
         self._restore(checkpoint)
 
     def cleanup(self) -> None:
-        """The trial is over: let go of what it holds."""
+        """Release resources at the end of the trial."""
         self._stop()
 
     def reset_config(self, new_config: dict[str, Any]) -> bool:
-        """Take up other hyperparameters; whether that was possible.
+        """Change the hyperparameters; return whether that was possible.
 
-        Called if a scheduler changes the config of a running trial, and with `reuse_actors=True`
-        instead of `cleanup` and `setup` if another trial goes on with this object: `config` and
-        `trial_id` are the new ones then, `training_iteration` is 0, and `load_checkpoint`
-        follows if the trial has a checkpoint. If it returns False, `cleanup` and the `setup` of a
-        new object follow.
+        Called if a scheduler changes the config of a running trial. With `reuse_actors=True` it is also
+        called instead of `cleanup` and `setup` if another trial reuses this object: `config` and
+        `trial_id` are the new ones then, `training_iteration` is 0, and `load_checkpoint` follows if the
+        trial has a checkpoint. If it returns False, `cleanup` and the `setup` of a new object follow.
         """
         return self._reset(new_config)
 
     @classmethod
     def default_resource_request(cls, config: dict[str, Any]) -> Any:
-        """What a trial with this config needs, such as {"cpu": 2}; None for the default."""
+        """Return the resources of a trial with this config, such as {"cpu": 2}; None for the default."""
         return None
 
     @classmethod
     def resource_help(cls, config: dict[str, Any]) -> str:
-        """How to ask for resources, as a sentence."""
+        """Return a sentence that explains how to request resources."""
         return ""
 
-    # --- the same under their first names ------------------------------------------------
+    # --- the same methods under their old names ------------------------------------------
 
     def _setup(self, config: dict[str, Any]) -> None:
         """See `setup`."""
@@ -114,10 +113,10 @@ class Trainable:
         """See `reset_config`."""
         return False
 
-    # --- what drives it ------------------------------------------------------------------
+    # --- methods that the framework calls ------------------------------------------------
 
     def train(self) -> dict[str, Any]:
-        """The metrics of one step.
+        """Run one step, and return its metrics.
 
         Raises:
             TrainableError: `step` returned neither a dict nor a number.
@@ -134,7 +133,7 @@ class Trainable:
         return {"training_iteration": self._iteration, **metrics}
 
     def save(self, checkpoint_dir: str | os.PathLike[str] | None = None) -> Any:
-        """The `Checkpoint` of its state, in `checkpoint_dir` or in a new temporary directory."""
+        """Save the state to `checkpoint_dir` or a new temporary directory; return its `Checkpoint`."""
         import tempfile
         from pathlib import Path
 
@@ -148,7 +147,7 @@ class Trainable:
         return Checkpoint(folder)
 
     def restore(self, checkpoint: Any) -> None:
-        """Go on from a checkpoint: its `Checkpoint`, its path, or what `save` returned."""
+        """Restore from a `Checkpoint`, its path, or the state as a dict."""
         from pathlib import Path
 
         from overtone.worker.checkpoints import saving
@@ -161,11 +160,11 @@ class Trainable:
         self.go_on_from(found.like_saved if path.is_dir() else str(path), int(found.state.get("t", 0)))
 
     def stop(self) -> None:
-        """End it."""
+        """End the trial's object, by `cleanup`."""
         self.cleanup()
 
     def reset(self, new_config: dict[str, Any]) -> bool:
-        """Take up other hyperparameters, in `config` as well; whether that was possible."""
+        """Change the hyperparameters, in `config` as well; return whether that was possible."""
         if not self.reset_config(new_config):
             return False
         if new_config is not self.config:
@@ -174,17 +173,17 @@ class Trainable:
         return True
 
     def go_on_from(self, checkpoint: Any, iteration: int) -> None:
-        """Load what was saved after so many iterations."""
+        """Load a state that was saved after `iteration` iterations."""
         self.load_checkpoint(checkpoint)
         self._iteration = iteration
 
     def get_config(self) -> dict[str, Any]:
-        """The trial's hyperparameters."""
+        """Return the trial's hyperparameters."""
         return self.config
 
     @property
     def iteration(self) -> int:
-        """How many steps were done, those before a restore counted."""
+        """Number of completed steps, including those before a restore."""
         return self._iteration
 
     @property
@@ -194,22 +193,22 @@ class Trainable:
 
     @property
     def trial_id(self) -> str:
-        """Such as "358bb_00006"; "default" outside of an experiment."""
+        """The trial's id, such as "358bb_00006"; "default" outside of an experiment."""
         return self._session.get_trial_id() if self._session else "default"
 
     @property
     def trial_name(self) -> str:
-        """Such as "MyTrainable_358bb_00006"."""
+        """The trial's name, such as "MyTrainable_358bb_00006"."""
         return self._session.get_trial_name() if self._session else type(self).__name__
 
     @property
     def trial_resources(self) -> Any:
-        """What the trial was given; None outside of an experiment."""
+        """The trial's resources; None outside of an experiment."""
         return self._session.get_trial_resources() if self._session else None
 
     @property
     def logdir(self) -> str:
-        """The trial's folder; outside of an experiment a temporary one."""
+        """The trial's folder; a temporary folder outside of an experiment."""
         if self._session is not None:
             return self._session.get_trial_dir()
         import tempfile

@@ -16,12 +16,12 @@ LARGE_BYTES = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """What `with_parameters` and `with_resources` return; usable wherever a trainable is.
+    """The result of `with_parameters` and `with_resources`; usable wherever a trainable is.
 
     Attributes:
         trainable: A function, class or callable; never a Bound itself.
         parameters: Further arguments by name; large ones as an ObjectRef.
-        resources: What a trial needs, as the user wrote it; None where nothing was said.
+        resources: Resources per trial, as the user wrote them; None if not given.
         uses_ray: Whether trials use Ray themselves, so that on a cluster each is an actor.
         runtime_env: Ray's environment for trials on a cluster.
         label_selector: Conditions on the labels of the nodes where trials run.
@@ -39,7 +39,7 @@ class Bound:
         return trainable_name(self.trainable)
 
     def resolved(self) -> dict[str, Any]:
-        """The parameters, with the objects themselves in the place of references."""
+        """Return the parameters, with references replaced by their objects."""
         return resolve(self.parameters)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -47,7 +47,7 @@ class Bound:
 
 
 def with_parameters(trainable: Any, /, **parameters: Any) -> Bound:
-    """`trainable`, which gets further arguments: `def f(config, data)`, or `setup(self, config, data)`.
+    """Bind further arguments: `def f(config, data)`, or `setup(self, config, data)`.
 
     Large objects are shared with all trials on this machine rather than copied for each.
     """
@@ -64,11 +64,11 @@ def with_resources(
     runtime_env: Mapping[str, Any] | None = None,
     label_selector: Mapping[str, str] | None = None,
 ) -> Bound:
-    """`trainable`, each trial of which needs `resources`, such as {"cpu": 2, "gpu": 0.5}.
+    """Bind the resources of each trial, such as {"cpu": 2, "gpu": 0.5}.
 
     Args:
-        ray: Trials use Ray themselves: on a cluster each is an actor that holds the first bundle,
-            and what it starts finds room in the others.
+        ray: Whether trials use Ray themselves: on a cluster each trial is an actor that holds the first
+            bundle, and the tasks and actors that it starts use the others.
         runtime_env: Ray's environment for the trials, such as {"env_vars": {"HF_HOME": "/data"}} or
             {"pip": ["einops"]}; on a Ray cluster only. It adds to that of the driver. Local folders
             belong into `tune.ray_cluster(runtime_env=...)`, since Ray uploads them once a driver.
@@ -90,12 +90,12 @@ def with_resources(
 
 
 def as_bound(trainable: Any) -> Bound:
-    """`trainable` as a Bound, with nothing bound where it was none."""
+    """Return `trainable` as a Bound; a plain trainable gets no parameters or resources."""
     return trainable if isinstance(trainable, Bound) else Bound(trainable)
 
 
 def resolve(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """`parameters` with the objects themselves in the place of references."""
+    """Return `parameters` with references replaced by their objects."""
     return {
         name: shared_objects.get(value) if isinstance(value, shared_objects.ObjectRef) else value
         for name, value in parameters.items()
@@ -103,7 +103,7 @@ def resolve(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def trainable_name(trainable: Any) -> str:
-    """What to call a trainable: its name, the wrapped one's for a partial, else its class'."""
+    """Return a trainable's name: its own, the wrapped one's for a partial, else its class's."""
     while isinstance(trainable, functools.partial):
         trainable = trainable.func
     name = getattr(trainable, "__name__", None) or type(trainable).__name__
@@ -111,13 +111,13 @@ def trainable_name(trainable: Any) -> str:
 
 
 def _shared(value: Any) -> Any:
-    """A reference to `value` where it is large; small ones travel with the trainable."""
+    """Return a reference to `value` if it is large, else `value`, which travels with the trainable."""
     if value is None or isinstance(value, (bool, int, float, shared_objects.ObjectRef)):
         return value
     try:
         body, buffers = shared_objects.pickled(value)
     except Exception:
-        return value  # an engine in this process takes it; the others say what is wrong with it
+        return value  # an engine in this process accepts it; the others report the error
     if len(body) + sum(len(one) for one in buffers) < LARGE_BYTES:
         return value
     return shared_objects.put_pickled(body, buffers)
