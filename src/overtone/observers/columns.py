@@ -1,4 +1,4 @@
-"""Which parameters and metrics a table of trials shows, and under which headers."""
+"""The parameters and metrics that a table of trials shows, and their headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from overtone.core.goal import OWN_FIELDS, lookup
 
 Columns = Mapping[str, str] | Sequence[str] | None
-"""As users give them: names, or names with the headers to show; None chooses by itself."""
+"""Columns as users give them: names, or names with the headers to show; None chooses automatically."""
 
 DEFAULT_METRICS = {
     "mean_accuracy": "acc",

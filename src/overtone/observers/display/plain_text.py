@@ -34,10 +34,10 @@ def clean(value: Any) -> str:
 
 
 def printable_output(text: str, colours: bool) -> str:
-    """What a trial printed, without anything that moves the cursor.
+    """Return a trial's output without characters that move the cursor.
 
-    Colours stay where `colours`. A line that overwrites itself (a progress bar) is reduced to
-    what was last to be seen of it.
+    Colours are kept if `colours`. A line that overwrites itself (a progress bar) is reduced to
+    its last visible text.
     """
     text = text.replace("\r\n", "\n")
     if "\r" in text:
@@ -53,7 +53,7 @@ def _last_overwrite(line: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many columns `text` takes: two for wide (CJK) characters, none for combining ones."""
+    """Return the width of `text` in columns: two for wide (CJK) characters, none for combining ones."""
     if text.isascii():
         return len(text)
     return sum(_cell(c) for c in text)

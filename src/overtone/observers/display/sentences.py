@@ -104,7 +104,7 @@ def counts(progress: Progress) -> str:
 
 
 def standing(progress: Progress, seconds: float, rate: float | None = None) -> str:
-    """Where the run is, in one line, for when nothing has ended for a while."""
+    """Return the state of the run in one line, for times without ended trials."""
     numbers = progress.counts
     words = [f"{of_total(progress, progress.n_ended)} trials finished"]
     for status in ("RUNNING", "PAUSED", "PENDING"):

@@ -1,4 +1,4 @@
-"""What people see of a run that should be silent: what its trials print."""
+"""The display of a silent run: only the output of trials."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ SHOWN_ORDER = ("RUNNING", "PAUSED", "PENDING", "TERMINATED", "ERROR")
 """The order of statuses in a table."""
 
 MAX_PARAMETERS = 8
-"""How many parameter columns are shown where none are named."""
+"""The number of parameter columns if the user names none."""
 
 _GIB = 2**30
 _KNOWN_RESOURCES = ("cpu", "gpu", "memory", "object_store_memory")
@@ -92,7 +92,7 @@ def count_line(trials: Iterable[SeenTrial], total: int | None) -> str:
 
 
 def fair_share(counts: Mapping[str, int], room: int) -> dict[str, int]:
-    """How many rows each status gets: equal shares, and what one leaves over goes to the others."""
+    """Return the number of rows for each status: equal shares; unused rows go to other statuses."""
     shares = dict.fromkeys(counts, 0)
     while room > 0:
         wanting = [status for status in sorted(counts) if shares[status] < counts[status]]

@@ -62,7 +62,7 @@ def _text(cell: Any) -> str:
 
 
 def _after_point(text: str) -> int:
-    """How many characters follow the decimal point (or the exponent); -1 for whole numbers."""
+    """Return the number of characters after the decimal point (or the exponent); -1 for whole numbers."""
     place = text.rfind(".")
     if place < 0:
         place = text.rfind("e")

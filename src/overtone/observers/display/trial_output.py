@@ -1,4 +1,4 @@
-"""What trials print, line by line; each begins with the trial's name, as its engine wrote it."""
+"""Output of trials, line by line; each line begins with the trial's name."""
 
 from __future__ import annotations
 

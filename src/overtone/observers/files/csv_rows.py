@@ -26,14 +26,14 @@ from overtone.observers.flatten import flatten
 PROGRESS_CSV = "progress.csv"
 
 SHARE = 8
-"""A file is widened when so many times the rows that wait are as many as it has."""
+"""A file is widened when SHARE times the number of waiting rows reaches its number of rows."""
 
 LEAST_WAIT_S = 0.5
 MOST_WAIT_S = 60.0
-"""How long rows of a wider table wait at most, for a small and for a large file."""
+"""Maximum seconds that rows of a wider table wait, apart from `WAIT_PER_CELL_S`."""
 
 WAIT_PER_CELL_S = 1e-5
-"""How much longer they wait for each cell of the file: to copy a cell takes some nanoseconds."""
+"""Additional seconds of waiting per cell of the file: copying a cell takes some nanoseconds."""
 
 MOST_CELLS = 1 << 20
 """Cells that may wait, in all trials together."""

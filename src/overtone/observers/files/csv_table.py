@@ -102,7 +102,7 @@ class Sheet:
         return row_text(("", *map(metrics.get, self.late)))
 
     def widening(self) -> Widening:
-        """What makes the file as wide as the table, with the rows that wait; none wait afterwards."""
+        """Return the change that widens the file and adds the waiting rows; no row waits afterwards."""
         n_late, before = len(self.late), header(self.columns, self.late[: self.n_written])
         rows = [f"{line}{',' * (n_late - n)}\n" for n, line in self.waiting]
         made = Widening(before, self.header, n_late - self.n_written, "".join(rows), self.names)

@@ -1,4 +1,4 @@
-"""How many results a trial's files hold, told by their shape: nothing is decoded."""
+"""The number of results in a trial's files, counted without decoding them."""
 
 from __future__ import annotations
 

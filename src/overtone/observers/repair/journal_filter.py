@@ -25,17 +25,17 @@ _IS_DRIVER = re.compile(rb'\{"n":\d+,"e":"(?:driver|header)"')
 def selected(
     journal: str | os.PathLike[str], trials: Collection[str] | None, codec: Codec | None = None
 ) -> Iterator[tuple[Record, float]]:
-    """Each record that is about one of `trials`, reduced to them, and its driver's beginning.
+    """Yield each record about one of `trials`, reduced to them, and its driver's beginning.
 
-    What a record says of other trials is left out; an event about another one becomes a
+    Facts about other trials are left out; an event about another trial becomes a
     Tick. The beginning is the wall time, in seconds since 1970, at which the experiment's
     clock would have been 0 by the clock of the driver that wrote the record.
 
     Args:
-        journal: One that was read to its end before: only the lines that are needed are
+        journal: A journal that was read to its end before: only the needed lines are
             verified again.
-        trials: Their ids; None for all, and then every line is verified.
-        codec: Needed where configs hold what is not data.
+        trials: The ids of the trials; None for all trials, and then every line is verified.
+        codec: Needed if configs hold values that are not data.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
@@ -114,7 +114,7 @@ def _wall(body: bytes) -> float:
 
 
 def _reduced(record: Record, trials: Collection[str]) -> Record:
-    """What the record says of `trials`."""
+    """Return the part of the record about `trials`."""
     event: Any = record.event
     if getattr(event, "trial_id", None) not in trials:
         event = Tick(event.time)

@@ -14,7 +14,7 @@ _MASK = 0xFFFFFFFF
 _BLOCK = 512  # bytes at a time: the table takes 512 KiB
 _FEW = 16
 _WARM = 200_000
-"""So many bytes are looked up one by one: for less than that numpy is not imported."""
+"""Number of bytes that are looked up one by one before numpy is imported."""
 
 
 def _of_bytes() -> list[int]:

@@ -255,7 +255,7 @@ class EventFiles:
 
 
 def _step(metrics: dict[str, Any]) -> int:
-    """Where on the axis of steps a result is."""
+    """Return the step of a result, for the axis of steps."""
     for name in ("timesteps_total", "training_iteration"):
         value = metrics.get(name)
         if type(value) in _NUMBERS and value and -_MOST_STEPS < value < _MOST_STEPS:
