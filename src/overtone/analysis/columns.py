@@ -68,7 +68,7 @@ def columns_of(blocks: Iterable[Block], n: int) -> dict[str, Any]:
 
 
 def _pieces(block: Block, start: int) -> Iterator[tuple[str, _Piece | None]]:
-    """The columns of a block; None for one that has no value."""
+    """Yield the columns of a block; None for a column without values."""
     rows, constant = block.rows, flatten(block.constant)
     found = _transposed(rows)
     kinds = {name: set(map(type, cells)) for name, cells in found.items()}

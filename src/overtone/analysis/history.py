@@ -31,18 +31,18 @@ from overtone.journal.text import LazyMetrics, loads
 from overtone.regular_files import open_regular
 
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
-_CLOSE_BYTES = 2048  # results that are no further apart are found faster together
+_CLOSE_BYTES = 2048  # results within this distance are read faster together
 _FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
 
 
 class Past:
-    """What `Row` does not keep of a trial.
+    """Facts about a trial that `Row` does not keep.
 
     Attributes:
-        offsets: Where the line of each result begins, oldest first.
-        checkpoints: Those that it saved and nobody deleted, by uri, oldest first.
-        failures: How often its process failed.
-        traceback: The last one.
+        offsets: The position of each result's line in the journal, oldest first.
+        checkpoints: The saved checkpoints that were not deleted, by uri, oldest first.
+        failures: The number of failures of its process.
+        traceback: The last traceback.
     """
 
     __slots__ = ("_starts", "checkpoints", "failures", "offsets", "traceback")
@@ -194,7 +194,7 @@ class History:
         table.time = latest
 
     def lineage(self) -> Lineage:
-        """Which configs the trials trained with, and whose checkpoints they went on from."""
+        """Return the configs with which trials trained, and the checkpoints from which they resumed."""
         lineage = Lineage()
         for body in Lines(self.journal):
             if PLAIN_REPORT.match(body) is None and (record := self._codec.decode(body, True)) is not None:
@@ -202,7 +202,7 @@ class History:
         return lineage
 
     def past(self, trial_id: str) -> Past:
-        """What there is of a trial besides its row."""
+        """Return the facts about a trial that are not in its row."""
         return self._pasts[trial_id]
 
     def results(self, trial_id: str, newest_first: bool = False) -> Iterator[dict[str, Any]]:

@@ -56,7 +56,7 @@ class RecordedTrial:
 
     @property
     def resources(self) -> Resources:
-        """What it asks for."""
+        """The requested resources."""
         return self._row.resources
 
     @property
@@ -84,7 +84,7 @@ class RecordedTrial:
 
     @property
     def num_results(self) -> int:
-        """How many results it reported."""
+        """The number of reported results."""
         return len(self._history.past(self.trial_id).offsets)
 
     @property
@@ -117,7 +117,7 @@ class RecordedTrial:
             return None
         if scope == "last":
             newest: float | None = lookup(self._row.metrics, metric)
-            if not is_number(newest):  # such as one that is evaluated every fifth epoch
+            if not is_number(newest):  # for example, a metric that is evaluated every fifth epoch
                 earlier = (lookup(result, metric) for result in self._history.results(self.trial_id, True))
                 newest = next((one for one in earlier if is_number(one)), None)
             return newest
@@ -125,14 +125,14 @@ class RecordedTrial:
         return summarize(values)[mode if scope == "all" else scope] if values else None
 
     def facts(self) -> dict[str, Any]:
-        """What is known of it besides results, as a result would have it."""
+        """Return the trial's constant facts, with the names of result fields."""
         return {**constant_facts(self._row), "config": self._row.config}
 
     # --- what it saved -----------------------------------------------------------------
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """Its newest checkpoint; the one that it began with, where it saved none itself."""
+        """The newest checkpoint; if the trial saved none, the checkpoint from which it started."""
         own = self.references()
         newest = own[-1] if own else self._row.checkpoint
         return None if newest is None else self.opened(newest)
@@ -167,7 +167,7 @@ class RecordedTrial:
 
     @property
     def num_failures(self) -> int:
-        """How often it failed."""
+        """The number of failures."""
         return max(self._history.past(self.trial_id).failures, int(self.status == "ERROR"))
 
     @property

@@ -74,13 +74,12 @@ def reconcile(
 ) -> list[Observer]:
     """Repair the files below `folder` by the journal, and return the observers of `file_observers`.
 
-    A driver that is killed leaves files that lack their end, and a power cut may leave them
-    shorter or longer than the journal. Trials that had ended long before are only looked at
-    for missing files; the files of the others are compared with the journal by their
-    length, and written anew where they differ, each whole or not at all. Event files that
-    differ are removed, and what they held is sent to the observer's process again.
+    A killed driver leaves files that lack their end. A power cut may leave them shorter or longer
+    than the journal. For trials that had ended long before, only missing files are detected. Files of
+    the other trials are compared with the journal by length, and replaced atomically if they differ.
+    Event files that differ are removed, and their contents are sent to the observer's process again.
 
-    Call it once the journal has its writer, so that nobody else writes.
+    Call this function once the journal has its writer, so that no other process writes.
 
     Args:
         folder: The experiment's folder, which contains the journal.
