@@ -1,4 +1,4 @@
-"""How much a point promises, by what a model says of it, in logarithms, so that hopeless points differ, too
+"""Logarithm of the expected improvement, which distinguishes hopeless points, too
 (Ament et al. 2023, "Unexpected Improvements to Expected Improvement for Bayesian Optimization")."""
 
 from __future__ import annotations

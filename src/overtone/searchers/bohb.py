@@ -27,12 +27,12 @@ _CONFIG = {
 
 
 class TuneBOHB(LibrarySearcher):
-    """Suggests by BOHB's model; needs no other package.
+    """Searcher that uses BOHB's model; needs no other package.
 
     Args:
-        bohb_config: Numbers of the model by the names that HpBandSter has for them:
+        bohb_config: Settings of the model, with HpBandSter's names:
             min_points_in_model, top_n_percent, num_samples, random_fraction, bandwidth_factor, min_bandwidth.
-        max_concurrent: At most so many trials at once; 0 for as many as fit.
+        max_concurrent: Maximum number of trials that run at the same time; 0 for as many as fit.
     """
 
     def __init__(

@@ -18,10 +18,10 @@ Flat = dict[str, Any]
 
 
 def flattened(root: Group, config: Mapping[str, Any]) -> Flat:
-    """What was chosen to make `config` of the space `root`.
+    """Return the choices that lead to `config` in the space `root`.
 
     Raises:
-        SpaceError: It did not come from this space.
+        SpaceError: The config does not belong to this space.
     """
     return dict(_taken(root, config))
 
@@ -55,10 +55,10 @@ def branches(root: Node) -> Iterator[Pick]:
 
 
 def refuse_foreign(node: Node, who: str) -> None:
-    """Where a library's own domain would be taken for a constant.
+    """Raise if a space contains another library's domain, which would be taken for a constant.
 
     Raises:
-        SpaceError: There is one under `node`, which `who` should search.
+        SpaceError: There is such a domain under `node`; the message names the searcher `who`.
     """
     if isinstance(node, (Group, Series)):
         for item in node.items.values() if isinstance(node, Group) else node.items:

@@ -19,16 +19,16 @@ _FARTHEST = 2000.0
 """Beyond it nothing is left of a correlation but numbers that processors are slow with."""
 
 _ROWS = 64
-"""Points are looked at by so many: what is known of them stays near the processor."""
+"""Number of points per batch: the data of a batch stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a fit finds.
+    """Parameters of a kernel, as a fit estimates them.
 
     Attributes:
         lengths: The length scale of each column.
-        noise: The variance of the noise, as a share of that of the process.
+        noise: The variance of the noise, as a share of the variance of the process.
     """
 
     lengths: Array

@@ -24,10 +24,10 @@ _LENGTH, _LENGTH_SD = -0.7, 1.0
 """The mean and the deviation of a length scale's logarithm in one dimension."""
 
 _LOWEST, _HIGHEST = -3.5, 5.0
-"""Where the logarithms of length scales stay."""
+"""Bounds of the logarithms of length scales."""
 
 _STARTS = ((0.0, -7.0), (0.5, -1.5))
-"""Where a fit begins: logarithms of length scales beside their prior's mean, and of the noise."""
+"""Starting points of a fit: log length scales relative to their prior's mean, and log noise."""
 
 _LEAST_NOISE, _MOST_NOISE = -13.8, 0.0
 
@@ -105,7 +105,7 @@ def _descended(
 def cost(
     theta: Array, x: Array, y: Array, groups: Array, prior: float, extra: Array | float = 0.0
 ) -> tuple[float, Array]:
-    """What is minimised, up to a constant, and its gradient: the negative logarithm of the posterior."""
+    """Return the negative logarithm of the posterior, up to a constant, and its gradient."""
     import numpy as np
 
     kernel = Kernel(np.exp(theta[:-1])[groups], float(np.exp(theta[-1])))

@@ -10,7 +10,7 @@ from overtone.core.types import Result
 from overtone.searchers.flat import Flat
 
 _LARGEST = 1e100
-"""What libraries are told of larger losses: squares of the largest floats are none."""
+"""The value that replaces larger losses for libraries: squares of the largest floats overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class Finished:
     """A trial that ended.
 
     Attributes:
-        index: Of its suggestion; -1 for one that was known before, or added by a scheduler.
-        flat: What was chosen for it.
-        result: Its last one; None where it failed.
+        index: The index of its suggestion; -1 for known points and for trials added by a scheduler.
+        flat: Its choices.
+        result: Its last result; None if the trial failed.
     """
 
     index: int

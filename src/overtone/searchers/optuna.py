@@ -1,7 +1,7 @@
-"""The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a study of its own or in a storage.
+"""The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a separate study or in a storage.
 
-A named sampler is freshly seeded for each suggestion. A sampler object of the user's is asked as it is: if
-trials run one at a time, it suggests what it would in a study of Optuna alone, and a resume asks it again
+A named sampler gets a new seed for each suggestion. A sampler object of the user's is used unchanged: if
+trials run one at a time, it suggests the same as in a plain study of Optuna, and a resume repeats its calls
 in the logged order. Values in steps are searched as numbers of steps.
 """
 
@@ -104,5 +104,5 @@ class OptunaSearch(LibrarySearcher):
 
 
 def _has(trial: Any, params: Mapping[str, Any]) -> bool:
-    """Whether `trial`, of Optuna, has these parameters; one that is known by its number alone has."""
+    """Return whether Optuna's `trial` has these parameters; True if only its number is known."""
     return isinstance(trial, int) or all(params.get(name) == one for name, one in trial.params.items())

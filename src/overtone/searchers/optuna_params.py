@@ -1,4 +1,4 @@
-"""A space's values as Optuna's parameters, and back: exactly, but for more than a million steps."""
+"""Conversion of a space's values to Optuna's parameters and back: exact up to a million steps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from overtone.space.interval import Float, Interval
 from overtone.space.tree import SCALARS, Drawn, Group, Pick
 
 _BINS = 10**6
-"""In so many equally likely parts a domain is divided that Optuna has nothing like."""
+"""Number of equally likely parts of a domain without a counterpart in Optuna."""
 
 _MOST = 2**53
 """Optuna's whole numbers are floats at times, which do not tell all of those beyond this apart."""
 
 _MOST_LISTED = 10**6
-"""Optuna's Gaussian process lists all values of a whole number: of more than so many only some are there."""
+"""Optuna's Gaussian process lists all values of a whole number: domains with more values are thinned out."""
 
 Nodes = Mapping[str, Drawn | Pick]
 
@@ -32,12 +32,12 @@ def encoded(nodes: Nodes, flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decoded(nodes: Nodes, params: Mapping[str, Any]) -> Flat:
-    """The inverse of `encoded`; what is no parameter of the space stays as it is."""
+    """Return the inverse of `encoded`; names that are not in the space are kept unchanged."""
     return {name: _value(nodes[name], one) if name in nodes else one for name, one in params.items()}
 
 
 def suggested(trial: Any, node: Drawn | Pick) -> Any:
-    """What `trial`, of Optuna, suggests for the node."""
+    """Return the suggestion of Optuna's `trial` for the node."""
     if isinstance(node, Pick):
         return _value(node, trial.suggest_categorical(node.key, _labels(node)))
     domain = node.domain
@@ -57,7 +57,7 @@ def suggested(trial: Any, node: Drawn | Pick) -> Any:
 
 
 def _step(domain: Interval) -> int:
-    """Which of a domain's steps are parameters: every so many-th."""
+    """Return the stride of the domain's steps that are parameters."""
     return 1 if domain.log else max(1, -(-int(domain.size) // _MOST_LISTED))
 
 
@@ -107,10 +107,10 @@ def defined(space: Any) -> Callable[[Any], Any] | None:
 
 
 def _constants(define: Callable[[Any], Any], trial: Any) -> Mapping[str, Any]:
-    """What a function of the user returns beside what it suggests.
+    """Return the constants that a user's function returns in addition to its suggestions.
 
     Raises:
-        SpaceError: It is no dict.
+        SpaceError: The function did not return a dict or None.
     """
     found = define(trial)
     if not isinstance(found, Mapping) and found is not None:

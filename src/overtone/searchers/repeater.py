@@ -21,7 +21,7 @@ TRIAL_INDEX = "__trial_index__"
 """In a trial's config: which repetition it is, from 0."""
 
 _FREEDOM = 3
-"""So many repeats in all tell how large the noise is."""
+"""Number of repeats, over all configs, from which the noise can be estimated."""
 
 
 @dataclass(slots=True, eq=False)

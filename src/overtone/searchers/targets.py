@@ -39,9 +39,9 @@ def powered(scores: Array) -> Array:
 
 
 def ranked(scores: Array) -> Array:
-    """The scores as if they were normally distributed: what counts is their order alone.
+    """Return the scores as normally distributed values that depend only on their order.
 
-    Equal ones stay equal; those that are not finite count as in `powered`.
+    Equal scores stay equal; scores that are not finite count as in `powered`.
     """
     import numpy as np
 
@@ -111,7 +111,7 @@ def _quartiles(known: Array) -> tuple[float, float, float]:
 
 
 def _powered(values: Array) -> Array:
-    """What each power makes of values that are 0 or more: ((1 + x)^p - 1) / p, one row a power."""
+    """Return each power transform of values of 0 or more: ((1 + x)^p - 1) / p, one row per power."""
     import numpy as np
 
     found = np.empty((_N_POWERS, len(values)))
