@@ -341,7 +341,7 @@ class ExperimentAnalysis:
 
     @property
     def account(self) -> dict[str, float] | None:
-        """Return the cost report of a simulated search that has ended; None for other experiments.
+        """The cost report of a simulated search that has ended; None for other experiments.
 
         Its keys are `time_s`, `cost`, `machine_s`, `trial_s`, `trained_s`, `lost_s`, `redone_share` (the
         share of training that was repeated or lost), `n_starts`, `n_failures`, `n_preempted`; see

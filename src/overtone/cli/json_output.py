@@ -1,4 +1,4 @@
-"""What `--json` writes: plain JSON that any reader takes."""
+"""Output of `--json`: standard JSON for any reader."""
 
 from __future__ import annotations
 

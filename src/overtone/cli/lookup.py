@@ -20,7 +20,7 @@ _MOST_LISTED = 8
 
 
 def results_folder(given: str | None) -> Path:
-    """Where experiments are looked up by name."""
+    """Return the folder in which experiments are looked up by name."""
     return Path(given if given is not None else RESULTS).expanduser().absolute()
 
 
@@ -108,7 +108,7 @@ def _is_experiment(entry: os.DirEntry[str]) -> bool:
 def analysis_of(
     journal: Path, metric: str | None = None, mode: str | None = None
 ) -> tuple[ExperimentAnalysis, list[RecordedTrial]]:
-    """What was found, and every trial.
+    """Return the analysis of an experiment, and all its trials.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.

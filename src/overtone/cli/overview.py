@@ -48,7 +48,7 @@ def overview(journal: Path, index: Index, watches: bool = True) -> dict[str, Any
     by = holder(journal, watches)
     known = index.summary(journal)
     if by is None and known["started"] is None:
-        header(journal)  # says so where there is none
+        header(journal)  # raises if there is no journal
     statuses = known["statuses"]
     if by is None and "RUNNING" in statuses:
         statuses["INTERRUPTED"] = statuses.pop("RUNNING")

@@ -1,4 +1,4 @@
-"""What trials are ranked by, and their ranking."""
+"""The metric that ranks trials, and the ranking."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ranking(
     mode: str | None,
     scope: str = "last",
 ) -> list[tuple[float, RecordedTrial]]:
-    """Value and trial of those that have a finite one and keep the constraints, the best first."""
+    """Return values and trials, best first; trials need a finite value and must satisfy the constraints."""
     if metric is None:
         return []
     allows = recorded_objectives(analysis.runner_data()).allows

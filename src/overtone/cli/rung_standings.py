@@ -1,4 +1,4 @@
-"""Who was where at a rung, and when: worked out from the results, and checked against the rulings."""
+"""Ranks of trials at a rung over time: computed from results, checked against recorded decisions."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ TRIAL_INDEX = "__trial_index__"
 """In a trial's config: which repetition it is, from 0."""
 
 _FREEDOM = 3
-"""Number of repeats, over all configs, from which the noise can be estimated."""
+"""Number of repeats, in addition to the first per config, from which the noise can be estimated."""
 
 
 @dataclass(slots=True, eq=False)

@@ -49,7 +49,7 @@ class Evidence:
 
     @property
     def is_allowed(self) -> Array:
-        """Whether each keeps all constraints; one that failed does, for all that is known."""
+        """Whether each trial satisfies all constraints; failed trials without values count as allowed."""
         import numpy as np
 
         if not self.violations.shape[1]:

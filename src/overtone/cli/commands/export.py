@@ -23,7 +23,7 @@ Rows = Callable[[], Iterable[dict[str, Any]]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone export`."""
+    """Add the arguments of `overtone export`."""
     add_experiment(parser)
     parser.add_argument("--format", choices=FORMATS, help="csv, unless FILE ends with another one's name")
     parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to standard output")
