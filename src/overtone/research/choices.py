@@ -1,4 +1,4 @@
-"""What is compared, by name: schedulers, searchers and workers as they may be written."""
+"""The compared schedulers, searchers and workers, by name, in all forms that users may give."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from overtone.research.problem import Problem
 T = TypeVar("T")
 
 Choices = Mapping[Any, Any] | Iterable[Any]
-"""Those that are compared: by name, or listed where each has a name of its own."""
+"""The compared choices: a mapping by name, or a list if each choice has a different name."""
 
 
 def named(kind: str, given: Any) -> dict[str, Any]:
@@ -62,12 +62,12 @@ def name_of(kind: str, one: Any) -> str:
 
 
 def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: Mapping[str, Any]) -> None:
-    """See that there is what is named, before the first search; functions are asked in each search.
+    """Check that all named choices exist, before the first search; functions are called in each search.
 
     Raises:
-        ValueError: There is no such scheduler, searcher or engine.
-        OvertoneError: A scheduler wants a controller.
-        MissingPackageError: What a searcher needs is not installed.
+        ValueError: A named scheduler, searcher or engine does not exist.
+        OvertoneError: A scheduler needs a controller.
+        MissingPackageError: A package that a searcher needs is not installed.
     """
     from overtone.named import create_scheduler, create_searcher
     from overtone.schedulers.old_forms import refuse_old_hooks
@@ -108,7 +108,7 @@ def searcher_of(choice: Any, problem: Problem) -> Any:
 
 
 def engine_of(choice: Any) -> Engine:
-    """A fresh engine: with so many workers, of a `World`, or what a function makes."""
+    """Return a new engine: with a number of workers, of a `World`, or made by a function."""
     from overtone.engines.simulated import Simulated, World
 
     if isinstance(choice, World):

@@ -47,7 +47,7 @@ def _terms(m: int, x: float, a: float, b: float) -> tuple[float, ...]:
 
 @lru_cache
 def studentised_range_quantile(p: float, k: int) -> float:
-    """What the range of `k` independent standard normal numbers is below with probability `p`."""
+    """Return the quantile `p` of the range of `k` independent standard normal numbers."""
     low, high = 0.0, 20.0
     for _ in range(40):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""What each search had found by when: values and ranks on a common axis of time."""
+"""Best values and ranks of searches on a common axis of time."""
 
 from __future__ import annotations
 

@@ -68,9 +68,9 @@ def plot_ranks(frame: Any) -> Any:
 def plot_times_to_target(
     frame: Any, target: float | Mapping[str, float] | None = None, columns: int = 4
 ) -> Any:
-    """The share of searches that have reached the target by a time (Kaplan and Meier): one panel a setting.
+    """Plot the share of searches that reached the target over time (Kaplan and Meier), by setting.
 
-    A tick marks where a search ended without.
+    A tick marks the end of a search that did not reach the target.
 
     Raises:
         OvertoneError: There is no target.
@@ -110,8 +110,8 @@ def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str
     """The methods, how they rank over settings (Demsar 2006), and by what.
 
     Args:
-        frame: What `compare` returned.
-        by: "time" to the target, the "value" found in the end, or "auto": time where there are targets.
+        frame: The frame that `compare` returned.
+        by: "time" to the target, the final "value", or "auto": "time" if there are targets.
         alpha: The level of the test.
 
     Raises:
@@ -132,11 +132,11 @@ def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str
 
 
 def plot_critical_differences(frame: Any, by: str = "auto", alpha: float = 0.05) -> Any:
-    """The mean ranks of methods over settings; bars join those that do not differ (Demsar 2006).
+    """Plot the mean ranks of methods over settings; bars join methods that do not differ (Demsar 2006).
 
     Args:
-        frame: What `compare` returned.
-        by: "time" to the target, the "value" found in the end, or "auto": time where there are targets.
+        frame: The frame that `compare` returned.
+        by: "time" to the target, the final "value", or "auto": "time" if there are targets.
         alpha: The level of the test.
 
     Raises:

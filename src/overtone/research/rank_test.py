@@ -16,14 +16,14 @@ from overtone.research.distributions import f_survival, studentised_range_quanti
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the test found.
+    """The result of the test.
 
     Attributes:
-        mean_ranks: Of each method; 1 is the best.
-        n: Over how many problems.
+        mean_ranks: The mean rank of each method; 1 is the best.
+        n: The number of problems.
         chi2: Friedman's statistic.
-        p: The probability of such ranks where all methods are the same (Iman and Davenport).
-        critical_difference: Nemenyi's.
+        p: The probability of such ranks if all methods are equal (Iman and Davenport).
+        critical_difference: Nemenyi's critical difference.
     """
 
     mean_ranks: tuple[float, ...]

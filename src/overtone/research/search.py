@@ -39,7 +39,7 @@ class Setup:
     storage: str
 
     def place(self, case: Case) -> tuple[int, ...]:
-        """Where a search stands in the frame: in the order in which the choices were given."""
+        """Return the position of a search in the frame: the order of the given choices."""
         chosen = (
             (self.problems, case.problem),
             (self.schedulers, case.scheduler),
@@ -51,7 +51,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Which search it is: a name of each, and a seed."""
+    """The identity of a search: the names of its choices, and a seed."""
 
     problem: str
     scheduler: str
