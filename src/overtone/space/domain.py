@@ -1,4 +1,4 @@
-"""What every kind of hyperparameter can do."""
+"""The interface of all kinds of hyperparameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Domain(ABC):
 
     @property
     def size(self) -> float:
-        """How many values there are; inf where they cannot be counted."""
+        """The number of values; inf if they cannot be counted."""
         return math.inf
 
     def values(self) -> Iterator[Any]:

@@ -42,7 +42,7 @@ class Drawing:
         self._computing: list[Computed] = []
 
     def option(self, pick: Pick) -> int:
-        """Which option of `pick` is taken."""
+        """Return the index of the drawn option of `pick`."""
         return 0 if pick.is_grid else self.rng_for(pick.key).randrange(len(pick.options))
 
     def value(self, node: Drawn) -> Any:

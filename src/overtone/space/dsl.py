@@ -74,12 +74,12 @@ def normal_prior(domain: Float | Integer, mean: float, sd: float | None = None) 
 
 
 def choice(categories: Iterable[Any]) -> Categorical:
-    """One of `categories`; those that are dicts or lists with domains in them are branches."""
+    """Return a choice of one of `categories`; dicts and lists that contain domains are branches."""
     return Categorical(categories)
 
 
 def sample_from(func: Callable[[Any], Any]) -> Function:
-    """What `func` computes from the other values: `sample_from(lambda spec: spec.config.x * 2)`."""
+    """Return a value computed from other values: `sample_from(lambda spec: spec.config.x * 2)`."""
     return Function(func)
 
 
@@ -95,4 +95,4 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
         choice, sample_from, normal_prior,
     )
 }  # fmt: skip
-"""What makes each domain, by name."""
+"""The functions that make domains, by name."""

@@ -1,4 +1,4 @@
-"""Which part of a space a value belongs to."""
+"""Matching of values to parts of a space."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_same(a: Any, b: Any) -> bool:
         return True
     try:
         return bool(a == b)
-    except Exception:  # arrays, and whatever else has no truth
+    except Exception:  # arrays and other values without a truth value
         return False
 
 

@@ -1,4 +1,4 @@
-"""What a function in a space sees of the configuration that it is part of."""
+"""The view of a configuration that functions in a space get."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
 
 @lru_cache(64)
 def _names_by_key(root: Group) -> list[tuple[Any, str]]:
-    """What its values are called, sorted by key; a key that no config has where some have parts."""
+    """Return the names of its values, sorted by key; a placeholder key if some values have parts."""
     nodes = [(key, root.items[key]) for key in sorted(root.items, key=str)]
     variables = [(key, node) for key, node in nodes if not isinstance(node, Fixed)]
     if not all(_is_single(node) for _, node in variables):
@@ -58,7 +58,7 @@ def _is_single(node: Node) -> bool:
 
 @lru_cache(1024)
 def _names(paths: tuple[str, ...]) -> list[str]:
-    """What the values at these paths are called."""
+    """Return the names of the values at these paths."""
     parts = [path.split("/") for path in paths]
     short = Counter(map(_last, parts))
     return [_clean(_last(one) if short[_last(one)] == 1 else ".".join(one)) for one in parts]

@@ -66,7 +66,7 @@ class Drawn(Node):
 
 
 class Computed(Node):
-    """What a function makes of the other values."""
+    """A value that a function computes from the other values."""
 
     __slots__ = ("function",)
 
@@ -125,14 +125,14 @@ class Series(Node):
 
 
 def parse(space: Any) -> Group:
-    """The tree of `space`; a tree is returned as it is.
+    """Return the tree of `space`; a tree is returned unchanged.
 
-    A function that stands in the space by itself is taken as a value to compute if its only
-    argument is named `spec`, `config` or `_`, as scripts for early versions of Tune have it; any other
-    function is a constant. `choice([f])` makes a constant of any function.
+    A plain function in the space is a value to compute if its only argument is named `spec`, `config`
+    or `_`, as in scripts for early versions of Tune; any other function is a constant. `choice([f])`
+    makes any function a constant.
 
     Raises:
-        SpaceError: The space is no dict, or something in it cannot be used.
+        SpaceError: The space is not a dict, or a value in it cannot be used.
     """
     if isinstance(space, Group):
         return space
