@@ -39,7 +39,7 @@ def crossing(config: Mapping[str, Any], t: int) -> dict[str, float]:
 
 
 def ending(curve: Curve, length: int) -> Curve:
-    """`curve`, which ends by itself after `length` iterations."""
+    """Return `curve`, ending after `length` iterations."""
 
     def shortened(config: Mapping[str, Any], t: int) -> Any:
         return None if t > length else curve(config, t)

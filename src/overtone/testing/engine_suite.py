@@ -1,4 +1,4 @@
-"""What the parts of the engine suite share: fixtures, and what an engine may say it cannot do."""
+"""Shared parts of the engine suite: fixtures, and attributes that declare unsupported features."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def reports_nan(config: Config) -> None:
 
 
 def runs_for_ever(config: Config) -> None:
-    """Reports until it is told to end."""
+    """Report until told to end."""
     while True:
         current().report({"loss": 1.0})
 
@@ -137,7 +137,7 @@ def trains_for_long(config: Config) -> None:
 
 
 def ignores_halt(config: Config) -> None:
-    """Goes on whatever `report` raises."""
+    """Continue after any exception of `report`."""
     while True:
         try:
             current().report({"loss": 1.0})
@@ -146,7 +146,7 @@ def ignores_halt(config: Config) -> None:
 
 
 def ignores_halt_and_sigterm(config: Config) -> None:
-    """Goes on whatever `report` raises, and whoever sends SIGTERM."""
+    """Continue after any exception of `report`, and ignore SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     ignores_halt(config)
 
@@ -181,7 +181,7 @@ def floods_stdout(config: Config) -> None:
 
 
 def saves_each_time(config: Config) -> None:
-    """A function whose every report carries a checkpoint; goes on from one."""
+    """Report with a checkpoint each time, and resume from a checkpoint."""
     import tempfile
 
     session = current()

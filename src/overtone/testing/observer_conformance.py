@@ -1,4 +1,4 @@
-"""What every observer must do, as a test class: subclass it and define `make_observer`.
+"""Conformance tests for observers: subclass the test class and define `make_observer`.
 
 class TestMyObserver(ObserverConformance):
     def make_observer(self, folder):
@@ -19,7 +19,7 @@ from overtone.testing.scripted_records import Story
 
 
 class ObserverConformance(ABC):
-    """The contract of an observer: whatever happens in an experiment, it does not raise."""
+    """The contract of an observer: it does not raise for any event of an experiment."""
 
     @abstractmethod
     def make_observer(self, folder: Path) -> Observer:

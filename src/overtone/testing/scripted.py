@@ -12,7 +12,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Config
 
 Answer = Callable[[m.Event], Sequence[m.Command]]
-"""What to do about an event."""
+"""A function from an event to the commands that answer it."""
 
 
 def go_on(event: m.Event) -> Sequence[m.Command]:

@@ -57,7 +57,7 @@ class Course:
         searcher.on_start(parse(space), seed)
 
     def searcher_asked(self, index: int) -> Config | None:
-        """What is suggested for `index`, if anything."""
+        """Return the suggestion for `index`; None if there is none."""
         config = self.searcher.suggest(index)
         if config is None:
             return None
@@ -80,7 +80,7 @@ class Course:
     def end(self, trial: Trial, how: str, value: float) -> None:
         """Let a trial report and end: with a "value", "nan", "inf", "-inf", "silent" or "raised".
 
-        One that has a value reports a worse one first.
+        A trial with a value reports a worse value first.
         """
         if how in ("value", "nan", "inf", "-inf"):
             last = {"value": value, "nan": WORST, "inf": inf, "-inf": WORST}[how]
@@ -127,7 +127,7 @@ def resumed(
 
 
 def suggested_elsewhere(searcher: Searcher, index: int) -> Config | None:
-    """What the searcher, as it is now, suggests in a new process, whose hashes of text are others."""
+    """Return the searcher's suggestion in a new process, which has other hashes of strings."""
     import os
     import subprocess
 

@@ -1,4 +1,4 @@
-"""What every store must do, as a test class: subclass it and define `make_store`.
+"""Conformance tests for stores: subclass the test class and define `make_store`.
 
 class TestMyStore(StoreConformance):
     def make_store(self, folder):
@@ -107,7 +107,7 @@ def model(folder: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file's contents by its name, but for the store's own (hidden) ones."""
+    """Return every file's contents by its name, except the store's own (hidden) files."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
