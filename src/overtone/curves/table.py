@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from overtone.curves.nearest import Nearest
 
 KEPT_ROWS = 4096
-"""Of so many rows the points are kept ready; a table may be larger than memory would like."""
+"""Maximum number of rows whose points are cached: a table may be large."""
 
 Point = tuple[dict[str, float], float]
 """The metrics after an iteration, and the seconds that it took."""
@@ -97,10 +97,10 @@ class CurveTable:
     # --- what is searched ------------------------------------------------------------------
 
     def space(self, hyperparameters: bool = False) -> dict[str, Any]:
-        """What trials are drawn from: a "row", or with a surrogate the hyperparameters.
+        """Return the search space: a "row", or with a surrogate the hyperparameters.
 
         Args:
-            hyperparameters: Whether the configs of trials that are rows show them too.
+            hyperparameters: Whether configs with a "row" also show its hyperparameters.
         """
         from overtone.space import randint, sample_from
 
@@ -126,7 +126,7 @@ class CurveTable:
     # --- curves ----------------------------------------------------------------------------
 
     def curve_of(self, config: Mapping[str, Any]) -> Callable[[int], Point | None]:
-        """From an iteration to its metrics and seconds; None beyond the last.
+        """Return a function from an iteration to its metrics and seconds, or None after the last.
 
         Raises:
             SpaceError: No row has this config, and there is no surrogate.
