@@ -43,7 +43,7 @@ def chosen(
     default: tuple[str | None, str | None],
     results: Iterable[Mapping[str, Any]],
 ) -> tuple[str, str]:
-    """The metric and mode to rank by.
+    """Return the metric and mode to rank by.
 
     Args:
         metric, mode: What the caller asks for.

@@ -93,7 +93,7 @@ class ExperimentAnalysis:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> RecordedTrial | None:
-        """The trial with the best value of the metric; None (and a warning) where none has one.
+        """Return the trial with the best value of the metric; None (and a warning) where none has one.
 
         Args:
             metric: By default that of the experiment.
@@ -134,7 +134,7 @@ class ExperimentAnalysis:
     def pareto_front(
         self, metric: Sequence[str] | None = None, mode: str | Sequence[str] | None = None
     ) -> list[RecordedTrial]:
-        """The trials whose last results no other dominates, in the order of creation.
+        """Return the trials whose last results no other dominates, in the order of creation.
 
         By default by all metrics of the experiment; trials that break its constraints are left out.
         """
@@ -146,7 +146,7 @@ class ExperimentAnalysis:
         metric: Sequence[str] | None = None,
         mode: str | Sequence[str] | None = None,
     ) -> float:
-        """The volume of objectives between the Pareto front and `reference`.
+        """Return the volume of objectives between the Pareto front and `reference`.
 
         Args:
             reference: A value for each metric that all good results are better than; by default the
@@ -161,7 +161,7 @@ class ExperimentAnalysis:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> dict[str, Any] | None:
-        """The config of `get_best_trial(...)`."""
+        """Return the config of `get_best_trial(...)`."""
         best = self.get_best_trial(metric, mode, scope, filter_nan_and_inf)
         return None if best is None else best.config
 
@@ -172,12 +172,12 @@ class ExperimentAnalysis:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> str | None:
-        """The folder of `get_best_trial(...)`."""
+        """Return the folder of `get_best_trial(...)`."""
         best = self.get_best_trial(metric, mode, scope, filter_nan_and_inf)
         return None if best is None else best.local_path
 
     def get_all_configs(self, prefix: bool = False) -> dict[str, dict[str, Any]]:
-        """Every trial's config by its folder; with `prefix`, flat and under "config/..."."""
+        """Return every trial's config by its folder; with `prefix`, flat and under "config/..."."""
         return {
             one.local_path: flatten({"config": one.config}) if prefix else one.config for one in self.trials
         }
@@ -242,7 +242,7 @@ class ExperimentAnalysis:
     def get_last_checkpoint(
         self, trial: Any = None, metric: str | None = None, mode: str | None = None
     ) -> Checkpoint | None:
-        """The newest checkpoint of a trial, by default of the best one."""
+        """Return the newest checkpoint of a trial, by default of the best one."""
         found = self.get_best_trial(metric, mode) if trial is None else self._find(trial)
         return None if found is None else found.checkpoint
 
@@ -259,7 +259,7 @@ class ExperimentAnalysis:
         return frame((flatten(one.last_result or one.facts()) for one in self.trials), index="trial_id")
 
     def dataframe(self, metric: str | None = None, mode: str | None = None) -> Any:
-        """A frame with one result of each trial that reported, with its config and "logdir".
+        """Return a frame with one result of each trial that reported, with its config and "logdir".
 
         Args:
             metric: Take the result with the best value of this; needs `mode`. By default
@@ -352,7 +352,7 @@ class ExperimentAnalysis:
         return recorded_account(self._history.journal)
 
     def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
-        """The first config of a trial's line of ancestors, and each later one with its t.
+        """Return the first config of a trial's line of ancestors, and each later one with its t.
 
         Args:
             trial: A trial, or its id; by default the best one.

@@ -188,7 +188,7 @@ class Fold:
             self._has_metric = _finder(self.data["goal"])
 
     def _best(self, mode: str | None) -> dict[str, Any] | None:
-        """The trial whose last value is best."""
+        """Return the trial whose last value is best."""
         best: dict[str, Any] | None = None
         sign = -1.0 if mode == "min" else 1.0
         for trial_id, (_, value) in self.data["trials"].items():
@@ -208,7 +208,7 @@ def _time(plain: bytes) -> float:
 
 
 def _finder(goal: list[str] | None) -> Callable[[bytes], Any]:
-    """Whether a line has the metric, spelled as ASCII or not."""
+    """Return whether a line has the metric, spelled as ASCII or not."""
     if goal is None:
         return lambda body: False
     names = {goal[0].rsplit("/", 1)[-1], goal[0]}

@@ -36,7 +36,7 @@ def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
-    """A DataFrame with a row for each flat mapping, and every key that occurs as a column.
+    """Return a DataFrame with a row for each flat mapping, and every key that occurs as a column.
 
     Args:
         rows: Flat mappings; a key that one lacks is NaN there.
@@ -54,7 +54,7 @@ def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
 
 
 def frame_of(columns: Mapping[str, Any]) -> Any:
-    """A DataFrame with these columns.
+    """Return a DataFrame with these columns.
 
     Raises:
         MissingPackageError: pandas is not installed.

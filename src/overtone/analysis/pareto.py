@@ -27,5 +27,5 @@ def pareto_front(points: Sequence[Scores]) -> list[int]:
 
 
 def dominates(one: Scores, other: Scores) -> bool:
-    """Whether `one` is nowhere worse and somewhere better."""
+    """Return whether `one` is nowhere worse and somewhere better."""
     return all(a >= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)

@@ -70,7 +70,7 @@ class RecordedTrial:
         return self._row.why
 
     def is_finished(self) -> bool:
-        """Whether it ended for good."""
+        """Return whether it ended for good."""
         return self._row.is_final
 
     @property
@@ -93,11 +93,11 @@ class RecordedTrial:
         return self._history.last_result(self.trial_id)
 
     def results(self) -> Iterator[dict[str, Any]]:
-        """All its results, complete, oldest first, read one at a time."""
+        """Return all its results, complete, oldest first, read one at a time."""
         return self._history.results(self.trial_id)
 
     def frame(self) -> Any:
-        """A DataFrame of all its results."""
+        """Return a DataFrame of all its results."""
         return frame_of(columns_of(self._history.blocks(self.trial_id), self.num_results))
 
     @property
@@ -112,7 +112,7 @@ class RecordedTrial:
         return {name: summarize(one) for name, one in values.items()}
 
     def value(self, metric: str, mode: str = "max", scope: str = "last") -> float | None:
-        """The metric in the sense of `scope`; None where the trial never reported it as a number."""
+        """Return the metric in the sense of `scope`; None where the trial never reported it as a number."""
         if not self.num_results:
             return None
         if scope == "last":
@@ -138,7 +138,7 @@ class RecordedTrial:
         return None if newest is None else self.opened(newest)
 
     def references(self) -> list[Reference]:
-        """The checkpoints that it saved and that are still kept, oldest first."""
+        """Return the checkpoints that it saved and that are still kept, oldest first."""
         return list(self._history.past(self.trial_id).checkpoints.values())
 
     def checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
@@ -153,7 +153,7 @@ class RecordedTrial:
         return [(self.opened(one), by_t.get(one.t, {})) for one in references]
 
     def opened(self, reference: Reference) -> Checkpoint:
-        """The checkpoint that is meant, as users hold it; in a copied experiment, the copy."""
+        """Return the checkpoint that is meant, as users hold it; in a copied experiment, the copy."""
         path = reference.uri.removeprefix("file://")
         parts = path.replace("\\", "/").rstrip("/").split("/")
         if ".." in parts or "\0" in path:

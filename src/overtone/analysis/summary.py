@@ -13,7 +13,7 @@ SCOPES = ("last", "avg", "last-5-avg", "last-10-avg", "all")
 
 
 def values_of(results: Iterable[Mapping[str, Any]], metric: str) -> list[float]:
-    """The metric's numbers, oldest first; results without it are passed over."""
+    """Return the metric's numbers, oldest first; results without it are passed over."""
     return [value for value in (lookup(result, metric) for result in results) if is_number(value)]
 
 

@@ -68,7 +68,7 @@ def parsed(argv: Sequence[str]) -> Arguments:
 
 
 def made(complete: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser; commands that are not in `complete` have only their names."""
+    """Return the parser; commands that are not in `complete` have only their names."""
     parser = argparse.ArgumentParser(
         prog="overtone",
         description=ABOUT,
@@ -88,7 +88,7 @@ def made(complete: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _module(name: str) -> argparse.Namespace:
-    """The command's module; typed as what argparse gives, since it is looked up by name."""
+    """Return the command's module; typed as what argparse gives, since it is looked up by name."""
     path = f"overtone.cli.commands.{name}"
     __import__(path)
     return sys.modules[path]  # type: ignore[return-value]
@@ -125,7 +125,7 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    """A count that is at least 0.
+    """Return a count that is at least 0.
 
     Raises:
         argparse.ArgumentTypeError: It is none.

@@ -36,7 +36,7 @@ def goal_needed(analysis: ExperimentAnalysis, metric: str | None, mode: str | No
 def goal_of(
     analysis: ExperimentAnalysis, metric: str | None, mode: str | None
 ) -> tuple[str | None, str | None]:
-    """The same; (None, None) where nobody named a metric and it cannot be told.
+    """Return the same; (None, None) where nobody named a metric and it cannot be told.
 
     Raises:
         GoalError: A metric was named that nobody reported, or its mode is not known.

@@ -45,7 +45,7 @@ class Column(NamedTuple):
 
 
 def terminal_columns() -> int | None:
-    """The width of the terminal that standard output is; None where it is none."""
+    """Return the width of the terminal that standard output is; None where it is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -123,7 +123,7 @@ def show_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def folded(text: str, room: int) -> list[str]:
-    """`text` in lines of at most `room` columns, broken at spaces where there are some."""
+    """Return `text` in lines of at most `room` columns, broken at spaces where there are some."""
     lines, rest = [], text
     while width(rest) > room:
         at = room
@@ -148,7 +148,7 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 def styled(text: str, style: str) -> str:
-    """`text` in a colour, where standard output is a terminal that shows colours."""
+    """Return `text` in a colour, where standard output is a terminal that shows colours."""
     import os
 
     if not style or not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

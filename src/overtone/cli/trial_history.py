@@ -93,7 +93,7 @@ class Story:
             self._compare(sorted(rungs), metric)
 
     def _own(self, rungs: set[float]) -> Iterator[tuple[bytes, m.Record | None]]:
-        """The lines that name the trial, or are about all; decoded unless they are plain reports."""
+        """Yield the lines that name the trial, or are about all; decoded unless they are plain reports."""
         name, decode = self._id.encode(), Codec().decode
         for body in Lines(self._journal):
             rungs.update(map(float, _RUNG.findall(body)) if b'"c":"ruled"' in body else ())

@@ -38,7 +38,7 @@ def trial_data(trial: RecordedTrial, is_running: bool, metric: str | None) -> di
 
 
 def why_data(why: Why | None) -> dict[str, Any] | None:
-    """A reason with all its fields."""
+    """Return a reason with all its fields."""
     if why is None:
         return None
     names = ("rule", "t", "rung", "cutoff", "rank", "of", "against", "note")
@@ -53,7 +53,7 @@ def parameter_names(trials: Sequence[RecordedTrial]) -> list[str]:
 
 
 def table_columns(parameters: Sequence[str], metric: str | None) -> list[Column]:
-    """The columns of a table of trials; `table_row` fills them."""
+    """Return the columns of a table of trials; `table_row` fills them."""
     from overtone.cli.tables import Column
 
     return [
@@ -95,7 +95,7 @@ def parameter_shown(value: Any) -> str:
 
 
 def _in_a_cell(value: Any) -> str:
-    """The same, rounded: a table is there to compare."""
+    """Return the same, rounded: a table is there to compare."""
     return f"{value:.4g}" if isinstance(value, float) else parameter_shown(value)
 
 

@@ -117,7 +117,7 @@ class CurveTable:
         return self.configs[config["row"]].get(name)
 
     def rows(self, seed: int | None = None) -> list[dict[str, int]]:
-        """Every row once, as configs; in the order that `seed` shuffles them into, if one is given."""
+        """Return every row once, as configs; in the order that `seed` shuffles them into, if one is given."""
         found = [{"row": row} for row in range(len(self))]
         if seed is not None:
             Random(seed).shuffle(found)
@@ -140,7 +140,7 @@ class CurveTable:
         return self.curve_of(config)(t)
 
     def best(self, metric: str, mode: str = "max") -> float:
-        """The best value of all rows and iterations; NaN counts for nothing."""
+        """Return the best value of all rows and iterations; NaN counts for nothing."""
         every = [
             one for rows, n in zip([self._columns[metric]], [self.lengths], strict=True)
             for row, length in zip(rows, n, strict=True) for one in row[:length] if not isnan(one)
@@ -168,7 +168,7 @@ class CurveTable:
     # --- from a config to a row ------------------------------------------------------------
 
     def _row_of(self, config: Mapping[str, Any]) -> int | None:
-        """The row with this config; None to ask the surrogate."""
+        """Return the row with this config; None to ask the surrogate."""
         row = config.get("row")
         if type(row) is int and 0 <= row < len(self):
             mine = self.configs[row]

@@ -116,7 +116,7 @@ class SeenTrial:
         self._experiment.ask_to_save(self._row.id)
 
     def is_finished(self) -> bool:
-        """Whether it ended for good."""
+        """Return whether it ended for good."""
         return self._row.is_final
 
     @property

@@ -15,7 +15,7 @@ Choices = Mapping[Any, Any] | Iterable[Any]
 
 
 def named(kind: str, given: Any) -> dict[str, Any]:
-    """Each by the name that the frame has for it.
+    """Return each by the name that the frame has for it.
 
     Args:
         kind: What they are, for errors.
@@ -44,7 +44,7 @@ def named(kind: str, given: Any) -> dict[str, Any]:
 
 
 def name_of(kind: str, one: Any) -> str:
-    """A choice's own name.
+    """Return a choice's own name.
 
     Raises:
         ValueError: It has none, such as a lambda.
@@ -86,7 +86,7 @@ def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: 
 
 
 def scheduler_of(choice: Any, problem: Problem) -> Any:
-    """A fresh scheduler: of a name, a class, or a function of the problem; an instance as it is."""
+    """Return a fresh scheduler: of a name, a class, or a function of the problem; an instance as it is."""
     if isinstance(choice, str):
         from overtone.named import create_scheduler
 
@@ -97,7 +97,7 @@ def scheduler_of(choice: Any, problem: Problem) -> Any:
 
 
 def searcher_of(choice: Any, problem: Problem) -> Any:
-    """A fresh searcher, in the same forms; None for random search."""
+    """Return a fresh searcher, in the same forms; None for random search."""
     if choice is None or choice == "random":
         return None
     if isinstance(choice, str):

@@ -65,7 +65,7 @@ class Continuation:
         return {self._metric: values[t - 1]}, elapsed[t - 1] - (elapsed[t - 2] if t > 1 else 0.0)
 
     def _draw(self, trial_id: str) -> tuple[list[float], list[float]]:
-        """The values of all iterations, and the seconds until the end of each."""
+        """Return the values of all iterations, and the seconds until the end of each."""
         random, i = keyed(self._seed, "continuation", trial_id), self._index[trial_id]
         values, elapsed = [*self._values[i]], [*self._elapsed[i]]
         while (t := len(values)) < self._last:

@@ -10,7 +10,7 @@ _NORMAL = NormalDist()
 
 
 def f_survival(f: float, d1: float, d2: float) -> float:
-    """The probability that an F-distributed number with d1 and d2 degrees of freedom is above `f`."""
+    """Return the probability that an F-distributed number with d1 and d2 degrees of freedom is above `f`."""
     if f <= 0:
         return 1.0
     return 0.0 if f == inf else incomplete_beta(d2 / (d2 + d1 * f), d2 / 2, d1 / 2)

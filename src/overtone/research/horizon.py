@@ -28,7 +28,7 @@ def horizon(recording: Recording, scheduler: Any) -> tuple[int, str]:
 
 
 def _end(scheduler: Any) -> int | None:
-    """The iteration at which it ends each trial, itself or through the scheduler that it wraps."""
+    """Return the iteration at which it ends each trial, itself or through the scheduler that it wraps."""
     from inspect import signature
 
     from overtone.named import create_scheduler

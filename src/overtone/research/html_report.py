@@ -183,7 +183,7 @@ def _modes(ends: Any) -> Mapping[str, str]:
 
 
 def _table(table: Any, shown: Callable[[float], str], better: str | Mapping[str, str]) -> str:
-    """A table; in each row the best of several is bold.
+    """Return a table; in each row the best of several is bold.
 
     Args:
         better: "max" or "min", or which of them in which row; rows without stay plain.
@@ -217,7 +217,7 @@ def _number(value: float, shown: Callable[[float], str]) -> str:
 
 
 def _image(figure: Any, what: str) -> str:
-    """The figure as an image that is part of the page."""
+    """Return the figure as an image that is part of the page."""
     file = BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
     data = base64.b64encode(file.getvalue()).decode("ascii")

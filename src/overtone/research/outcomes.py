@@ -40,7 +40,7 @@ def outcomes(frame: Any, target: float | Mapping[str, float] | None = None) -> A
 
 
 def medians(frame: Any, target: float | Mapping[str, float] | None = None) -> Any:
-    """The median time to the target of each method (columns) in each setting (rows), in seconds.
+    """Return the median time to the target of each method (columns) in each setting (rows), in seconds.
 
     Searches that ended before they reached it are censored (Kaplan and Meier 1958); a median
     that was not reached is infinite.

@@ -34,7 +34,7 @@ class Ranking:
 
 
 def friedman(losses: Sequence[Sequence[float]], alpha: float = 0.05) -> Ranking:
-    """The ranking of methods.
+    """Return the ranking of methods.
 
     Args:
         losses: [problem][method], less is better; infinite ones are the worst, and equal.
@@ -65,7 +65,7 @@ def ranks(losses: Sequence[float]) -> list[float]:
 
 
 def groups(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[float, float]]:
-    """The largest ranges (least, greatest mean rank) of two methods or more that do not differ."""
+    """Return the largest ranges (least, greatest mean rank) of two methods or more that do not differ."""
     ordered = sorted(mean_ranks)
     found: list[tuple[float, float]] = []
     for i, low in enumerate(ordered):

@@ -85,7 +85,7 @@ class Recording:
     def of(
         cls, path: str | os.PathLike[str], metric: str | None = None, mode: str | None = None
     ) -> Recording:
-        """The recording in an experiment's folder.
+        """Return the recording in an experiment's folder.
 
         Raises:
             StorageError: There is none.
@@ -132,7 +132,7 @@ class Recording:
         )
 
     def best(self) -> tuple[float, str]:
-        """The best value that any trial recorded, and which did.
+        """Return the best value that any trial recorded, and which did.
 
         Raises:
             GoalError: None reported the metric.
@@ -155,7 +155,7 @@ class Recording:
 
 
 def number(metrics: Mapping[str, Any], name: str) -> float | None:
-    """The metric, where it is a number other than NaN."""
+    """Return the metric, where it is a number other than NaN."""
     from overtone.core.goal import lookup
 
     value = lookup(metrics, name)
@@ -164,7 +164,7 @@ def number(metrics: Mapping[str, Any], name: str) -> float | None:
 
 
 def _curve(trial: RecordedTrial) -> RecordedCurve:
-    """A trial's curve, up to where its config was changed or an iteration is missing."""
+    """Return a trial's curve, up to where its config was changed or an iteration is missing."""
     made = RecordedCurve(trial.trial_id, trial.resources)
     config = None
     for result in trial.results():
@@ -238,7 +238,7 @@ class _Paces:
             self.lead_s = max(0.0, first - self._start_s)
 
     def world(self) -> World:
-        """The machines that there were, at these paces."""
+        """Return the machines that there were, at these paces."""
         machines = [
             Machines(
                 1, amounts.get("cpu", 0.0), name, resources={n: a for n, a in amounts.items() if n != "cpu"}
@@ -279,15 +279,15 @@ class Replayed:
         self.otherwise: set[str] = set()
 
     def configs(self) -> list[dict[str, Any]]:
-        """Each curve's config, with its number."""
+        """Return each curve's config, with its number."""
         return [{**one.config, NUMBER: i} for i, one in enumerate(self._recording.curves)]
 
     def resources(self, config: Mapping[str, Any]) -> Resources:
-        """The demand of the trial whose curve a config names."""
+        """Return the demand of the trial whose curve a config names."""
         return self._recording.curves[self._number(config)].resources
 
     def is_own(self, config: Mapping[str, Any], number: int) -> bool:
-        """Whether it is that with which this curve was recorded."""
+        """Return whether the config is the one with which this curve was recorded."""
         return config == {**self._recording.curves[number].config, NUMBER: number}
 
     def curve_of(self, config: Mapping[str, Any]) -> Callable[[int], Point | None]:

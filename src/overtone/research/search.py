@@ -97,7 +97,7 @@ def rows_of(setup: Setup, case: Case) -> list[Row]:
 
 
 def failed(setup: Setup, case: Case, error: str) -> list[Row]:
-    """The rows of a search of which nothing is known but how it failed."""
+    """Return the rows of a search of which nothing is known but how it failed."""
     facts = _facts(setup.problems[case.problem], case)
     nothing = {"time_s": 0.0, "value": float("nan"), "n_trials": 0, "n_results": 0}
     return [{**facts, **nothing, "is_end": True, "error": error}]

@@ -296,7 +296,7 @@ def _stops(recording: Recording, pairs: list[Pair]) -> Iterator[Stopped]:
 
 
 def _best(recording: Recording, results: Iterable[Mapping[str, Any]]) -> float | None:
-    """The best value of the metric among results."""
+    """Return the best value of the metric among results."""
     known = [one for metrics in results if (one := number(metrics, recording.metric)) is not None]
     if not known:
         return None
@@ -304,7 +304,7 @@ def _best(recording: Recording, results: Iterable[Mapping[str, Any]]) -> float |
 
 
 def _named(scheduler: Any, attribute: str) -> str | None:
-    """The goal, where a scheduler names it."""
+    """Return the goal, where a scheduler names it."""
     given = getattr(scheduler, attribute, None)
     return given if isinstance(given, str) else None
 

@@ -48,7 +48,7 @@ class Crew:
         self._threads = [Thread(target=self._work, daemon=True) for _ in range(max(1, min(size, len(cases))))]
 
     def results(self) -> Iterator[tuple[int, list[Row]]]:
-        """The place of each search among the cases, and its rows, as they come."""
+        """Yield the place of each search among the cases, and its rows, as they come."""
         for thread in self._threads:
             thread.start()
         for _ in range(self._n):

@@ -79,7 +79,7 @@ class BayesOptSearch(LibrarySearcher):
         return self._decoded(model.suggest())
 
     def _decoded(self, point: Mapping[str, Any]) -> Flat:
-        """The number of each domain, and of each choice the option with the largest."""
+        """Return the number of each domain, and of each choice the option with the largest."""
         best: dict[str, tuple[float, float]] = {}
         for axis, (name, i) in self._axes.items():
             best[name] = max(best.get(name, (-1.0, 0)), (point[axis], point[axis] if i is None else i))

@@ -84,6 +84,6 @@ class TuneBOHB(LibrarySearcher):
         return self.values(dict(zip(self.nodes, best, strict=True)))
 
     def _point(self, rng: Random, flat: Flat) -> list[float]:
-        """The coordinates of a result; those of branches that were not taken are drawn."""
+        """Return the coordinates of a result; those of branches that were not taken are drawn."""
         units, drawn = self.units(flat), (rng.randrange(n) if n else rng.random() for n in self._n_options)
         return [units.get(name, u) for name, u in zip(self.nodes, drawn, strict=True)]

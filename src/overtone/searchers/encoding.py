@@ -94,7 +94,7 @@ class Encoding:
         return points
 
     def columns(self, points: Array) -> Array:
-        """The columns of snapped points."""
+        """Return the columns of snapped points."""
 
         if not len(self._unordered):
             return points
@@ -105,7 +105,7 @@ class Encoding:
 
 
 def _is_ordered(values: tuple[Any, ...]) -> bool:
-    """Whether the options are numbers that grow or fall."""
+    """Return whether the options are numbers that grow or fall."""
     if not all(map(is_number, values)):
         return False
     pairs = list(pairwise(values))

@@ -114,7 +114,7 @@ def final_values(
 
 
 def log_seconds(every: Evidence) -> Array | None:
-    """The logarithms of the seconds that each trial takes to its end, less their mean.
+    """Return the logarithms of the seconds that each trial takes to its end, less their mean.
 
     A trial that was stopped early would have taken time in proportion to t. None if the time of a trial is
     unknown, or if times hardly differ.
@@ -133,7 +133,7 @@ def log_seconds(every: Evidence) -> Array | None:
 
 
 def _changes(curves: Array, latest: Array, levels: Array, is_known: Array, top: float) -> Iterator[_Change]:
-    """The regression from each level to the next, the last of which is `top`."""
+    """Yield the regression from each level to the next, the last of which is `top`."""
     import numpy as np
 
     has_curve = np.isfinite(curves).any(1)

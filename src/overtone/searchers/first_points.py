@@ -42,7 +42,7 @@ class FirstPoints:
         return len(self._variants) - len(self.known)
 
     def config(self, index: int) -> Config | None:
-        """The config of suggestion `index`; None where the points are over."""
+        """Return the config of suggestion `index`; None where the points are over."""
         return self._drawn(len(self.known) + index) if index < len(self) else None
 
     def _drawn(self, i: int) -> Config:
@@ -69,7 +69,7 @@ def checked_rewards(rewards: Any, points: Sequence[Any] | None) -> Sequence[floa
 
 
 def score_of(reward: float, mode: Any) -> float:
-    """A reward with its sign put right: higher is better, and NaN is the worst."""
+    """Return a reward with its sign put right: higher is better, and NaN is the worst."""
     if isnan(reward):
         return -inf
     return reward if mode == "max" else -reward

@@ -27,12 +27,12 @@ def flattened(root: Group, config: Mapping[str, Any]) -> Flat:
 
 
 def built(root: Group, flat: Mapping[str, Any], rng_for: RngFor) -> Config:
-    """The configuration in which `flat` was chosen; what it does not name is drawn."""
+    """Return the configuration in which `flat` was chosen; what it does not name is drawn."""
     return _AsChosen(root, rng_for, flat).config()
 
 
 def searched(node: Node) -> Iterator[Drawn | Pick]:
-    """Every node under `node` that something may be chosen for, those in branches too."""
+    """Yield every node under `node` that something may be chosen for, those in branches too."""
     if isinstance(node, (Drawn, Pick)):
         yield node
     inner: Any = ()
@@ -47,7 +47,7 @@ def searched(node: Node) -> Iterator[Drawn | Pick]:
 
 
 def branches(root: Node) -> Iterator[Pick]:
-    """The choices under `root` that decide what else there is to choose."""
+    """Yield the choices under `root` that decide what else there is to choose."""
     for node in searched(root):
         options = node.options if isinstance(node, Pick) else ()
         if isinstance(node, Pick) and len(options) > 1 and any(next(searched(one), None) for one in options):

@@ -75,7 +75,7 @@ class HyperOptSearch(LibrarySearcher):
         return {"state": state, "tid": i, "result": result, "misc": misc, "version": 0, **rest}
 
     def _expression(self, node: Node) -> Any:
-        """The space as Hyperopt writes it."""
+        """Return the space as Hyperopt writes it."""
         from hyperopt import hp
 
         if isinstance(node, Drawn):

@@ -33,7 +33,7 @@ _LEAST_NOISE, _MOST_NOISE = -13.8, 0.0
 
 
 def fit(x: Array, y: Array, groups: Array, extra: Array | float = 0.0, steps: int = 25) -> Kernel:
-    """The most probable kernel for values `y` at the rows of `x`.
+    """Return the most probable kernel for values `y` at the rows of `x`.
 
     Args:
         groups: For each column of x, the number of its group, from 0 on.
@@ -68,7 +68,7 @@ def _kernel_at(theta: Array, groups: Array) -> Kernel:
 
 
 def _prior(n_groups: int) -> float:
-    """The mean of the logarithm of a length scale."""
+    """Return the mean of the logarithm of a length scale."""
     return _LENGTH + 0.5 * log(n_groups)
 
 
@@ -81,7 +81,7 @@ def _descended(
     steps: int,
     pace: float = 0.3,
 ) -> tuple[float, Array]:
-    """The least cost from `theta` downhill, and where it is."""
+    """Return the least cost from `theta` downhill, and where it is."""
     import numpy as np
 
     prior = _prior(len(theta) - 1)

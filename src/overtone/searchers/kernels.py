@@ -63,7 +63,7 @@ class Kernels:
 
 
 def _last(share: int, n: int) -> int:
-    """The last number of results up to n at which a kernel is fitted."""
+    """Return the last number of results up to n at which a kernel is fitted."""
     numbers = _fits(share)
     return numbers[bisect_right(numbers, n) - 1]
 

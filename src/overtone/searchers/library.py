@@ -218,7 +218,7 @@ class LibrarySearcher(Searcher):
         return self.losses()[-1] if any(isfinite(loss(one)) for one in self.told) else None
 
     def finite(self, told: Finished) -> list[float] | None:
-        """The scores of `told`, infinite ones as the best and the worst that were told so far.
+        """Return the scores of `told`, infinite ones as the best and the worst that were told so far.
 
         None where it failed, or where nothing is known to take instead.
         """

@@ -15,7 +15,7 @@ _COLUMN = "config/"
 
 
 def is_listing(space: Any) -> bool:
-    """Whether `space` lists configurations: a list, a tuple, an iterator or a frame of them."""
+    """Return whether `space` lists configurations: a list, a tuple, an iterator or a frame of them."""
     return isinstance(space, (list, tuple, Iterator)) or _is_frame(space)
 
 

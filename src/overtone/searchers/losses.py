@@ -29,7 +29,7 @@ class Finished:
 
 
 def loss(told: Finished) -> float:
-    """The score with its sign turned; inf for what failed or violates a constraint."""
+    """Return the score with its sign turned; inf for what failed or violates a constraint."""
     result = told.result
     return inf if result is None or any(one > 0 for one in result.violations) else -result.score
 
@@ -42,7 +42,7 @@ def scaled(losses: Sequence[float]) -> list[float]:
 
 
 def finite_losses(told: Sequence[Finished]) -> list[float]:
-    """The losses, where what is infinite is the worst and the best that are known."""
+    """Return the losses, where what is infinite is the worst and the best that are known."""
     found = [loss(one) for one in told]
     known = [min(max(one, -_LARGEST), _LARGEST) for one in found if isfinite(one)]
     best, worst = min(known, default=0.0), max(known, default=0.0)

@@ -97,7 +97,7 @@ class OptunaSearch(LibrarySearcher):
         self._is_over = True
 
     def _ask(self, index: int, seed: int, params: Mapping[str, Any] | None) -> tuple[Any, Flat]:
-        """A new trial of the study and what it suggests: `params` where they are given."""
+        """Return a new trial of the study and what it suggests: `params` where they are given."""
         self.study.sampler = self._used = sampler(self.sampler, seed, self._used)
         trial = asked(self.study, params, (self._seed, index) if self.storage is not None else None)
         return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)

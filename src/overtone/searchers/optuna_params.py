@@ -27,7 +27,7 @@ Nodes = Mapping[str, Drawn | Pick]
 
 
 def encoded(nodes: Nodes, flat: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a flat configuration."""
+    """Return the parameters of a flat configuration."""
     return {name: _param(nodes[name], value) for name, value in flat.items() if name in nodes}
 
 
@@ -62,21 +62,21 @@ def _step(domain: Interval) -> int:
 
 
 def _is_known(domain: Domain) -> TypeGuard[Interval]:
-    """Whether Optuna has such a domain."""
+    """Return whether Optuna has such a domain."""
     if not isinstance(domain, Interval):
         return False
     return domain.size == inf or max(map(abs, _bounds(domain))) <= _MOST
 
 
 def _bounds(domain: Interval) -> tuple[Any, Any]:
-    """The first and the last parameter."""
+    """Return the first and the last parameter."""
     if domain.q is None:
         return domain.lower, domain.upper if isinstance(domain, Float) else domain.upper - 1
     return round(domain.quantile(0) / domain.q), round(domain.quantile(1) / domain.q)
 
 
 def drawn(root: Group, nodes: Nodes, trial: Any) -> Flat:
-    """A flat configuration of `root` whose every part `trial`, of Optuna, suggests."""
+    """Return a flat configuration of `root` whose every part `trial`, of Optuna, suggests."""
     asking = _Asking(root, trial, nodes)
     asking.config()
     return asking.flat
@@ -140,7 +140,7 @@ class _Asking(Drawing):
 
 
 def _labels(pick: Pick) -> list[Any]:
-    """The options themselves where Optuna can tell them apart, else their numbers."""
+    """Return the options themselves where Optuna can tell them apart, else their numbers."""
     are_plain = all(type(value) in SCALARS for value in pick.values)
     return (
         pick.values if are_plain and len(set(pick.values)) == len(pick.values) else [*range(len(pick.values))]

@@ -125,7 +125,7 @@ def _generators(one: Any) -> tuple[Any, ...]:
 
 
 def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
-    """The study of this name, made if there is none.
+    """Return the study of this name, made if there is none.
 
     Raises:
         MissingPackageError: Optuna is not installed.
@@ -160,7 +160,7 @@ def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
 
 
 def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | None) -> Any:
-    """A new trial of `study`, which suggests `params` where they are given.
+    """Return a new trial of `study`, which suggests `params` where they are given.
 
     Args:
         mark: Seed and index of the suggestion, to be stored with it.
@@ -200,6 +200,6 @@ def fail(study: Any, trial: Any) -> None:
 
 
 def stored(study: Any, seed: int) -> dict[int, Any]:
-    """The trials of the study that were marked in this experiment, by suggestion."""
+    """Return the trials of the study that were marked in this experiment, by suggestion."""
     marked = ((*one.user_attrs.get("overtone", (None, -1)), one) for one in study.trials)
     return {index: one for its_seed, index, one in marked if its_seed == seed}

@@ -86,7 +86,7 @@ def scalarised(scores: Array, weights: Array) -> Array:
 
 
 def _finite(scores: Array) -> Array:
-    """The scores without infinities and NaN, within -1 and 1."""
+    """Return the scores without infinities and NaN, within -1 and 1."""
     import numpy as np
 
     finite = np.isfinite(scores)
@@ -98,7 +98,7 @@ def _finite(scores: Array) -> Array:
 
 
 def _quartiles(known: Array) -> tuple[float, float, float]:
-    """The quartiles, in proportion where they lie between two values."""
+    """Return the quartiles, in proportion where they lie between two values."""
     ordered = sorted(known.tolist())
     last = len(ordered) - 1
     found = []

@@ -43,12 +43,12 @@ class Distinct:
         return point
 
     def allowed(self, index: int, point: Sequence[float]) -> Config | None:
-        """The configuration at `point`, where the space's constraint allows it."""
+        """Return the configuration at `point`, where the space's constraint allows it."""
         config = self.cube.from_unit(point, lambda key: self._rng(index, key))
         return config if allows(self.cube.root, config) else None
 
     def new(self, index: int, candidates: Iterable[Sequence[float]]) -> Config | None:
-        """The first of the candidates that is allowed and was not taken; it is taken now."""
+        """Return the first of the candidates that is allowed and was not taken; it is taken now."""
         for point in candidates:
             config = self.allowed(index, point)
             if config is None:
@@ -93,7 +93,7 @@ class Distinct:
         return None
 
     def unseen(self) -> list[tuple[float, ...]]:
-        """Every point of a finite space that was not taken."""
+        """Return every point of a finite space that was not taken."""
         if self._every is None:
             self._every = list(points(self.cube))
         return [point for point in self._every if point not in self.taken]

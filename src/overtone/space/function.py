@@ -63,7 +63,7 @@ class Function(Domain):
 
 
 def _takes_nothing(func: Callable[..., Any]) -> bool:
-    """Whether `func` can only be called without an argument."""
+    """Return whether `func` can only be called without an argument."""
     from inspect import signature
 
     try:

@@ -26,7 +26,7 @@ def is_multiple(value: float, q: float) -> bool:
 
 
 def inner(lower: float, upper: float, q: float) -> tuple[int, int]:
-    """The first and the last k for which k * q is within the bounds."""
+    """Return the first and the last k for which k * q is within the bounds."""
     first, last = lower / q, upper / q
     near = _TOLERANCE * max(1.0, abs(first), abs(last))
     return int(-((near - first) // 1)), int((last + near) // 1)

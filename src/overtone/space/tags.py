@@ -19,7 +19,7 @@ _NO_KEY = object()
 
 
 def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
-    """The experiment tag of trial `index`, such as "6_lr=0.0003,momentum=0.31"; fit for file names.
+    """Return the experiment tag of trial `index`, such as "6_lr=0.0003,momentum=0.31"; fit for file names.
 
     It has the values that differ between trials, sorted by path: numbers with 4 significant digits,
     each under the last part of its path, or all of it where two would have the same name.
@@ -50,7 +50,7 @@ def _names_by_key(root: Group) -> list[tuple[Any, str]]:
 
 
 def _is_single(node: Node) -> bool:
-    """Whether its values have no parts with names of their own."""
+    """Return whether its values have no parts with names of their own."""
     if isinstance(node, Pick):
         return all(isinstance(option, Fixed) for option in node.options)
     return isinstance(node, (Drawn, Computed))
@@ -65,7 +65,7 @@ def _names(paths: tuple[str, ...]) -> list[str]:
 
 
 def variables(space: Any) -> list[str]:
-    """The paths that may differ between configs, in the order in which they are written."""
+    """Return the paths that may differ between configs, in the order in which they are written."""
     return list(dict.fromkeys(_variables(parse(space), in_branch=False)))
 
 
@@ -86,7 +86,7 @@ def _variables(node: Node, in_branch: bool) -> Iterator[str]:
 
 
 def flatten(config: Mapping[Any, Any], separator: str = "/") -> dict[str, Any]:
-    """`config` without nesting: {"a": {"b": 1}} as {"a/b": 1}. Lists and empty dicts are values."""
+    """Return `config` without nesting: {"a": {"b": 1}} as {"a/b": 1}. Lists and empty dicts are values."""
     flat: dict[str, Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping) and value:

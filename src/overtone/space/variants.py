@@ -28,7 +28,7 @@ class Variants:
         self.size = self.root.size
 
     def config(self, point: int, rng_for: RngFor) -> dict[str, Any]:
-        """The configuration at grid point number `point`, with random values drawn by `rng_for`."""
+        """Return the configuration at grid point number `point`, with random values drawn by `rng_for`."""
         digits = self._digits(point) if self.size > 1 or point else {}
         return _AtPoint(self.root, rng_for, digits).config()
 

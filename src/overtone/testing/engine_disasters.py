@@ -234,7 +234,7 @@ def _failing_curve(config: Any, t: int) -> dict[str, float]:
 
 
 def is_gone(pid: int, within_s: float) -> bool:
-    """Whether the process ends in time; a zombie that nobody has reaped yet counts as ended."""
+    """Return whether the process ends in time; a zombie that nobody has reaped yet counts as ended."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
         try:

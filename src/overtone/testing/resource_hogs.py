@@ -72,7 +72,7 @@ APPETITES: dict[str, Callable[[], None]] = {
 
 
 def hungry(config: Config) -> None:
-    """Reports once, and then does `config["what"]`, one of `APPETITES`; "nothing" ends well."""
+    """Report once, and then do `config["what"]`, one of `APPETITES`; "nothing" ends well."""
     current().report({"loss": 1.0})
     if config["what"] != "nothing":
         APPETITES[config["what"]]()

@@ -66,7 +66,7 @@ class SchedulerConformance(ABC):
 
     @abstractmethod
     def make_scheduler(self) -> TrialScheduler:
-        """A scheduler, which should rule by about t = 9, on training_iteration."""
+        """Return a scheduler, which should rule by about t = 9, on training_iteration."""
 
     @pytest.mark.parametrize("name", METRICS)
     def test_it_comes_to_its_end(self, name: str) -> None:
@@ -191,7 +191,7 @@ class SchedulerConformance(ABC):
         assert not forgotten, f"the scheduler neither chose nor stopped {forgotten}"
 
     def _replayed(self, records: Sequence[m.Record]) -> Controller:
-        """A fresh controller that was told of all that happened, and chose the same."""
+        """Return a fresh controller that was told of all that happened, and chose the same."""
         controller = self._controller()
         for record in records:
             outcome = controller.handle(record.event)

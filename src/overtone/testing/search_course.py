@@ -67,14 +67,14 @@ class Course:
         return config
 
     def ask(self) -> Trial:
-        """The trial of the next suggestion."""
+        """Return the trial of the next suggestion."""
         index = len(self.configs)
         config = self.searcher_asked(index)
         assert config is not None, f"there is no suggestion {index}"
         return self.trial(config, index)
 
     def added(self, config: Config) -> Trial:
-        """A trial that a scheduler added."""
+        """Return a trial that a scheduler added."""
         return self.trial(config, None)
 
     def end(self, trial: Trial, how: str, value: float) -> None:
@@ -94,7 +94,7 @@ class Course:
         self._tell(trial, None)
 
     def trial(self, config: Config, suggestion: int | None) -> Trial:
-        """A trial that runs with `config`."""
+        """Return a trial that runs with `config`."""
         index = self._n_trials
         self._n_trials += 1
         return Trial(f"trial_{index:05d}", index, config, _CPU, Status.RUNNING, suggestion=suggestion)

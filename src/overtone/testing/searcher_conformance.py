@@ -102,7 +102,7 @@ class SearcherConformance(ABC):
 
     @abstractmethod
     def make_searcher(self, **arguments: Any) -> Searcher:
-        """A searcher; `arguments` are `points_to_evaluate` and `evaluated_rewards`, or nothing."""
+        """Return a searcher; `arguments` are `points_to_evaluate` and `evaluated_rewards`, or nothing."""
 
     def test_these_searches_go_beyond_its_first_suggestions(self) -> None:
         assert self.n - self.parallel > self.n_first, "what it learnt would show in no suggestion"
@@ -236,7 +236,7 @@ class SearcherConformance(ABC):
         return Course(searcher, space, seed, self.objectives)
 
     def _search(self, space: Any, n: int | None = None, seed: int = 7) -> Course:
-        """A search in which trials end in every way, in another order than they began in."""
+        """Return a search in which trials end in every way, in another order than they began in."""
         course, running = self._course(space, seed), []
         chance, root = keyed(seed, "conformance"), parse(space)
         for i in range(n or self.n):

@@ -36,7 +36,7 @@ class Perils:
 
 
 def climb(config: Config, t: int) -> Metrics:
-    """A `score` that starts at `config["score"]` and grows by `config["slope"]`."""
+    """Return a `score` that starts at `config["score"]` and grows by `config["slope"]`."""
     return {"score": config.get("score", 0.0) + t * config.get("slope", 1.0)}
 
 
@@ -57,7 +57,7 @@ class Surroundings(Protocol):
         """The process uses its resources no longer."""
 
     def is_alive(self, life: TrialLife) -> bool:
-        """Whether the process is still there."""
+        """Return whether the process is still there."""
 
     def bury(self, life: TrialLife) -> None:
         """The process is gone."""

@@ -198,7 +198,7 @@ class World:
         self._held.pop(life.start.trial_id, None)
 
     def is_alive(self, life: TrialLife) -> bool:
-        """Whether a process is still there."""
+        """Return whether a process is still there."""
         return self._lives.get((life.start.trial_id, life.start.attempt)) is life
 
     def bury(self, life: TrialLife) -> None:

@@ -47,7 +47,7 @@ def run(args: Arguments) -> int:
 
 
 def commands() -> list[Command]:
-    """The commands as the parser has them."""
+    """Return the commands as the parser has them."""
     from overtone.cli.arguments import made
 
     subparsers = next(

@@ -57,7 +57,7 @@ def _journals(folder: Path, is_asked: bool) -> list[Path]:
 
 
 def _fetched(url: str) -> list[Path]:
-    """The journals of the experiments at a URL, brought to this machine."""
+    """Return the journals of the experiments at a URL, brought to this machine."""
     from overtone.cli.lookup import journal_of
     from overtone.store.files import RemoteFiles
 

@@ -86,7 +86,7 @@ class CallbackObserver(Observer):
             self._table.show(n, time, trial_id, t, metrics)
 
     def memory(self) -> TrialTable:
-        """The trials, as callbacks are shown them."""
+        """Return the trials, as callbacks are shown them."""
         return self._table
 
     def flush(self) -> None:
@@ -97,7 +97,7 @@ class CallbackObserver(Observer):
             self._iteration += 1
 
     def close(self) -> None:
-        """The run has ended. Twice is safe."""
+        """End the callbacks with the run. A second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
             self.flush()
@@ -151,7 +151,7 @@ class CallbackObserver(Observer):
         return self._by_id[trial_id]
 
     def _seen(self) -> list[SeenTrial]:
-        """Every trial so far; the list is the same one each time."""
+        """Return every trial so far; the list is the same one each time."""
         rows = self._table.rows
         if len(self._trials) < len(rows):
             for row in list(rows.values())[len(self._trials) :]:

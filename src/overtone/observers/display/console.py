@@ -103,7 +103,7 @@ class Console(Observer):
             self._progress.show(self.table.show(n, time, trial_id, t, metrics), t, metrics)
 
     def memory(self) -> Progress:
-        """The counts, the best trials, and the table behind them."""
+        """Return the counts, the best trials, and the table behind them."""
         self.open()
         assert self._progress is not None
         return self._progress

@@ -50,7 +50,7 @@ class Frame:
         self._parameters: list[str] = []
 
     def draw(self, columns: int, rows: int, rate: float | None) -> list[Line]:
-        """The whole picture in at most `columns` x `rows`.
+        """Return the whole picture in at most `columns` x `rows`.
 
         Args:
             rate: Results a second, where that is known.
@@ -167,7 +167,7 @@ class Frame:
         ]
 
     def _widen(self, column: _Column, texts: list[str]) -> list[str]:
-        """The header and the cells, as wide as this column ever was."""
+        """Return the header and the cells, as wide as this column ever was."""
         header = cut(clean(column.header), _MAX_CELL, keep_end=True)
         widest = max([self._widths.get(column.header, 0), width(header), *map(width, texts)])
         self._widths[column.header] = widest

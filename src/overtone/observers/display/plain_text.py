@@ -22,7 +22,7 @@ _ESCAPES = re.compile(
 
 
 def clean(value: Any) -> str:
-    """`value` as one line of printable text; what could act on a terminal is spelled out.
+    """Return `value` as one line of printable text; what could act on a terminal is spelled out.
 
     >>> clean("a\\x1b[31mb\\n")
     'a\\\\x1b[31mb\\\\n'
@@ -72,7 +72,7 @@ def pad(text: str, columns: int, right: bool = False) -> str:
 
 
 def cut(text: str, columns: int, keep_end: bool = False) -> str:
-    """`text` in at most `columns`, with an ellipsis where something is missing."""
+    """Return `text` in at most `columns`, with an ellipsis where something is missing."""
     if width(text) <= columns:
         return text
     room = columns - len(ELLIPSIS)
@@ -88,7 +88,7 @@ def cut(text: str, columns: int, keep_end: bool = False) -> str:
 
 
 def number(value: float) -> str:
-    """A number as the status table shows it: whole ones exactly, others to 6 digits."""
+    """Return a number as the status table shows it: whole ones exactly, others to 6 digits."""
     return str(value) if isinstance(value, int) else f"{value:g}"
 
 

@@ -137,7 +137,7 @@ class Progress:
         return counts.get("TERMINATED", 0) + counts.get("ERROR", 0)
 
     def value(self, metrics: Mapping[str, Any]) -> Any:
-        """The goal's metric among `metrics`, or None."""
+        """Return the goal's metric among `metrics`, or None."""
         return lookup(metrics, self._metric) if self._metric is not None else None
 
     def best_at_end(self) -> Best | None:
@@ -157,7 +157,7 @@ class Progress:
         return best
 
     def as_metric(self, score: float) -> float:
-        """A score, where higher is better, as the user's metric."""
+        """Return a score, where higher is better, as the user's metric."""
         return score * self._sign
 
     def clear_news(self) -> None:

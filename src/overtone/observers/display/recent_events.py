@@ -23,7 +23,7 @@ class News:
         self._n_left_out = 0  # results that got no line
 
     def lines(self, now: float) -> list[str]:
-        """The lines to show now, `now` being seconds of real time."""
+        """Return the lines to show now, `now` being seconds of real time."""
         progress = self._progress
         lines: list[str] = []
         if now - self._window >= 1.0:

@@ -45,7 +45,7 @@ class SilentConsole(Observer):
             self.table.show(n, time, trial_id, t, metrics)
 
     def memory(self) -> TrialTable:
-        """The table."""
+        """Return the table."""
         return self.table
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:

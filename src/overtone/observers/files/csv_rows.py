@@ -145,7 +145,7 @@ class CsvRows(Observer):
     def _fit(
         self, row: Row, sheet: Sheet | None, constant: ConstantText, metrics: Mapping[str, Any]
     ) -> Sheet:
-        """The trial's sheet, with a column for everything in `metrics`."""
+        """Return the trial's sheet, with a column for everything in `metrics`."""
         if sheet is None or constant.names != sheet.columns.constant:
             sheet = self._sheets[row.id] = self._begun(row, sheet, constant, metrics)
         sheet.constant = constant
@@ -157,7 +157,7 @@ class CsvRows(Observer):
     def _begun(
         self, row: Row, sheet: Sheet | None, constant: ConstantText, metrics: Mapping[str, Any]
     ) -> Sheet:
-        """A sheet with these constant columns; the file's other columns are kept."""
+        """Return a sheet with these constant columns; the file's other columns are kept."""
         if sheet is not None:
             self._widen(row.id)
             before = sheet.names

@@ -53,7 +53,7 @@ class Due:
 
 
 def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
-    """The trials whose files are not as long as the journal says.
+    """Return the trials whose files are not as long as the journal says.
 
     Args:
         table: The state at the end of the journal.

@@ -62,7 +62,7 @@ def _all(journal: str | os.PathLike[str]) -> Iterator[tuple[bytes, float | None]
 
 
 def _about(journal: str | os.PathLike[str], trials: Collection[str]) -> Iterator[tuple[bytes, float | None]]:
-    """The lines that name one of `trials` or a driver, with the time of the line before a driver's."""
+    """Yield the lines that name one of `trials` or a driver, with the time of the line before a driver's."""
     wanted = {trial.encode() for trial in trials} | {None}  # None: the line of a driver
     latest = 0.0
     for data in _chunks(journal):
@@ -87,7 +87,7 @@ def _about(journal: str | os.PathLike[str], trials: Collection[str]) -> Iterator
 
 
 def _chunks(journal: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The file in pieces of whole lines."""
+    """Yield the file in pieces of whole lines."""
     try:
         with open_regular(journal) as file:
             while chunk := file.read(_CHUNK_BYTES):
@@ -101,7 +101,7 @@ def _chunks(journal: str | os.PathLike[str]) -> Iterator[bytes]:
 
 
 def _last_time(data: bytes, end: int) -> float | None:
-    """The time of the last record before `end`."""
+    """Return the time of the last record before `end`."""
     begin = data.rfind(b"\n", 0, max(0, end - 1)) + 1
     found = _TIME.search(data, begin, end)
     return None if found is None else float(found[1])

@@ -27,7 +27,7 @@ _MODULE = "overtone.observers.tensorboard.event_process"
 
 
 def frame(batch: list[Message]) -> bytes:
-    """A batch as it travels; an empty one is the last."""
+    """Return a batch as it travels; an empty one is the last."""
     body = marshal.dumps(batch)
     return struct.pack("<I", len(body)) + body
 

@@ -20,7 +20,7 @@ _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
 
 def is_available() -> bool:
-    """Whether tensorboardX is installed; it is not imported."""
+    """Return whether tensorboardX is installed; it is not imported."""
     from importlib.util import find_spec
 
     return find_spec("tensorboardX") is not None
