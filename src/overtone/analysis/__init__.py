@@ -1,4 +1,4 @@
-"""What an experiment found, read from its journal: running, finished, or a copy of its folder."""
+"""Results of an experiment, read from its journal: running, finished, or a copy of its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which metric an analysis ranks by, and in which direction."""
+"""The metric by which an analysis ranks trials, and its direction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_LISTED = 20
 
 
 def first(named: Named) -> str | None:
-    """The one that ranks."""
+    """Return the metric that ranks: the first of several."""
     return named if named is None or isinstance(named, str) else next(iter(named), None)
 
 
@@ -43,7 +43,7 @@ def chosen(
     default: tuple[str | None, str | None],
     results: Iterable[Mapping[str, Any]],
 ) -> tuple[str, str]:
-    """The metric and mode to rank by.
+    """Return the metric and mode to rank by.
 
     Args:
         metric, mode: What the caller asks for.

@@ -45,7 +45,7 @@ class _Piece:
 
 
 def columns_of(blocks: Iterable[Block], n: int) -> dict[str, Any]:
-    """Each column of the table that has the rows of all blocks, in the order of first appearance.
+    """Return each column of the table that has the rows of all blocks, in the order of first appearance.
 
     Args:
         blocks: Together, `n` rows.
@@ -68,7 +68,7 @@ def columns_of(blocks: Iterable[Block], n: int) -> dict[str, Any]:
 
 
 def _pieces(block: Block, start: int) -> Iterator[tuple[str, _Piece | None]]:
-    """The columns of a block; None for one that has no value."""
+    """Yield the columns of a block; None for a column without values."""
     rows, constant = block.rows, flatten(block.constant)
     found = _transposed(rows)
     kinds = {name: set(map(type, cells)) for name, cells in found.items()}
@@ -89,7 +89,7 @@ def _pieces(block: Block, start: int) -> Iterator[tuple[str, _Piece | None]]:
 
 
 def _transposed(rows: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
-    """The cells of each column, in the order of first appearance."""
+    """Return the cells of each column, in the order of first appearance."""
     names = tuple(rows[0]) if rows else ()
     if len(names) > 1 and sum(map(len, rows)) == len(names) * len(rows):
         try:
@@ -100,7 +100,7 @@ def _transposed(rows: Sequence[dict[str, Any]]) -> dict[str, Sequence[Any]]:
 
 
 def _repeated(start: int, value: Any, n: int) -> _Piece | None:
-    """The same cell in `n` rows."""
+    """Return the same cell in `n` rows."""
     import numpy as np
 
     one = _piece(start, [value], {type(value)})
@@ -110,7 +110,7 @@ def _repeated(start: int, value: Any, n: int) -> _Piece | None:
 
 
 def _piece(start: int, cells: Sequence[Any], kinds: set[type] | None) -> _Piece | None:
-    """The cells, of these types, as compactly as possible; None if all are missing."""
+    """Return the cells, of these types, as compactly as possible; None if all are missing."""
     import numpy as np
 
     if not kinds or kinds == {_NONE}:

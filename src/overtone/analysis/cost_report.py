@@ -1,4 +1,4 @@
-"""What a simulated search used and cost, from the end of its journal."""
+"""The cost report of a simulated search, from the end of its journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TAIL_BYTES = 1 << 16
 
 
 def recorded_account(journal: Path) -> dict[str, float] | None:
-    """What its engine's `account` was at the end; None where it has none, or did not come to its end."""
+    """Return the engine's final `account`; None if the engine has none or the search did not end."""
     with open_regular(journal) as file:
         size = file.seek(0, 2)
         file.seek(max(0, size - _TAIL_BYTES))

@@ -1,4 +1,4 @@
-"""What `tune.run` returns: the trials of an experiment, ranked, and their results as frames."""
+"""The return value of `tune.run`: the ranked trials of an experiment, and their results as frames."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _INFINITE = (math.inf, -math.inf)
 class ExperimentAnalysis:
     """The results of an experiment, from its folder: running, finished, or a copy.
 
-    The journal is read when something is first asked for, and again at `refresh()`.
+    The journal is read on first use, and again at `refresh()`.
 
     Args:
-        path: The experiment's folder, its journal, or the URL that it is mirrored to.
-        default_metric: What trials are ranked by where a call does not say; by default as
-            the experiment was told, else the only one that can be meant.
+        path: The experiment's folder, its journal, or the URL of its mirror.
+        default_metric: The metric that ranks trials if a call names none; by default the
+            experiment's metric, or else the only possible one.
         default_mode: "max" or "min" of `default_metric`.
-        trials: Look at these alone: trials, or their ids.
-        codec: Gives configs back what is not data (classes, functions); without it they
-            have the journal's description of it.
+        trials: Trials, or their ids, to which the analysis is restricted; None for all.
+        codec: Restores values in configs that are not data (classes, functions); without it
+            configs have the journal's description of such values.
 
     Raises:
         StorageError: There is no experiment at `path`.
@@ -93,7 +93,7 @@ class ExperimentAnalysis:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> RecordedTrial | None:
-        """The trial with the best value of the metric; None (and a warning) where none has one.
+        """Return the trial with the best value of the metric; None (and a warning) where none has one.
 
         Args:
             metric: By default that of the experiment.
@@ -134,7 +134,7 @@ class ExperimentAnalysis:
     def pareto_front(
         self, metric: Sequence[str] | None = None, mode: str | Sequence[str] | None = None
     ) -> list[RecordedTrial]:
-        """The trials whose last results no other dominates, in the order of creation.
+        """Return the trials whose last results no other dominates, in the order of creation.
 
         By default by all metrics of the experiment; trials that break its constraints are left out.
         """
@@ -146,7 +146,7 @@ class ExperimentAnalysis:
         metric: Sequence[str] | None = None,
         mode: str | Sequence[str] | None = None,
     ) -> float:
-        """The volume of objectives between the Pareto front and `reference`.
+        """Return the volume of objectives between the Pareto front and `reference`.
 
         Args:
             reference: A value for each metric that all good results are better than; by default the
@@ -161,7 +161,7 @@ class ExperimentAnalysis:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> dict[str, Any] | None:
-        """The config of `get_best_trial(...)`."""
+        """Return the config of `get_best_trial(...)`."""
         best = self.get_best_trial(metric, mode, scope, filter_nan_and_inf)
         return None if best is None else best.config
 
@@ -172,12 +172,12 @@ class ExperimentAnalysis:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> str | None:
-        """The folder of `get_best_trial(...)`."""
+        """Return the folder of `get_best_trial(...)`."""
         best = self.get_best_trial(metric, mode, scope, filter_nan_and_inf)
         return None if best is None else best.local_path
 
     def get_all_configs(self, prefix: bool = False) -> dict[str, dict[str, Any]]:
-        """Every trial's config by its folder; with `prefix`, flat and under "config/..."."""
+        """Return every trial's config by its folder; with `prefix`, flat and under "config/..."."""
         return {
             one.local_path: flatten({"config": one.config}) if prefix else one.config for one in self.trials
         }
@@ -226,11 +226,11 @@ class ExperimentAnalysis:
     def get_best_checkpoint(
         self, trial: Any, metric: str | None = None, mode: str | None = None, return_path: bool = False
     ) -> Any:
-        """The trial's checkpoint whose result has the best value of the metric; None where there is none.
+        """Return the trial's checkpoint with the best value of the metric; None if there is none.
 
         Args:
             trial: A trial, its id or its folder.
-            return_path: Return the checkpoint's directory instead.
+            return_path: Whether to return the checkpoint's directory instead.
         """
         metric, mode = self._aim(metric, mode)
         ranked = best_first(self._find(trial).checkpoints(), metric, mode)
@@ -242,7 +242,7 @@ class ExperimentAnalysis:
     def get_last_checkpoint(
         self, trial: Any = None, metric: str | None = None, mode: str | None = None
     ) -> Checkpoint | None:
-        """The newest checkpoint of a trial, by default of the best one."""
+        """Return the newest checkpoint of a trial, by default of the best one."""
         found = self.get_best_trial(metric, mode) if trial is None else self._find(trial)
         return None if found is None else found.checkpoint
 
@@ -259,7 +259,7 @@ class ExperimentAnalysis:
         return frame((flatten(one.last_result or one.facts()) for one in self.trials), index="trial_id")
 
     def dataframe(self, metric: str | None = None, mode: str | None = None) -> Any:
-        """A frame with one result of each trial that reported, with its config and "logdir".
+        """Return a frame with one result of each trial that reported, with its config and "logdir".
 
         Args:
             metric: Take the result with the best value of this; needs `mode`. By default
@@ -289,7 +289,7 @@ class ExperimentAnalysis:
         return self._frames
 
     def fetch_trial_dataframes(self) -> TrialFrames:
-        """`trial_dataframes`, read anew."""
+        """Read `trial_dataframes` again and return it."""
         self._frames = None
         return self.trial_dataframes
 
@@ -304,7 +304,7 @@ class ExperimentAnalysis:
         return frame([flatten(self.best_result)], index="trial_id")
 
     def set_filetype(self, file_type: str | None = None) -> None:
-        """Accepted from older scripts: results come from the journal, whatever is named."""
+        """Accept the file type of older scripts without effect: results come from the journal."""
         if file_type not in (None, "json", "csv"):
             raise ValueError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
 
@@ -316,11 +316,11 @@ class ExperimentAnalysis:
         return str(self._history.folder)
 
     def runner_data(self) -> dict[str, Any]:
-        """How the experiment was made, as its journal's header has it."""
+        """Return the settings of the experiment, from its journal's header."""
         return dict(self._history.header)
 
     def stats(self) -> dict[str, Any]:
-        """What there is so far.
+        """Return statistics of the experiment so far.
 
         Returns:
             `start_time` and `timestamp` (seconds since 1970), `total_time` (s),
@@ -341,10 +341,10 @@ class ExperimentAnalysis:
 
     @property
     def account(self) -> dict[str, float] | None:
-        """What a simulated search used and cost, once it has ended; None for others.
+        """The cost report of a simulated search that has ended; None for other experiments.
 
-        `time_s`, `cost`, `machine_s`, `trial_s`, `trained_s`, `lost_s`, `redone_share` (the part of all
-        training that was done twice, or for nothing), `n_starts`, `n_failures`, `n_preempted`; see
+        Its keys are `time_s`, `cost`, `machine_s`, `trial_s`, `trained_s`, `lost_s`, `redone_share` (the
+        share of training that was repeated or lost), `n_starts`, `n_failures`, `n_preempted`; see
         `overtone.engines.simulated.Account`.
         """
         from overtone.analysis.cost_report import recorded_account
@@ -352,7 +352,7 @@ class ExperimentAnalysis:
         return recorded_account(self._history.journal)
 
     def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
-        """The first config of a trial's line of ancestors, and each later one with its t.
+        """Return the first config of a trial's line of ancestors, and each later one with its t.
 
         Args:
             trial: A trial, or its id; by default the best one.

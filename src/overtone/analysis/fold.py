@@ -1,4 +1,4 @@
-"""A journal folded into what `overtone ls` tells of an experiment; goes on where it stopped."""
+"""Incremental summary of a journal for `overtone ls`."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _SHOWN = {status.value: status.shown for status in Status}
 
 
 class Fold:
-    """What is known of an experiment up to some line of its journal.
+    """The summary of an experiment up to some line of its journal.
 
     Args:
-        data: The `data` of an earlier fold, to go on from there.
+        data: The `data` of an earlier fold, to continue from its line.
 
     Attributes:
-        data: All that it knows, as JSON data.
+        data: The whole state, as JSON data.
     """
 
     def __init__(self, data: dict[str, Any] | None = None) -> None:
@@ -89,7 +89,7 @@ class Fold:
         self._newest.clear()
 
     def summary(self) -> dict[str, Any]:
-        """What `ls` tells, without what is only true now (who runs it, what its folder holds)."""
+        """Return the facts that `ls` shows, except the current holder and the size of the folder."""
         data = self.data
         statuses: dict[str, int] = {}
         for status, _ in data["trials"].values():
@@ -133,7 +133,7 @@ class Fold:
         self.data["time"] = _time(bodies[-1])
 
     def _on_fact(self, facts: dict[str, Any]) -> None:
-        """A driver began, another one went on, or the experiment ended with nothing left to do."""
+        """Record that a driver began, that another driver resumed, or that the experiment finished."""
         data, parts = self.data, facts.get("parts")
         data["is_finished"] = facts["e"] == "end"
         if data["is_finished"]:
@@ -188,7 +188,7 @@ class Fold:
             self._has_metric = _finder(self.data["goal"])
 
     def _best(self, mode: str | None) -> dict[str, Any] | None:
-        """The trial whose last value is best."""
+        """Return the trial whose last value is best."""
         best: dict[str, Any] | None = None
         sign = -1.0 if mode == "min" else 1.0
         for trial_id, (_, value) in self.data["trials"].items():
@@ -208,7 +208,7 @@ def _time(plain: bytes) -> float:
 
 
 def _finder(goal: list[str] | None) -> Callable[[bytes], Any]:
-    """Whether a line has the metric, spelled as ASCII or not."""
+    """Return whether a line has the metric, spelled as ASCII or not."""
     if goal is None:
         return lambda body: False
     names = {goal[0].rsplit("/", 1)[-1], goal[0]}

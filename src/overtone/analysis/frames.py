@@ -13,11 +13,11 @@ _FLAT = frozenset({float, int, bool, type(None)})  # a look-up takes a tenth of 
 
 
 def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """`result` with nested mappings spelled out: {"config": {"lr": 1}} is {"config/lr": 1}.
+    """Return `result` without nested mappings: {"config": {"lr": 1}} becomes {"config/lr": 1}.
 
-    An empty mapping stays as it is, so that no key is lost. What stands in a config for
-    something that is no data (see `overtone.space.data`) becomes its description. Half of a
-    surrogate pair, which no table can hold, is spelled out.
+    An empty mapping is kept, so that no key is lost. The placeholder in a config for a value
+    that is not data (see `overtone.space.data`) becomes its description. Half of a
+    surrogate pair, which no table can hold, is escaped.
     """
     flat: dict[str, Any] = {}
     for key, value in result.items():
@@ -36,7 +36,7 @@ def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
-    """A DataFrame with a row for each flat mapping, and every key that occurs as a column.
+    """Return a DataFrame with a row for each flat mapping, and every key that occurs as a column.
 
     Args:
         rows: Flat mappings; a key that one lacks is NaN there.
@@ -54,7 +54,7 @@ def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
 
 
 def frame_of(columns: Mapping[str, Any]) -> Any:
-    """A DataFrame with these columns.
+    """Return a DataFrame with these columns.
 
     Raises:
         MissingPackageError: pandas is not installed.

@@ -31,18 +31,18 @@ from overtone.journal.text import LazyMetrics, loads
 from overtone.regular_files import open_regular
 
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
-_CLOSE_BYTES = 2048  # results that are no further apart are found faster together
+_CLOSE_BYTES = 2048  # results within this distance are read faster together
 _FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
 
 
 class Past:
-    """What `Row` does not keep of a trial.
+    """Facts about a trial that `Row` does not keep.
 
     Attributes:
-        offsets: Where the line of each result begins, oldest first.
-        checkpoints: Those that it saved and nobody deleted, by uri, oldest first.
-        failures: How often its process failed.
-        traceback: The last one.
+        offsets: The position of each result's line in the journal, oldest first.
+        checkpoints: The saved checkpoints that were not deleted, by uri, oldest first.
+        failures: The number of failures of its process.
+        traceback: The last traceback.
     """
 
     __slots__ = ("_starts", "checkpoints", "failures", "offsets", "traceback")
@@ -194,7 +194,7 @@ class History:
         table.time = latest
 
     def lineage(self) -> Lineage:
-        """Which configs the trials trained with, and whose checkpoints they went on from."""
+        """Return the configs with which trials trained, and the checkpoints from which they resumed."""
         lineage = Lineage()
         for body in Lines(self.journal):
             if PLAIN_REPORT.match(body) is None and (record := self._codec.decode(body, True)) is not None:
@@ -202,18 +202,18 @@ class History:
         return lineage
 
     def past(self, trial_id: str) -> Past:
-        """What there is of a trial besides its row."""
+        """Return the facts about a trial that are not in its row."""
         return self._pasts[trial_id]
 
     def results(self, trial_id: str, newest_first: bool = False) -> Iterator[dict[str, Any]]:
-        """A trial's results from the file, complete, one at a time."""
+        """Yield a trial's results from the file, complete, one at a time."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         numbers = range(len(past.offsets))
         for number, body in self._bodies(trial_id, reversed(numbers) if newest_first else numbers):
             yield past.complete(row, number, self._reported(trial_id, body))
 
     def blocks(self, trial_id: str) -> Iterator[Block]:
-        """A trial's results from the file, oldest first, many at a time."""
+        """Yield a trial's results from the file, oldest first, many at a time."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         for numbers, constant in past.blocks(row, self._block(trial_id)):
             rows = self._reports(trial_id, numbers)
@@ -231,7 +231,7 @@ class History:
         return int(offsets[-1] - offsets[0]) // len(offsets) if offsets else 0
 
     def _reports(self, trial_id: str, numbers: range) -> list[dict[str, Any]]:
-        """The metrics of a trial's results of these numbers."""
+        """Return the metrics of a trial's results of these numbers."""
         texts = self._plain(trial_id, numbers)
         if texts is not None:
             try:
@@ -255,7 +255,7 @@ class History:
         return plain_metrics(bodies, trial_id.encode()) if len(bodies) == len(numbers) else None
 
     def _bodies(self, trial_id: str, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        """The verified lines of a trial's results of these numbers."""
+        """Yield the verified lines of a trial's results of these numbers."""
         offsets = self._pasts[trial_id].offsets
         size = _FEW_BYTES if self._apart(trial_id) > _FEW_BYTES else _MANY_BYTES
         chunk, start = b"", 0
@@ -282,7 +282,7 @@ class History:
         return StorageError(f"{self.journal} was changed after it was read: call refresh()")
 
     def last_result(self, trial_id: str) -> dict[str, Any]:
-        """A trial's last result, complete; empty before the first."""
+        """Return a trial's last result, complete; empty before the first."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         return past.complete(row, len(past.offsets) - 1, row.metrics) if past.offsets else {}
 

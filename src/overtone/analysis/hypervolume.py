@@ -1,4 +1,4 @@
-"""How much of the space of objectives a set of results covers (Zitzler and Thiele 1998), computed by the
+"""The hypervolume of a set of results in the space of objectives (Zitzler and Thiele 1998), computed by the
 exclusive volumes of its points, one after the other (While, Bradstreet and Barone 2012, "A Fast Way
 of Calculating Exact Hypervolumes")."""
 
@@ -11,10 +11,10 @@ from overtone.analysis.pareto import Scores, pareto_front
 
 
 def hypervolume(points: Sequence[Scores], reference: Scores) -> float:
-    """The volume of what the points dominate and what is better than `reference`.
+    """Return the volume of the region that the points dominate and that is better than `reference`.
 
     Args:
-        points: A higher number is better; those that are not better than the reference in
+        points: Scores; higher numbers are better. Points that are not better than the reference in
             every objective add nothing.
         reference: The corner that the volume is measured from.
 

@@ -1,4 +1,4 @@
-"""Where an experiment lies, from what a user names: its folder, its journal, or its URL."""
+"""Lookup of an experiment by its folder, its journal, or its URL."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _START = b'{"n":1,"e":"header"'
 
 
 def located(path: str | os.PathLike[str]) -> Path:
-    """The journal of the experiment at `path`, which is its folder or the journal itself.
+    """Return the journal of the experiment at `path`, which is its folder or the journal itself.
 
-    For a URL, what is new in its journal is brought to this machine.
+    For a URL, new lines of the journal are downloaded to this machine.
 
     Raises:
-        StorageError: There is no experiment; the message says what lies there instead.
+        StorageError: There is no experiment; the message describes what is at `path` instead.
     """
     if is_url(os.fspath(path)):
         from overtone.journal.fetching import fetch
@@ -52,7 +52,7 @@ def located(path: str | os.PathLike[str]) -> Path:
 
 
 def _check_kind(file: Path) -> None:
-    """Refuse a file that is no journal; one that holds nothing yet may become one."""
+    """Raise for a file that is not a journal; an empty file may become a journal."""
     start = _start(file)
     if not _START.startswith(start):
         raise StorageError(

@@ -14,13 +14,13 @@ from overtone.errors import GoalError
 
 
 def front(trials: Sequence[RecordedTrial], goal: Goal) -> list[RecordedTrial]:
-    """The trials whose last results no other dominates, in their order."""
+    """Return the trials whose last results no other dominates, in their order."""
     known, scores = _scored(trials, goal)
     return [known[i] for i in pareto_front(scores)]
 
 
 def volume(trials: Sequence[RecordedTrial], goal: Goal, reference: Sequence[float] | None) -> float:
-    """The volume between the trials' front and `reference`, which is in the metrics' own sense.
+    """Return the volume between the trials' front and `reference`, which is in the metrics' own sense.
 
     Raises:
         GoalError: `reference` has another number of values.

@@ -1,4 +1,4 @@
-"""Which of several results with several objectives are beaten by no other."""
+"""The results with several objectives that no other result dominates."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Scores = Sequence[float]
 
 
 def pareto_front(points: Sequence[Scores]) -> list[int]:
-    """The places of the points that no other dominates; of equal points all.
+    """Return the indices of the points that no other point dominates, including all equal points.
 
-    One that is NaN somewhere is on no front.
+    A point with a NaN is on no front.
 
     >>> pareto_front([(1, 3), (2, 2), (1, 2), (3, 1)])
     [0, 1, 3]
     """
     known = [i for i, point in enumerate(points) if not any(map(math.isnan, point))]
-    # whoever dominates a point comes before it in this order
+    # a point that dominates another comes first in this order
     front: list[int] = []
     for i in sorted(known, key=lambda i: tuple(points[i]), reverse=True):
         if not any(dominates(points[j], points[i]) for j in front):
@@ -27,5 +27,5 @@ def pareto_front(points: Sequence[Scores]) -> list[int]:
 
 
 def dominates(one: Scores, other: Scores) -> bool:
-    """Whether `one` is nowhere worse and somewhere better."""
+    """Return whether `one` is nowhere worse and somewhere better."""
     return all(a >= b for a, b in zip(one, other, strict=True)) and tuple(one) != tuple(other)

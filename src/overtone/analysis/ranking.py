@@ -14,7 +14,7 @@ T = TypeVar("T")
 def best_first(
     pairs: Iterable[tuple[T, dict[str, Any]]], metric: str, mode: str
 ) -> list[tuple[T, dict[str, Any]]]:
-    """The (anything, result) pairs that have the metric, best first; ties go to the newer."""
+    """Return the (anything, result) pairs that have the metric, best first; ties go to the newer."""
     ranked = []
     for number, pair in enumerate(pairs):
         value = lookup(pair[1], metric)
@@ -25,7 +25,7 @@ def best_first(
 
 
 def best_result(results: Iterable[Mapping[str, Any]], metric: str, mode: str) -> Mapping[str, Any] | None:
-    """The first result with the best value; None where none has the metric. Holds one at a time."""
+    """Return the first result with the best value; None where none has the metric. Holds one at a time."""
     best, best_value = None, math.nan
     for result in results:
         value = lookup(result, metric)

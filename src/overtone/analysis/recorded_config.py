@@ -8,7 +8,7 @@ from overtone.space.data import TUPLE
 
 
 def with_tuples(data: Any) -> Any:
-    """`data` with its tuples; what is no data (classes, functions) stays the description that it is."""
+    """Return `data` with its tuples; descriptions of values that are not data (classes) are kept."""
     if type(data) is dict:
         if TUPLE in data:
             return tuple(map(with_tuples, data[TUPLE]))

@@ -56,7 +56,7 @@ class RecordedTrial:
 
     @property
     def resources(self) -> Resources:
-        """What it asks for."""
+        """The requested resources."""
         return self._row.resources
 
     @property
@@ -70,7 +70,7 @@ class RecordedTrial:
         return self._row.why
 
     def is_finished(self) -> bool:
-        """Whether it ended for good."""
+        """Return whether it ended for good."""
         return self._row.is_final
 
     @property
@@ -84,7 +84,7 @@ class RecordedTrial:
 
     @property
     def num_results(self) -> int:
-        """How many results it reported."""
+        """The number of reported results."""
         return len(self._history.past(self.trial_id).offsets)
 
     @property
@@ -93,11 +93,11 @@ class RecordedTrial:
         return self._history.last_result(self.trial_id)
 
     def results(self) -> Iterator[dict[str, Any]]:
-        """All its results, complete, oldest first, read one at a time."""
+        """Return all its results, complete, oldest first, read one at a time."""
         return self._history.results(self.trial_id)
 
     def frame(self) -> Any:
-        """A DataFrame of all its results."""
+        """Return a DataFrame of all its results."""
         return frame_of(columns_of(self._history.blocks(self.trial_id), self.num_results))
 
     @property
@@ -112,12 +112,12 @@ class RecordedTrial:
         return {name: summarize(one) for name, one in values.items()}
 
     def value(self, metric: str, mode: str = "max", scope: str = "last") -> float | None:
-        """The metric in the sense of `scope`; None where the trial never reported it as a number."""
+        """Return the metric in the sense of `scope`; None where the trial never reported it as a number."""
         if not self.num_results:
             return None
         if scope == "last":
             newest: float | None = lookup(self._row.metrics, metric)
-            if not is_number(newest):  # such as one that is evaluated every fifth epoch
+            if not is_number(newest):  # for example, a metric that is evaluated every fifth epoch
                 earlier = (lookup(result, metric) for result in self._history.results(self.trial_id, True))
                 newest = next((one for one in earlier if is_number(one)), None)
             return newest
@@ -125,20 +125,20 @@ class RecordedTrial:
         return summarize(values)[mode if scope == "all" else scope] if values else None
 
     def facts(self) -> dict[str, Any]:
-        """What is known of it besides results, as a result would have it."""
+        """Return the trial's constant facts, with the names of result fields."""
         return {**constant_facts(self._row), "config": self._row.config}
 
     # --- what it saved -----------------------------------------------------------------
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """Its newest checkpoint; the one that it began with, where it saved none itself."""
+        """The newest checkpoint; if the trial saved none, the checkpoint from which it started."""
         own = self.references()
         newest = own[-1] if own else self._row.checkpoint
         return None if newest is None else self.opened(newest)
 
     def references(self) -> list[Reference]:
-        """The checkpoints that it saved and that are still kept, oldest first."""
+        """Return the checkpoints that it saved and that are still kept, oldest first."""
         return list(self._history.past(self.trial_id).checkpoints.values())
 
     def checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
@@ -153,7 +153,7 @@ class RecordedTrial:
         return [(self.opened(one), by_t.get(one.t, {})) for one in references]
 
     def opened(self, reference: Reference) -> Checkpoint:
-        """The checkpoint that is meant, as users hold it; in a copied experiment, the copy."""
+        """Return the checkpoint that is meant, as users hold it; in a copied experiment, the copy."""
         path = reference.uri.removeprefix("file://")
         parts = path.replace("\\", "/").rstrip("/").split("/")
         if ".." in parts or "\0" in path:
@@ -167,7 +167,7 @@ class RecordedTrial:
 
     @property
     def num_failures(self) -> int:
-        """How often it failed."""
+        """The number of failures."""
         return max(self._history.past(self.trial_id).failures, int(self.status == "ERROR"))
 
     @property

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """What came of a trial. Made by a `ResultGrid`, or with `Result.from_path`.
+    """The outcome of a trial, made by a `ResultGrid` or with `Result.from_path`.
 
     Args:
         trial: The trial.
-        default_metric, default_mode: The experiment's goal, where it is known.
+        default_metric, default_mode: The experiment's goal, if it is known.
     """
 
     def __init__(
@@ -33,10 +33,10 @@ class Result:
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str]) -> Result:
-        """The outcome of the trial whose folder is `path`.
+        """Return the outcome of the trial whose folder is `path`.
 
         Raises:
-            StorageError: It is no folder of a trial.
+            StorageError: `path` is not a trial's folder.
         """
         folder = Path(path).expanduser().absolute()
         if not (folder.parent / JOURNAL).is_file():
@@ -65,7 +65,7 @@ class Result:
 
     @property
     def error(self) -> Exception | None:
-        """Why it failed, with the user's own traceback; None where it did not."""
+        """The trial's error, with the user's own traceback; None if the trial did not fail."""
         trial = self._trial
         if trial.status != "ERROR":
             return None
@@ -88,10 +88,10 @@ class Result:
         return self._trial.checkpoints()
 
     def get_best_checkpoint(self, metric: str | None = None, mode: str | None = None) -> Checkpoint | None:
-        """The checkpoint whose result has the best value of the metric; None where there is none.
+        """Return the checkpoint with the best value of the metric; None if there is none.
 
         Raises:
-            GoalError: The trial never reported the metric, or it cannot be told which is meant.
+            GoalError: The trial never reported the metric, or no metric is named and several are possible.
         """
         metric, mode = chosen(metric, mode, self._goal, [self.metrics])
         ranked = best_first(self._trial.checkpoints(), metric, mode)

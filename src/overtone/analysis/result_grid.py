@@ -1,4 +1,4 @@
-"""What `Tuner.fit` returns: the outcome of every trial."""
+"""The return value of `Tuner.fit`: the outcome of every trial."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class ResultGrid:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> Result:
-        """The outcome of the best trial; of the only one, whatever it reported.
+        """Return the outcome of the best trial; a single trial is returned without ranking.
 
         Args:
             metric, mode, scope, filter_nan_and_inf: As in
                 `ExperimentAnalysis.get_best_trial`.
 
         Raises:
-            GoalError: There is no best trial, or it cannot be told which metric is meant.
+            GoalError: There is no best trial, or no metric is named and several are possible.
         """
         trials = self._analysis.trials
         if len(trials) == 1 and metric is None:
@@ -65,17 +65,17 @@ class ResultGrid:
 
     @property
     def errors(self) -> list[Exception]:
-        """Why trials failed, one for each that did."""
+        """The errors of all failed trials."""
         return [error for result in self if (error := result.error) is not None]
 
     @property
     def num_errors(self) -> int:
-        """How many trials failed."""
+        """The number of failed trials."""
         return self._count("ERROR")
 
     @property
     def num_terminated(self) -> int:
-        """How many trials ended well."""
+        """The number of trials that ended without an error."""
         return self._count("TERMINATED")
 
     def __len__(self) -> int:

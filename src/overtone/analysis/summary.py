@@ -1,4 +1,4 @@
-"""What became of one metric over a trial's results, in six numbers."""
+"""Summary of one metric over a trial's results, in six numbers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from overtone.core.goal import is_number, lookup
 
 SCOPES = ("last", "avg", "last-5-avg", "last-10-avg", "all")
-"""How a trial's many values of a metric become the one that it is ranked by."""
+"""The ways to reduce a trial's values of a metric to the value that ranks the trial."""
 
 
 def values_of(results: Iterable[Mapping[str, Any]], metric: str) -> list[float]:
-    """The metric's numbers, oldest first; results without it are passed over."""
+    """Return the metric's numbers, oldest first; results without it are passed over."""
     return [value for value in (lookup(result, metric) for result in results) if is_number(value)]
 
 

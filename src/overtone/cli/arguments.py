@@ -1,4 +1,4 @@
-"""What can be written after `overtone`."""
+"""The arguments of `overtone`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ With --json, one JSON document is written for scripts; NaN and the infinities ar
 
 
 class Arguments(argparse.Namespace):
-    """What was asked for.
+    """The parsed arguments of a command.
 
     Attributes:
-        command: Such as "ls".
-        run: Carries it out, and returns the exit code.
-        traceback: Whether errors are shown with theirs.
-        rest: What came after "--".
+        command: The name of the command, such as "ls".
+        run: Runs the command, and returns the exit code.
+        traceback: Whether errors are shown with their traceback.
+        rest: The arguments after "--".
     """
 
     command: str
@@ -51,10 +51,10 @@ class Arguments(argparse.Namespace):
 
 
 def parsed(argv: Sequence[str]) -> Arguments:
-    """The arguments, checked.
+    """Parse and check the arguments.
 
     Raises:
-        SystemExit: They are wrong, or ask for no more than help; all was said.
+        SystemExit: The arguments are wrong, or ask for help only; the message is already printed.
     """
     asked = next((one for one in argv if not one.startswith("-")), "")
     parser = made([asked] if asked in COMMANDS else [])
@@ -68,7 +68,7 @@ def parsed(argv: Sequence[str]) -> Arguments:
 
 
 def made(complete: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser; commands that are not in `complete` have only their names."""
+    """Return the parser; commands that are not in `complete` have only their names."""
     parser = argparse.ArgumentParser(
         prog="overtone",
         description=ABOUT,
@@ -88,7 +88,7 @@ def made(complete: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _module(name: str) -> argparse.Namespace:
-    """The command's module; typed as what argparse gives, since it is looked up by name."""
+    """Return the command's module; typed as what argparse gives, since it is looked up by name."""
     path = f"overtone.cli.commands.{name}"
     __import__(path)
     return sys.modules[path]  # type: ignore[return-value]
@@ -109,7 +109,7 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
 
 
 def add_dir(parser: argparse.ArgumentParser) -> None:
-    """Where names are looked up."""
+    """Add `--dir`, the folder in which names are looked up."""
     parser.add_argument("--dir", metavar="DIR", help="where names are looked up (~/overtone_results)")
 
 
@@ -119,13 +119,13 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_goal(parser: argparse.ArgumentParser) -> None:
-    """What trials are ranked by."""
+    """Add `--metric` and `--mode`, by which trials are ranked."""
     parser.add_argument("--metric", help="rank by this metric (the experiment's own)")
     parser.add_argument("--mode", choices=("max", "min"), help="whether a higher or a lower value is better")
 
 
 def positive(text: str) -> int:
-    """A count that is at least 0.
+    """Return a count that is at least 0.
 
     Raises:
         argparse.ArgumentTypeError: It is none.

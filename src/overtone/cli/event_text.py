@@ -1,4 +1,4 @@
-"""What the records of an experiment have to tell, as lines for people."""
+"""Text of an experiment's records, as lines for people."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Telling:
         self._tells_results = tells_results
 
     def lines(self, record: m.Record) -> Iterator[Line]:
-        """What a record has to tell."""
+        """Yield the lines for a record."""
         progress, event = self.progress, record.event
         if type(event) is m.Reported and progress.facts.metric is None:
             self._aim(event.metrics)

@@ -1,4 +1,4 @@
-"""What exit codes mean, and the error for what is not there."""
+"""The exit codes, and the error for missing things."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ exit codes:
 
 
 class NotFoundError(OvertoneError):
-    """What was asked for is not there."""
+    """An error: the requested experiment, trial or result does not exist."""

@@ -1,7 +1,6 @@
-"""What is known of many experiments, kept in the cache folder so that no journal is read twice.
+"""Index of experiments' summaries in the cache folder, so that no journal is read twice.
 
-The index is disposable: one that is damaged, locked or of another version is done without, and
-made again where that is possible.
+The index is disposable: a damaged, locked or outdated index is ignored, and made again if possible.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class Index:
         self._close()
 
     def summary(self, journal: Path) -> dict[str, Any]:
-        """What is known of the experiment; see `Fold.summary`. "size_bytes" is what its folder holds.
+        """Return the experiment's summary; see `Fold.summary`. "size_bytes" is the size of its folder.
 
         Raises:
             StorageError: The journal cannot be read, or is damaged.
@@ -105,7 +104,7 @@ class Index:
             self._database = None
 
     def _is_damaged(self) -> bool:
-        """Whether the file is there, and is no database that this version understands."""
+        """Return whether the file exists and is not a database that this version understands."""
         try:
             with closing(sqlite3.connect(f"{self._file.as_uri()}?mode=ro", uri=True)) as database:
                 database.execute("SELECT journal, stamp, summary, fold, ends FROM experiments LIMIT 1")
@@ -150,10 +149,10 @@ def _key(journal: Path) -> str:
 
 
 def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> Fold:
-    """A fold that goes on where the last one stopped, if that part of the journal is still the same.
+    """Return a fold that continues the last one, if the folded part of the journal is unchanged.
 
-    It is not if the journal was replaced, or was cut and has grown again. At a first look, the driver
-    may have left one.
+    The part has changed if the journal was replaced, or was cut and has grown again. Without an
+    earlier fold, the fold saved by the driver is used, if any.
     """
     if known is not None and known[3] == _ends(journal, (data := json.loads(known[2]))["offset"]):
         return Fold(data)
@@ -172,7 +171,7 @@ def _ends(journal: Path, offset: int) -> bytes:
 
 
 def folder_bytes(folder: Path) -> int:
-    """What the files in a folder hold; links are not followed."""
+    """Return the total size of the files in a folder, in bytes; links are not followed."""
     total, left = 0, [os.fspath(folder)]
     while left:
         try:

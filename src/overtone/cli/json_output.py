@@ -1,4 +1,4 @@
-"""What `--json` writes: plain JSON that any reader takes."""
+"""Output of `--json`: standard JSON for any reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def line_of(document: Any) -> str:
 
 
 def as_plain(value: Any) -> Any:
-    """`value` as JSON knows it: NaN and the infinities are the texts "nan", "inf" and "-inf"."""
+    """Return `value` as JSON knows it: NaN and the infinities are the texts "nan", "inf" and "-inf"."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
@@ -42,7 +42,7 @@ def moment(seconds: float | None) -> str | None:
 
 
 def at_home(text: str | None) -> str:
-    """A `moment` in this machine's time zone, without seconds; "" for None."""
+    """Return a `moment` in this machine's time zone, without seconds; "" for None."""
     if text is None:
         return ""
     return datetime.fromisoformat(f"{text[:-1]}+00:00").astimezone().strftime("%Y-%m-%d %H:%M")

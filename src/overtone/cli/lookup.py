@@ -20,12 +20,12 @@ _MOST_LISTED = 8
 
 
 def results_folder(given: str | None) -> Path:
-    """Where experiments are looked up by name."""
+    """Return the folder in which experiments are looked up by name."""
     return Path(given if given is not None else RESULTS).expanduser().absolute()
 
 
 def journal_of(name: str, directory: str | None = None) -> Path:
-    """The journal of the experiment that `name` means.
+    """Return the journal of the experiment that `name` means.
 
     Args:
         name: A folder, a journal, a URL, or a name (or the beginning of one) below `directory`.
@@ -59,7 +59,7 @@ def journal_of(name: str, directory: str | None = None) -> Path:
 
 
 def _fetched(url: str) -> Path:
-    """The journal at a URL, brought to this machine."""
+    """Return the journal at a URL, brought to this machine."""
     try:
         return located(url)
     except StorageError as error:
@@ -69,7 +69,7 @@ def _fetched(url: str) -> Path:
 
 
 def _below(results: Path, name: str) -> Path | None:
-    """The journal of the experiment below `results` whose name is, or begins with, `name`."""
+    """Return the journal of the experiment below `results` whose name is, or begins with, `name`."""
     if (results / name / JOURNAL).is_file():
         return results / name / JOURNAL
     names = [one for one in experiment_names(results) if one.startswith(name)]
@@ -89,7 +89,7 @@ def _unknown(name: str, results: Path) -> str:
 
 
 def experiment_names(folder: Path) -> list[str]:
-    """The folders below `folder` that are experiments, the newest by name last."""
+    """Return the folders below `folder` that are experiments, the newest by name last."""
     try:
         with os.scandir(folder) as entries:
             names = [one.name for one in entries if _is_experiment(one)]
@@ -108,7 +108,7 @@ def _is_experiment(entry: os.DirEntry[str]) -> bool:
 def analysis_of(
     journal: Path, metric: str | None = None, mode: str | None = None
 ) -> tuple[ExperimentAnalysis, list[RecordedTrial]]:
-    """What was found, and every trial.
+    """Return the analysis of an experiment, and all its trials.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
@@ -120,7 +120,7 @@ def analysis_of(
 
 
 def trial_id(wanted: str, ids: Iterable[str], folder: Path) -> str:
-    """The id of the trial that `wanted` means: an id, how only one begins or ends, or an index.
+    """Return the id of the trial that `wanted` means: an id, how only one begins or ends, or an index.
 
     Args:
         ids: All ids, in the order of creation.

@@ -32,12 +32,12 @@ STATUSES = {
 
 
 def status_now(status: str, is_running: bool) -> str:
-    """A trial's status as it is now: nothing runs where no driver does."""
+    """Return a trial's status as it is now: nothing runs where no driver does."""
     return "INTERRUPTED" if status == "RUNNING" and not is_running else status
 
 
 def overview(journal: Path, index: Index, watches: bool = True) -> dict[str, Any]:
-    """The experiment in one JSON object, as docs/cli.md lists it.
+    """Return the experiment in one JSON object, as docs/cli.md lists it.
 
     Args:
         watches: See `holder`.
@@ -48,7 +48,7 @@ def overview(journal: Path, index: Index, watches: bool = True) -> dict[str, Any
     by = holder(journal, watches)
     known = index.summary(journal)
     if by is None and known["started"] is None:
-        header(journal)  # says so where there is none
+        header(journal)  # raises if there is no journal
     statuses = known["statuses"]
     if by is None and "RUNNING" in statuses:
         statuses["INTERRUPTED"] = statuses.pop("RUNNING")
@@ -76,12 +76,12 @@ def overview(journal: Path, index: Index, watches: bool = True) -> dict[str, Any
 
 
 def place_of(journal: Path) -> str:
-    """The experiment's folder, or the URL that the folder is the local part of."""
+    """Return the experiment's folder, or the URL that the folder is the local part of."""
     return origin(journal.parent) or os.fspath(journal.parent)
 
 
 def damaged(journal: Path, error: Exception) -> dict[str, Any]:
-    """The same for one whose journal cannot be read."""
+    """Return the same for one whose journal cannot be read."""
     text = str(error) if isinstance(error, OvertoneError) else f"{type(error).__name__}: {error}"
     names = ("driver", "planned", "metric", "mode", "best", "started", "duration_s", "size_bytes")
     return {

@@ -1,4 +1,4 @@
-"""What trials are ranked by, and their ranking."""
+"""The metric that ranks trials, and the ranking."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def goal_needed(analysis: ExperimentAnalysis, metric: str | None, mode: str | No
 def goal_of(
     analysis: ExperimentAnalysis, metric: str | None, mode: str | None
 ) -> tuple[str | None, str | None]:
-    """The same; (None, None) where nobody named a metric and it cannot be told.
+    """Return the same; (None, None) where nobody named a metric and it cannot be told.
 
     Raises:
         GoalError: A metric was named that nobody reported, or its mode is not known.
@@ -56,7 +56,7 @@ def ranking(
     mode: str | None,
     scope: str = "last",
 ) -> list[tuple[float, RecordedTrial]]:
-    """Value and trial of those that have a finite one and keep the constraints, the best first."""
+    """Return values and trials, best first; trials need a finite value and must satisfy the constraints."""
     if metric is None:
         return []
     allows = recorded_objectives(analysis.runner_data()).allows

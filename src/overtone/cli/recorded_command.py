@@ -20,13 +20,13 @@ _KERNELS = ("ipykernel", "colab_kernel_launcher", "ipython", "jupyter")
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What will be run.
+    """A command to run.
 
     Attributes:
         command: The program and its arguments.
-        directory: Where.
-        hostname: Of the machine on which it ran.
-        notes: What is not as it was.
+        directory: The working directory.
+        hostname: The machine on which the recorded command ran.
+        notes: Differences from the recorded run.
     """
 
     command: tuple[str, ...]
@@ -36,7 +36,7 @@ class Rerun:
 
 
 def newest_driver(journal: Path) -> dict[str, Any]:
-    """What the newest driver noted of itself: command, directory, hostname.
+    """Return the recorded facts of the newest driver: command, directory, hostname.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
@@ -51,15 +51,15 @@ def newest_driver(journal: Path) -> dict[str, Any]:
 
 
 def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
-    """How to run it again.
+    """Return the command that runs an experiment again.
 
     Args:
-        facts: See `newest_driver`.
+        facts: The result of `newest_driver`.
         path: The experiment, for messages.
-        given: A command to take instead of the recorded one.
+        given: A command to run instead of the recorded command.
 
     Raises:
-        NotFoundError: It cannot be run again; the message says what to do.
+        NotFoundError: The recorded command cannot be run again; the message tells what to do.
     """
     directory, hostname = str(facts.get("directory", "")), str(facts.get("hostname", ""))
     if given:
@@ -105,10 +105,9 @@ def _advice(path: str, where: str = "in your script") -> str:
 
 
 def _program(script: str) -> tuple[str, ...]:
-    """How Python is told to run the script: as a module where it was one (`python -m package.module`).
+    """Return Python's arguments for the script; a module runs as `python -m package.module`.
 
-    Python gives such a script its whole path, and it lies in a package, whose imports work
-    only so.
+    A module is recognised by its absolute path in a package. Its relative imports need `-m`.
     """
     path = Path(script)
     if not path.is_absolute() or not (path.parent / "__init__.py").is_file():

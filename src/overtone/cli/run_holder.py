@@ -26,13 +26,13 @@ class Holder(NamedTuple):
 
 
 def holder(journal: Path, watches: bool = True) -> Holder | None:
-    """Who runs the experiment of this journal; None where nobody does.
+    """Return the process that runs the experiment of this journal; None if there is none.
 
     Args:
-        watches: Whether to wait some seconds for a renewal of a lease that seems to be old.
+        watches: Whether to wait some seconds for the renewal of a lease that seems to have expired.
 
     Raises:
-        StorageError: It is the local part of a URL that cannot be read.
+        StorageError: The journal is the local part of a URL that cannot be read.
     """
     found = _of_lock(journal)
     if found is not None:
@@ -42,14 +42,14 @@ def holder(journal: Path, watches: bool = True) -> Holder | None:
 
 
 def _of_lock(journal: Path) -> Holder | None:
-    """Who holds the lock beside the journal.
+    """Return the holder of the lock next to the journal.
 
-    Only where its last holder still lives, or is on another machine, it is tried for an instant.
+    The lock is tried, briefly, only if its last holder is alive or on another machine.
     """
     path = journal.with_name(f"{journal.name}.lock")
     try:
         import fcntl
-    except ImportError:  # Windows has no flock, and its journals no lock
+    except ImportError:  # Windows has no flock, so journals have no lock there
         return None
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name must not hold us up
@@ -71,7 +71,7 @@ def _of_lock(journal: Path) -> Holder | None:
 
 
 def _of_lease(url: str, watches: bool) -> Holder | None:
-    """Who holds the newest lease at a URL, and was heard of lately."""
+    """Return the holder of the newest lease at a URL, if the lease was renewed recently."""
     from overtone.store.files import RemoteFiles
     from overtone.store.lease import holder as holder_at
 

@@ -1,4 +1,4 @@
-"""Who was where at a rung, and when: worked out from the results, and checked against the rulings."""
+"""Ranks of trials at a rung over time: computed from results, checked against recorded decisions."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ class Standings:
                 self._doubtful.add(why.rung)
 
     def at(self, rung: float, n: int) -> list[Place]:
-        """The places at a rung up to record `n`, best first; empty where they are in doubt."""
+        """Return the places at a rung up to record `n`, best first; empty where they are in doubt."""
         if rung in self._doubtful:
             return []
         there = [one for one in self._places.get(rung, {}).values() if one.n <= n]
         return sorted(there, key=lambda one: self._score(one.value), reverse=True)
 
     def passed(self, trial_id: str) -> list[tuple[float, Place]]:
-        """The rungs that a trial came to, each with its place there."""
+        """Return the rungs that a trial came to, each with its place there."""
         found = [(rung, places.get(trial_id)) for rung, places in sorted(self._places.items())]
         return [(rung, one) for rung, one in found if one is not None and rung not in self._doubtful]
 
     def rank(self, there: Sequence[Place], trial_id: str) -> int:
-        """A trial's rank among places, 1 the best; equals share it."""
+        """Return a trial's rank among places, 1 the best; equals share it."""
         own = next(self._score(one.value) for one in there if one.trial_id == trial_id)
         return 1 + sum(self._score(one.value) > own for one in there)
 

@@ -25,17 +25,17 @@ STYLES = {
     "PENDING": "dim",
     "ERROR": "red",
 }
-"""How a state or a status is coloured."""
+"""The colour of each state and status."""
 
 
 class Column(NamedTuple):
     """A column of a table.
 
     Attributes:
-        header: Its title.
-        right: Whether its cells line up at the right.
-        keep: Where there is no room, columns with the smallest `keep` go first.
-        least: How narrow it may be made; 0: never narrower than its cells.
+        header: The title.
+        right: Whether cells are aligned to the right.
+        keep: The priority: if there is no room, columns with the smallest `keep` are dropped first.
+        least: The minimum width; 0 means never narrower than the cells.
     """
 
     header: str
@@ -45,7 +45,7 @@ class Column(NamedTuple):
 
 
 def terminal_columns() -> int | None:
-    """The width of the terminal that standard output is; None where it is none."""
+    """Return the width of the terminal that standard output is; None where it is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -67,9 +67,9 @@ def show_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None
 def fitted(
     columns: Sequence[Column], cells: Sequence[Sequence[str]], room: int | None
 ) -> tuple[list[int], dict[int, int]]:
-    """Which columns are shown, and how wide each is.
+    """Return the indices of the shown columns, and their widths.
 
-    Columns without anything in them go, then the ones that matter least; then what may be cut is.
+    Empty columns are dropped, then columns with the smallest `keep`; then columns are narrowed.
     """
     shown = [i for i in range(len(columns)) if not cells or any(row[i] for row in cells)]
     widths = {i: max([width(columns[i].header), *[width(row[i]) for row in cells]]) for i in shown}
@@ -108,7 +108,7 @@ def _draw(columns: Sequence[Column], widths: Sequence[int], heads: list[str], li
 
 
 def show_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Print `name  value` lines; a value that is empty is left out, a long one goes on below itself."""
+    """Print `name  value` lines; empty values are left out, long values are wrapped below themselves."""
     kept = [(cut(clean(name), _WIDEST_LABEL), value) for name, value in facts if value]
     if not kept:
         return
@@ -123,7 +123,7 @@ def show_facts(facts: Sequence[tuple[str, str]]) -> None:
 
 
 def folded(text: str, room: int) -> list[str]:
-    """`text` in lines of at most `room` columns, broken at spaces where there are some."""
+    """Return `text` in lines of at most `room` columns, broken at spaces where there are some."""
     lines, rest = [], text
     while width(rest) > room:
         at = room
@@ -148,7 +148,7 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 def styled(text: str, style: str) -> str:
-    """`text` in a colour, where standard output is a terminal that shows colours."""
+    """Return `text` in a colour, where standard output is a terminal that shows colours."""
     import os
 
     if not style or not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

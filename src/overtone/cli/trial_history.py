@@ -1,4 +1,4 @@
-"""What happened to one trial, step by step, from the journal."""
+"""The history of one trial, step by step, from the journal."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _OF_ALL = re.compile(rb'\{"n":\d+,"e":"(?:resumed|interrupted)"')
 
 @dataclass(slots=True)
 class Step:
-    """One thing that happened to a trial.
+    """One step in a trial's history.
 
     Attributes:
         n: The number of its record in the journal.
-        time: When, in seconds that the experiment had run.
+        time: The experiment's running time at the step, in seconds.
         kind: "created", "started", "passed" a rung, "ruled", "saved", "ended", "waits", "asked",
             "cloned" by another, "resumed" or "interrupted" with the whole experiment.
-        text: A sentence of it.
-        t: The training_iteration, where there is one.
-        decision: What was decided: "stop", "pause", "restart", "save", "continue".
-        why: The reason, as the journal has it.
-        value: The metric then.
-        cutoff: What it took to go on, as the metric.
-        rank, of: The place among those that were compared.
-        competitors: Those, best first, the trial itself among them.
-        source: The trial whose state it went on from.
+        text: A sentence about the step.
+        t: The training_iteration, if there is one.
+        decision: The decision: "stop", "pause", "restart", "save", "continue".
+        why: The reason, as recorded in the journal.
+        value: The value of the metric at the step.
+        cutoff: The cutoff, as a value of the metric.
+        rank, of: The rank, and the number of compared trials.
+        competitors: The compared trials, best first, including the trial itself.
+        source: The trial whose checkpoint the trial continued from.
     """
 
     n: int
@@ -93,7 +93,7 @@ class Story:
             self._compare(sorted(rungs), metric)
 
     def _own(self, rungs: set[float]) -> Iterator[tuple[bytes, m.Record | None]]:
-        """The lines that name the trial, or are about all; decoded unless they are plain reports."""
+        """Yield the lines that name the trial, or are about all; decoded unless they are plain reports."""
         name, decode = self._id.encode(), Codec().decode
         for body in Lines(self._journal):
             rungs.update(map(float, _RUNG.findall(body)) if b'"c":"ruled"' in body else ())

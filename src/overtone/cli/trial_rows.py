@@ -18,7 +18,7 @@ _MOST_PARAMETERS = 6
 
 
 def trial_data(trial: RecordedTrial, is_running: bool, metric: str | None) -> dict[str, Any]:
-    """What scripts get of a trial."""
+    """Return a trial as data for scripts."""
     last = trial.last_result
     return {
         "trial_id": trial.trial_id,
@@ -38,7 +38,7 @@ def trial_data(trial: RecordedTrial, is_running: bool, metric: str | None) -> di
 
 
 def why_data(why: Why | None) -> dict[str, Any] | None:
-    """A reason with all its fields."""
+    """Return a reason with all its fields."""
     if why is None:
         return None
     names = ("rule", "t", "rung", "cutoff", "rank", "of", "against", "note")
@@ -46,14 +46,14 @@ def why_data(why: Why | None) -> dict[str, Any] | None:
 
 
 def parameter_names(trials: Sequence[RecordedTrial]) -> list[str]:
-    """The parameters that a table shows: those that differ between trials."""
+    """Return the parameters that a table shows: parameters that differ between trials."""
     from overtone.observers.columns import varying
 
     return varying(trial.config for trial in trials)[:_MOST_PARAMETERS]
 
 
 def table_columns(parameters: Sequence[str], metric: str | None) -> list[Column]:
-    """The columns of a table of trials; `table_row` fills them."""
+    """Return the columns of a table of trials; `table_row` fills them."""
     from overtone.cli.tables import Column
 
     return [
@@ -88,19 +88,19 @@ def table_row(
 
 
 def parameter_shown(value: Any) -> str:
-    """A parameter's value; of what is no data, its description."""
+    """Return a parameter's value as text; for a value that is not data, its description."""
     from overtone.space.data import PLACE
 
     return show(value.get("shown")) if isinstance(value, dict) and PLACE in value else show(value)
 
 
 def _in_a_cell(value: Any) -> str:
-    """The same, rounded: a table is there to compare."""
+    """Return the same, rounded: a table is there to compare."""
     return f"{value:.4g}" if isinstance(value, float) else parameter_shown(value)
 
 
 def in_short(trial: RecordedTrial) -> str:
-    """Why it is where it is: "asha at rung 4: 7 of 9", or the error."""
+    """Return the reason for a trial's state, "asha at rung 4: 7 of 9", or its error, in one line."""
     if trial.error:
         return trial.error.strip().split("\n", 1)[0]
     why = trial.why

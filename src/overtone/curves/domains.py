@@ -10,7 +10,7 @@ LOGARITHMIC = 1000.0
 
 
 def inferred(configs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A domain for each hyperparameter, from its least to its largest value; others are choices."""
+    """Return a domain for each hyperparameter, from its least to its largest value; others are choices."""
     return {name: _domain([one[name] for one in configs]) for name in configs[0]}
 
 

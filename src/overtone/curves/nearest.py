@@ -31,7 +31,7 @@ class Nearest:
         self._is_category = np.array([one.domain is None for one in self._cube.dimensions], dtype=bool)
 
     def rows(self, config: Mapping[str, Any]) -> list[tuple[int, float]]:
-        """The nearest rows with their distances, the nearest first; of equals the first one."""
+        """Return the nearest rows with their distances, the nearest first; of equals the first one."""
         import numpy as np
 
         apart = np.abs(self._points - np.array(self._cube.to_unit(dict(config)), dtype=float))
@@ -41,7 +41,7 @@ class Nearest:
         return [(int(row), float(squares[row]) ** 0.5) for row in order]
 
     def mixed(self, config: Mapping[str, Any], points: Callable[[int], list[Point]]) -> list[Point]:
-        """A curve for `config`, as long as that of the nearest row."""
+        """Return a curve for `config`, as long as that of the nearest row."""
         near = self.rows(config)
         first, distance = near[0]
         if self._k == 1 or distance == 0:

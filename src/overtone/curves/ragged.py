@@ -10,13 +10,13 @@ Rows = Sequence[Sequence[float]]
 
 
 def as_rows(name: str, values: Any) -> Rows:
-    """An array [row, iteration] or a frame as an array, or lists of numbers.
+    """Return an array [row, iteration], a frame as an array, or lists of numbers.
 
     Args:
-        name: Of the column, for errors.
+        name: The name of the column, for errors.
 
     Raises:
-        ValueError: It is none of these, or there is no row.
+        ValueError: `values` is none of these, or has no row.
     """
     if hasattr(values, "to_numpy"):  # indexing a frame would give its columns
         values = values.to_numpy()
@@ -51,7 +51,7 @@ def _listed(name: str, values: Any) -> Rows:
 
 
 def lengths_of(columns: Sequence[Rows], elapsed: Rows | None, given: Sequence[int] | None) -> list[int]:
-    """How many iterations each row has.
+    """Return the number of iterations of each row.
 
     Raises:
         ValueError: A column is shorter than another, or than `given` says.
@@ -78,10 +78,10 @@ def lengths_of(columns: Sequence[Rows], elapsed: Rows | None, given: Sequence[in
 
 
 def check_elapsed(elapsed: Rows, lengths: Sequence[int]) -> None:
-    """See that the time of each row goes on.
+    """Check that the time of each row never decreases.
 
     Raises:
-        ValueError: It runs backwards, or is no number.
+        ValueError: The time decreases, or is not a finite number.
     """
     for row, n in enumerate(lengths):
         before = 0.0

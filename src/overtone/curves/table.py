@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from overtone.curves.nearest import Nearest
 
 KEPT_ROWS = 4096
-"""Of so many rows the points are kept ready; a table may be larger than memory would like."""
+"""Maximum number of rows whose points are cached: a table may be large."""
 
 Point = tuple[dict[str, float], float]
 """The metrics after an iteration, and the seconds that it took."""
@@ -97,10 +97,10 @@ class CurveTable:
     # --- what is searched ------------------------------------------------------------------
 
     def space(self, hyperparameters: bool = False) -> dict[str, Any]:
-        """What trials are drawn from: a "row", or with a surrogate the hyperparameters.
+        """Return the search space: a "row", or with a surrogate the hyperparameters.
 
         Args:
-            hyperparameters: Whether the configs of trials that are rows show them too.
+            hyperparameters: Whether configs with a "row" also show its hyperparameters.
         """
         from overtone.space import randint, sample_from
 
@@ -117,7 +117,7 @@ class CurveTable:
         return self.configs[config["row"]].get(name)
 
     def rows(self, seed: int | None = None) -> list[dict[str, int]]:
-        """Every row once, as configs; in the order that `seed` shuffles them into, if one is given."""
+        """Return every row once, as configs; in the order that `seed` shuffles them into, if one is given."""
         found = [{"row": row} for row in range(len(self))]
         if seed is not None:
             Random(seed).shuffle(found)
@@ -126,7 +126,7 @@ class CurveTable:
     # --- curves ----------------------------------------------------------------------------
 
     def curve_of(self, config: Mapping[str, Any]) -> Callable[[int], Point | None]:
-        """From an iteration to its metrics and seconds; None beyond the last.
+        """Return a function from an iteration to its metrics and seconds, or None after the last.
 
         Raises:
             SpaceError: No row has this config, and there is no surrogate.
@@ -140,7 +140,7 @@ class CurveTable:
         return self.curve_of(config)(t)
 
     def best(self, metric: str, mode: str = "max") -> float:
-        """The best value of all rows and iterations; NaN counts for nothing."""
+        """Return the best value of all rows and iterations; NaN counts for nothing."""
         every = [
             one for rows, n in zip([self._columns[metric]], [self.lengths], strict=True)
             for row, length in zip(rows, n, strict=True) for one in row[:length] if not isnan(one)
@@ -168,7 +168,7 @@ class CurveTable:
     # --- from a config to a row ------------------------------------------------------------
 
     def _row_of(self, config: Mapping[str, Any]) -> int | None:
-        """The row with this config; None to ask the surrogate."""
+        """Return the row with this config; None to ask the surrogate."""
         row = config.get("row")
         if type(row) is int and 0 <= row < len(self):
             mine = self.configs[row]

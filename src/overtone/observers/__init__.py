@@ -1,4 +1,4 @@
-"""What follows an experiment and writes it down for people and other programs."""
+"""Observers: they follow an experiment and write files and output for people and other programs."""
 
 from __future__ import annotations
 

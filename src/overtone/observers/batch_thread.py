@@ -9,23 +9,24 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 PARTING_S = 1.0
-"""How much longer an interrupted `wait` lasts: nearly always long enough for all that there is."""
+"""Extra seconds of an interrupted `wait`: nearly always enough for all waiting items."""
 
 GATHER_S = 0.02
 """From one batch to the next: waking the thread for each item would cost the loop more than the item."""
 
 
 class Aside(Generic[T]):
-    """Has `work` called with all that was handed over meanwhile, in order.
+    """A thread that calls `work` with batches of the items given to `put`, in order.
 
     The thread lives from the first item to `wait`.
 
     Args:
-        work: Called in the thread; what it raises is told to whoever hands over.
-        name: The thread's.
-        most_waiting: Items that may wait; beyond, `put` does. Half of them are a batch at once.
-        begin_after_s: How long the first batch gathers.
-        every_s: How long each other batch gathers.
+        work: Called in the thread; an exception is raised to the caller of `put` or `wait`.
+        name: The thread's name.
+        most_waiting: Maximum number of waiting items; `put` blocks beyond it. Half as many items are
+            a batch immediately.
+        begin_after_s: Seconds in which the first batch gathers.
+        every_s: Seconds in which each other batch gathers.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class Aside(Generic[T]):
             self._changed.wait_for(lambda: self._is_ending or self._is_much(), seconds)
 
     def _next(self) -> list[T]:
-        """What waits; empty once nothing will come any more."""
+        """Return the waiting items; an empty list once no more items will come."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._is_ending)
             batch, self._waiting = self._waiting, []

@@ -1,4 +1,4 @@
-"""Which parameters and metrics a table of trials shows, and under which headers."""
+"""The parameters and metrics that a table of trials shows, and their headers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from overtone.core.goal import OWN_FIELDS, lookup
 
 Columns = Mapping[str, str] | Sequence[str] | None
-"""As users give them: names, or names with the headers to show; None chooses by itself."""
+"""Columns as users give them: names, or names with the headers to show; None chooses automatically."""
 
 DEFAULT_METRICS = {
     "mean_accuracy": "acc",
@@ -22,7 +22,7 @@ DEFAULT_METRICS = {
 
 
 def leaves(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The values of a nested config, each under its path: "optimizer/lr"."""
+    """Yield the values of a nested config, each under its path: "optimizer/lr"."""
     for name, value in config.items():
         if isinstance(value, Mapping) and value:
             yield from leaves(value, f"{prefix}{name}/")
@@ -31,14 +31,14 @@ def leaves(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def chosen(config: Mapping[str, Any], names: Iterable[str] | None) -> dict[str, Any]:
-    """The parameters that the search chose: those in `names` that this config has; None for all."""
+    """Return the parameters that the search chose: those in `names` that this config has; None for all."""
     if names is None:
         return dict(leaves(config))
     return {name: value for name in names if (value := lookup(config, name)) is not None}
 
 
 def varying(configs: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The paths whose value differs between configs, in the order of their first appearance.
+    """Return the paths whose value differs between configs, in the order of their first appearance.
 
     All paths where nothing differs, as with one trial.
     """
@@ -59,7 +59,7 @@ def varying(configs: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two config values are alike; an array among them must not raise."""
+    """Return whether two config values are alike; an array among them must not raise."""
     return one is other or (type(one) is type(other) and bool(str(one) == str(other)))
 
 

@@ -64,7 +64,7 @@ def append(path: str, data: bytes) -> None:
 
 
 def unwritable(path: str, error: OSError) -> StorageError:
-    """What to say of a file in a trial's folder."""
+    """Return the error for a file that cannot be written in a trial's folder."""
     return StorageError(
         f"{path} cannot be written: {error.strerror or error}. The journal has every result: make room or "
         f"allow writing there, then overtone.observers.rebuild(folder) writes these files again."

@@ -24,7 +24,7 @@ _KILL_AFTER_S = 5.0
 """An end that was asked for waits so long for such a process."""
 
 _DONE = b"all is written\n"
-"""What such a process says last. Its exit code tells less: whoever reaps the driver's children gets it."""
+"""The last output of such a process. Its exit code may be lost to other code that reaps children."""
 
 _PROGRAM = (
     "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2 + n:]; "  # first: '' is the current folder
@@ -60,9 +60,9 @@ def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
 
 
 def ended(process: Popen[bytes]) -> str:
-    """Let a process do all that it was told, and wait for its end; what went wrong, or nothing.
+    """Let a process finish its work, wait for its end, and return its error text, or an empty text.
 
-    It goes on if somebody has stopped it. After Ctrl-C it is waited for a few seconds.
+    A stopped process is continued. After Ctrl-C, the wait lasts a few seconds.
     """
     assert process.stdin is not None
     assert process.stdout is not None
@@ -117,9 +117,9 @@ def fail_with(error: Exception) -> NoReturn:
 
 
 def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
-    """Whether no such process writes below `folder`: those of a killed driver still may.
+    """Wait for helper processes of a killed driver; return whether none writes below `folder`.
 
-    They end by themselves, once they have written what they were sent. A wait of a second is told on stderr.
+    They end after they have written their input. A wait of more than a second is reported on stderr.
     """
     began, is_told = time.monotonic(), False
     while (fd := _locked(folder)) is None and (waited_s := time.monotonic() - began) < patience_s:
@@ -136,7 +136,7 @@ def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
 
 
 def _locked(folder: str, is_shared: bool = False) -> int | None:
-    """A descriptor that holds the folder's lock; -1 where there are no locks, None if another has it."""
+    """Lock the folder; return the lock's descriptor, -1 without locks, or None if another process has it."""
     try:
         import fcntl
 

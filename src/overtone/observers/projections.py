@@ -1,6 +1,6 @@
-"""The files that observers write in each trial's folder: followed, made anew, and mended on resume.
+"""The files that observers write in each trial's folder: written in a run, rebuilt, repaired on resume.
 
-All of them are projections of the journal: what they hold follows from it.
+All of them are projections of the journal: their contents follow from it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def file_observers(
     is_prompt: bool = False,
     is_apart: bool = False,
 ) -> list[Observer]:
-    """What writes params.json, result.json, progress.csv, error.txt and event files below `folder`.
+    """Return observers that write params.json, result.json, progress.csv, error.txt and event files.
 
-    They append to what is there: on resume, `reconcile` comes first.
+    They append to existing files below `folder`. For a resume, use `reconcile` instead.
 
     Args:
-        tensorboard: Whether event files are written; None for where tensorboardX is installed.
-        table: Shared by them all, and with whom it is given to.
+        tensorboard: Whether event files are written; None if tensorboardX is installed.
+        table: A table that all these observers share; it may be shared with others.
         began: See `TensorBoard`.
-        is_prompt: Whether a trial's folder and text files are there once they have seen its start or end.
+        is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
 
     Raises:
@@ -72,28 +72,27 @@ def reconcile(
     is_prompt: bool = False,
     trusts_old: bool = True,
 ) -> list[Observer]:
-    """What `file_observers` gives, after the files below `folder` were brought to the journal's length.
+    """Repair the files below `folder` by the journal, and return the observers of `file_observers`.
 
-    A driver that is killed leaves files that lack their end, and a power cut may leave them
-    shorter or longer than the journal. Trials that had ended long before are only looked at
-    for missing files; the files of the others are compared with the journal by their
-    length, and written anew where they differ, each whole or not at all. Event files that
-    differ are removed, and what they held is sent to the observer's process again.
+    A killed driver leaves files that lack their end. A power cut may leave them shorter or longer
+    than the journal. For trials that had ended long before, only missing files are detected. Files of
+    the other trials are compared with the journal by length, and replaced atomically if they differ.
+    Event files that differ are removed, and their contents are sent to the observer's process again.
 
-    Call it once the journal has its writer, so that nobody else writes.
+    Call this function once the journal has its writer, so that no other process writes.
 
     Args:
-        folder: The experiment's; its journal is in it.
+        folder: The experiment's folder, which contains the journal.
         tensorboard: See `file_observers`.
-        codec: Needed where configs hold what is not data.
-        table: The state at the end of the journal, where a replay has made it already; the
-            observers share it. Read from the journal where it is not given.
+        codec: Needed if configs hold values that are not data.
+        table: The state at the end of the journal, if a replay has already made it; the
+            observers share it. None reads it from the journal.
         is_prompt: See `file_observers`.
-        trusts_old: Whether trials that had ended long before are only looked at for missing files.
+        trusts_old: Whether only missing files are detected for trials that had ended long before.
 
     Raises:
-        StorageError: The journal cannot be read, files cannot be written, or a trial is
-            named so that its folder would not be in `folder`.
+        StorageError: The journal cannot be read, files cannot be written, or a trial's name
+            would place its folder outside of `folder`.
     """
     folder = os.fspath(folder)
     journal = os.path.join(folder, JOURNAL)
@@ -133,19 +132,19 @@ def rebuild(
     tensorboard: bool | None = False,
     codec: Codec | None = None,
 ) -> TrialTable:
-    """Write the files of every trial anew, so that they hold what the journal does, and no more.
+    """Write the files of every trial again, with exactly the contents of the journal.
 
     Args:
-        folder: The experiment's; its journal is in it.
+        folder: The experiment's folder, which contains the journal.
         tensorboard: See `file_observers`.
-        codec: Needed where configs hold what is not data.
+        codec: Needed if configs hold values that are not data.
 
     Returns:
         The state of the experiment.
 
     Raises:
-        StorageError: The journal cannot be read, the files cannot be written, or a trial is
-            named so that its folder would not be in `folder`.
+        StorageError: The journal cannot be read, the files cannot be written, or a trial's name
+            would place its folder outside of `folder`.
     """
     journal = Path(folder, JOURNAL)
     header(journal)

@@ -14,15 +14,15 @@ from overtone.observers.columns import chosen
 
 
 class Experiment:
-    """What all trials of an experiment share.
+    """Facts that all trials of an experiment share.
 
     Attributes:
         name: The trainable's name.
         folder: The experiment's folder.
         parameters: The paths that the search chooses; None for all of a config.
-        open_checkpoint: Makes of a reference what users get as `trial.checkpoint`.
+        open_checkpoint: Returns the value of `trial.checkpoint` for a reference.
         ask_to_save: Called with the id of a trial that should save.
-        summary: Makes of a trial's id what users get as `trial.metric_analysis`.
+        summary: Returns the value of `trial.metric_analysis` for a trial's id.
     """
 
     __slots__ = ("ask_to_save", "folder", "name", "open_checkpoint", "parameters", "summary")
@@ -84,7 +84,7 @@ class SeenTrial:
 
     @property
     def metrics(self) -> Metrics:
-        """What it reported last, and nothing else; empty before its first report."""
+        """The last reported metrics only; empty before the first report."""
         return self._row.metrics
 
     @property
@@ -97,7 +97,7 @@ class SeenTrial:
     def metric_analysis(self) -> dict[str, dict[str, float]]:
         """`{metric: {"max", "min", "avg", "last", "last-5-avg", "last-10-avg"}}`, read from the journal.
 
-        It is written in batches: there may be results in it that the callback hears of next.
+        The journal is written in batches: it may contain results that callbacks get later.
         """
         return self._experiment.summary(self._row.id)
 
@@ -116,7 +116,7 @@ class SeenTrial:
         self._experiment.ask_to_save(self._row.id)
 
     def is_finished(self) -> bool:
-        """Whether it ended for good."""
+        """Return whether it ended for good."""
         return self._row.is_final
 
     @property
@@ -127,7 +127,7 @@ class SeenTrial:
 
     @property
     def resources(self) -> Resources:
-        """What it asks for."""
+        """The requested resources."""
         return self._row.resources
 
     @property
@@ -164,7 +164,7 @@ class SeenTrial:
 
     @property
     def num_failures(self) -> int:
-        """How often it was started again, and the failure that ended it."""
+        """The number of restarts, plus the failure that ended the trial."""
         return self._row.attempt
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What is compared, by name: schedulers, searchers and workers as they may be written."""
+"""The compared schedulers, searchers and workers, by name, in all forms that users may give."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from overtone.research.problem import Problem
 T = TypeVar("T")
 
 Choices = Mapping[Any, Any] | Iterable[Any]
-"""Those that are compared: by name, or listed where each has a name of its own."""
+"""The compared choices: a mapping by name, or a list if each choice has a different name."""
 
 
 def named(kind: str, given: Any) -> dict[str, Any]:
-    """Each by the name that the frame has for it.
+    """Return each by the name that the frame has for it.
 
     Args:
         kind: What they are, for errors.
@@ -44,7 +44,7 @@ def named(kind: str, given: Any) -> dict[str, Any]:
 
 
 def name_of(kind: str, one: Any) -> str:
-    """A choice's own name.
+    """Return a choice's own name.
 
     Raises:
         ValueError: It has none, such as a lambda.
@@ -62,12 +62,12 @@ def name_of(kind: str, one: Any) -> str:
 
 
 def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: Mapping[str, Any]) -> None:
-    """See that there is what is named, before the first search; functions are asked in each search.
+    """Check that all named choices exist, before the first search; functions are called in each search.
 
     Raises:
-        ValueError: There is no such scheduler, searcher or engine.
-        OvertoneError: A scheduler wants a controller.
-        MissingPackageError: What a searcher needs is not installed.
+        ValueError: A named scheduler, searcher or engine does not exist.
+        OvertoneError: A scheduler needs a controller.
+        MissingPackageError: A package that a searcher needs is not installed.
     """
     from overtone.named import create_scheduler, create_searcher
     from overtone.schedulers.old_forms import refuse_old_hooks
@@ -86,7 +86,7 @@ def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: 
 
 
 def scheduler_of(choice: Any, problem: Problem) -> Any:
-    """A fresh scheduler: of a name, a class, or a function of the problem; an instance as it is."""
+    """Return a fresh scheduler: of a name, a class, or a function of the problem; an instance as it is."""
     if isinstance(choice, str):
         from overtone.named import create_scheduler
 
@@ -97,7 +97,7 @@ def scheduler_of(choice: Any, problem: Problem) -> Any:
 
 
 def searcher_of(choice: Any, problem: Problem) -> Any:
-    """A fresh searcher, in the same forms; None for random search."""
+    """Return a fresh searcher, in the same forms; None for random search."""
     if choice is None or choice == "random":
         return None
     if isinstance(choice, str):
@@ -108,7 +108,7 @@ def searcher_of(choice: Any, problem: Problem) -> Any:
 
 
 def engine_of(choice: Any) -> Engine:
-    """A fresh engine: with so many workers, of a `World`, or what a function makes."""
+    """Return a new engine: with a number of workers, of a `World`, or made by a function."""
     from overtone.engines.simulated import Simulated, World
 
     if isinstance(choice, World):

@@ -30,35 +30,36 @@ def compare(
     processes: int | None = None,
     progress: bool = True,
 ) -> Any:
-    """A frame with a row for each better value that each search found, and one for its end.
+    """Run all searches of a comparison and return a frame with their best values over time.
 
-    Searches with the same seed on the same problem try the same configurations in the same order,
-    as far as their searcher does not learn. Ctrl-C ends all processes and returns what is done.
+    The frame has a row for each improvement of each search, and one for its end. Searches with the same
+    seed on the same problem evaluate the same configurations in the same order, unless their searcher
+    uses results. Ctrl-C ends all processes and returns the finished searches.
 
     Args:
-        schedulers: Listed, or by name: short names, classes, instances, or functions of the
+        schedulers: A list, or a mapping by name, of short names, classes, instances, or functions of the
             problem that make one: `{"ASHA": lambda problem: ASHAScheduler(max_t=problem.max_t)}`.
-        searchers: In the same forms; "random" for random search.
+        searchers: Searchers in the same forms; "random" for random search.
         problems: `Problem`s.
         workers: Numbers of workers, `World`s or functions that make an engine, by name.
-        seeds: Which, or how many.
-        ends_at_target: End a search as soon as it reached its problem's target: much quicker where
-            only the time to the target is asked for.
-        max_failures: How often a trial that fails is tried again; -1 for ever, which never ends with a
+        seeds: The seeds, or the number of seeds.
+        ends_at_target: Whether to end a search when it reaches its problem's target: much quicker if
+            only the time to the target matters.
+        max_failures: Maximum number of retries of a failed trial; -1 for no limit, which never ends with a
             trainable that always raises.
-        processes: How many; None for one a CPU, 0 to search in this process, for a debugger.
-        progress: Whether to say on stderr how far it is.
+        processes: Number of processes; None for one per CPU, 0 to search in this process, for a debugger.
+        progress: Whether to show the progress on stderr.
 
     Returns:
         A pandas frame with the columns `problem, family, scheduler, searcher, workers, seed, metric,
         mode, target, time_s, value, n_trials, n_results, is_end, cost, machine_s, trial_s,
-        lost_s, error`. In the row where `is_end` is true, `value` is the best that was found,
-        the bill is filled in, and `error` says why a search failed. `attrs["is_complete"]` is
+        lost_s, error`. In the row where `is_end` is true, `value` is the best value of the search,
+        the costs are filled in, and `error` is the reason if the search failed. `attrs["is_complete"]` is
         False after Ctrl-C.
 
     Raises:
-        ValueError: There is nothing to compare, two choices have the same name, or one is none.
-        MissingPackageError: pandas, or what a searcher needs, is not installed.
+        ValueError: There is nothing to compare, two choices have the same name, or a choice is invalid.
+        MissingPackageError: pandas, or a package that a searcher needs, is not installed.
     """
     try:
         import pandas as pd

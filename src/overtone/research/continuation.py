@@ -1,13 +1,12 @@
-"""How recorded curves that were cut short may have gone on: drawn from those that are known further.
+"""Possible continuations of recorded curves that were cut short, drawn from longer recorded curves.
 
-From where its recording ends, a curve takes the changes of another recorded curve, its donor, which was
-about as good there, and the donor's pace, corrected by how much both took until there. Where the donor's
-recording ends as well, the next donor is drawn. So no form of curves is assumed, and who is ahead may change
-as it does among the known curves. Few curves are known far: the donors are a bootstrap sample of the curves,
-another one for each way in which all may have gone on, so that ways differ as much as is unknown. And
-each way has a factor for all changes of values, and one for all paces: the curves that are known far
-are those that were not stopped, and the others may improve more or less than they did. Nothing better is
-thought of than the best recorded value.
+At the end of its recording, a curve takes the changes of another recorded curve, its donor, which was about
+as good at that point. It also takes the donor's pace, corrected by the time that both took until then. At the
+end of the donor's recording, the next donor is drawn. No form of curves is assumed, and ranks change as among
+the known curves. Few curves are long: the donors are a bootstrap sample of the curves, a new sample for each
+draw of all continuations, so that draws vary with the uncertainty. Each draw also has a factor for all
+changes of values, and one for all paces: long curves are from trials that were not stopped, and the
+other trials may improve more or less. Continuations are never better than the best recorded value.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from overtone.core.randomness import keyed
 from overtone.research.recording import Point, RecordedCurve, Recording, number
 
 LEAST_DONORS = 3
-"""So many of the nearest are drawn from at least; more where more are known, by the square root."""
+"""Minimum number of nearest curves from which a donor is drawn; with more curves, their square root."""
 
 CHANGE_SD, PACE_SD = 0.5, 0.25
 """Of the logarithms of the common factors."""
@@ -59,14 +58,14 @@ class Continuation:
         )
 
     def __call__(self, curve: RecordedCurve, t: int) -> Point | None:
-        """What follows at iteration t; None beyond the last."""
+        """Return the continuation at iteration t; None after the last."""
         if t > self._last:
             return None
         values, elapsed = self._drawn(curve.trial_id)
         return {self._metric: values[t - 1]}, elapsed[t - 1] - (elapsed[t - 2] if t > 1 else 0.0)
 
     def _draw(self, trial_id: str) -> tuple[list[float], list[float]]:
-        """The values of all iterations, and the seconds until the end of each."""
+        """Return the values of all iterations, and the seconds until the end of each."""
         random, i = keyed(self._seed, "continuation", trial_id), self._index[trial_id]
         values, elapsed = [*self._values[i]], [*self._elapsed[i]]
         while (t := len(values)) < self._last:
@@ -90,10 +89,10 @@ class Continuation:
         return self._worse(value, self._best)
 
     def _nearest(self, t: int, value: float) -> list[int]:
-        """The curves whose values at t are nearest to `value`, of those that are known beyond t."""
+        """Return the curves known beyond t whose values at t are nearest to `value`."""
         known = self._known(t)
         k = min(len(known), max(LEAST_DONORS, isqrt(len(known))))
-        low = high = bisect_left(known, value, key=lambda one: one[0])  # those between are nearest
+        low = high = bisect_left(known, value, key=lambda one: one[0])  # low to high: the nearest
         while high - low < k:
             is_lower = high == len(known) or (low and value - known[low - 1][0] <= known[high][0] - value)
             low, high = (low - 1, high) if is_lower else (low, high + 1)
@@ -108,7 +107,7 @@ class Continuation:
         return []
 
     def _slope_at(self, t: int) -> float:
-        """How much of a difference in pace until t remains afterwards: a slope of logarithms, from 0 to 1."""
+        """Return the share of a difference in pace until t that remains: a slope of logarithms, 0 to 1."""
         pairs = [
             (log(elapsed[t - 1] / t), log((elapsed[-1] - elapsed[t - 1]) / (len(elapsed) - t)))
             for elapsed in (self._elapsed[i] for _, i in self._known(t))

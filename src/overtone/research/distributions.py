@@ -10,7 +10,7 @@ _NORMAL = NormalDist()
 
 
 def f_survival(f: float, d1: float, d2: float) -> float:
-    """The probability that an F-distributed number with d1 and d2 degrees of freedom is above `f`."""
+    """Return the probability that an F-distributed number with d1 and d2 degrees of freedom is above `f`."""
     if f <= 0:
         return 1.0
     return 0.0 if f == inf else incomplete_beta(d2 / (d2 + d1 * f), d2 / 2, d1 / 2)
@@ -47,7 +47,7 @@ def _terms(m: int, x: float, a: float, b: float) -> tuple[float, ...]:
 
 @lru_cache
 def studentised_range_quantile(p: float, k: int) -> float:
-    """What the range of `k` independent standard normal numbers is below with probability `p`."""
+    """Return the quantile `p` of the range of `k` independent standard normal numbers."""
     low, high = 0.0, 20.0
     for _ in range(40):
         middle = (low + high) / 2

@@ -11,10 +11,10 @@ from overtone.schedulers.arguments import is_number
 
 
 def horizon(recording: Recording, scheduler: Any) -> tuple[int, str]:
-    """The last iteration, and a sentence where that is not known, else "".
+    """Return the last iteration, and a sentence if it is uncertain, else "".
 
-    Where a recorded trial came to its own end it is that of the longest curve; else nobody knows where
-    trials end by themselves, and it is where `scheduler` ends them.
+    If a recorded trial finished, it is the length of the longest curve. Otherwise the end of trials
+    is unknown, and it is the iteration at which `scheduler` ends them.
     """
     longest = max(len(one.points) for one in recording.curves)
     if any(one.is_whole for one in recording.curves):
@@ -28,7 +28,7 @@ def horizon(recording: Recording, scheduler: Any) -> tuple[int, str]:
 
 
 def _end(scheduler: Any) -> int | None:
-    """The iteration at which it ends each trial, itself or through the scheduler that it wraps."""
+    """Return the iteration at which it ends each trial, itself or through the scheduler that it wraps."""
     from inspect import signature
 
     from overtone.named import create_scheduler

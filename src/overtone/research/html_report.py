@@ -30,7 +30,7 @@ td.best { font-weight: 700; }
 """
 
 MOST_ERRORS = 10
-"""So many different failures are listed."""
+"""Maximum number of different failures in the list."""
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """Says to the browser that the page loads nothing and runs nothing."""
@@ -39,17 +39,17 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 def report(
     frame: Any, path: str | Path, *, title: str = "Schedulers compared", baseline: str | None = None
 ) -> Path:
-    """The path of an HTML file with the tables and plots of a comparison; it loads nothing from elsewhere.
+    """Write a self-contained HTML file with the tables and plots of a comparison; return its path.
 
     Args:
-        frame: What `compare` returned.
-        path: The file; an older one is replaced.
-        title: Its heading.
-        baseline: The method that times are compared with; the first one where not given.
+        frame: The frame that `compare` returned.
+        path: The file; an existing file is replaced.
+        title: The heading.
+        baseline: The method to compare times with; the first method when None.
 
     Raises:
         OvertoneError: Every search failed.
-        ValueError: There is no method called `baseline`.
+        ValueError: `baseline` is not a method of the comparison.
         MissingPackageError: matplotlib is not installed.
     """
     made = labelled(frame)
@@ -183,7 +183,7 @@ def _modes(ends: Any) -> Mapping[str, str]:
 
 
 def _table(table: Any, shown: Callable[[float], str], better: str | Mapping[str, str]) -> str:
-    """A table; in each row the best of several is bold.
+    """Return a table; in each row the best of several is bold.
 
     Args:
         better: "max" or "min", or which of them in which row; rows without stay plain.
@@ -217,7 +217,7 @@ def _number(value: float, shown: Callable[[float], str]) -> str:
 
 
 def _image(figure: Any, what: str) -> str:
-    """The figure as an image that is part of the page."""
+    """Return the figure as an image that is part of the page."""
     file = BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
     data = base64.b64encode(file.getvalue()).decode("ascii")

@@ -12,16 +12,16 @@ CASE = ["problem", "scheduler", "searcher", "workers", "seed"]
 
 
 def outcomes(frame: Any, target: float | Mapping[str, float] | None = None) -> Any:
-    """A frame with one row a search: those that failed are left out.
+    """Return a frame with one row per search; failed searches are left out.
 
     Args:
-        frame: What `compare` returned.
-        target: Another target than the problems' own, for all or by problem.
+        frame: The frame that `compare` returned.
+        target: A target to use instead of the problems' targets, for all or by problem.
 
     Returns:
-        The columns of the search's end, and `method` (scheduler, and searcher where there are
-        several), `setting` (problem, and workers where there are several), `target`, `reached_s`
-        (when a value was first as good; the end where none was) and `is_reached`.
+        The columns of the search's end, and `method` (scheduler, and searcher if there are
+        several), `setting` (problem, and workers if there are several), `target`, `reached_s`
+        (the time at which the target was reached, or else the end) and `is_reached`.
     """
     ends = labelled(frame)
     ends = ends[ends["is_end"] & (ends["error"] == "")].copy()
@@ -40,7 +40,7 @@ def outcomes(frame: Any, target: float | Mapping[str, float] | None = None) -> A
 
 
 def medians(frame: Any, target: float | Mapping[str, float] | None = None) -> Any:
-    """The median time to the target of each method (columns) in each setting (rows), in seconds.
+    """Return the median time to the target of each method (columns) in each setting (rows), in seconds.
 
     Searches that ended before they reached it are censored (Kaplan and Meier 1958); a median
     that was not reached is infinite.
@@ -69,13 +69,13 @@ def bests(frame: Any) -> Any:
 
 
 def speedups(frame: Any, baseline: str, target: float | Mapping[str, float] | None = None) -> Any:
-    """How many times sooner than `baseline` each method reaches the target: ratios of medians.
+    """Return each method's speedup over `baseline` in reaching the target: ratios of medians.
 
-    Where a median was not reached, the median of the searches' ends stands for it: the ratio is then
-    at most that, or at least, where it is the baseline's. NaN where both were not.
+    If a median was not reached, the median of the searches' ends replaces it. The ratio is then an
+    upper bound, or a lower bound if it is the baseline's median. NaN if neither was reached.
 
     Raises:
-        ValueError: There is no such method.
+        ValueError: `baseline` is not a method of the comparison.
     """
     import numpy as np
 
@@ -92,10 +92,10 @@ def speedups(frame: Any, baseline: str, target: float | Mapping[str, float] | No
 
 
 def labelled(frame: Any) -> Any:
-    """The frame with `method` and `setting`, which plots and tables show.
+    """Return the frame with `method` and `setting`, which plots and tables show.
 
     Raises:
-        OvertoneError: It is no frame of `compare`, or nothing is in it.
+        OvertoneError: `frame` is not a frame of `compare`, or it is empty.
     """
     missing = [
         name for name in [*CASE, "time_s", "value", "is_end"] if name not in getattr(frame, "columns", ())

@@ -1,4 +1,4 @@
-"""What each search had found by when: values and ranks on a common axis of time."""
+"""Best values and ranks of searches on a common axis of time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RUN = ["setting", "method", "seed"]
 
 
 def incumbents(frame: Any, points: int = POINTS) -> Any:
-    """The best value so far at times that are common to all searches of a setting.
+    """Return the best value so far at times that are common to all searches of a setting.
 
     Args:
         frame: What `compare` returned.
@@ -50,7 +50,7 @@ def incumbents(frame: Any, points: int = POINTS) -> Any:
 
 
 def ranks_over_time(frame: Any, points: int = POINTS) -> Any:
-    """The mean rank of each method at each share of a search's time; 1 is the best.
+    """Return the mean rank of each method at each share of a search's time; 1 is the best.
 
     Methods are ranked for each setting and seed by the best value so far; equal ones share the
     mean of their ranks, and who has none yet is last. Seeds that not every method has ended are

@@ -19,7 +19,7 @@ DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 
 
 def plot_incumbents(frame: Any, columns: int = 4) -> Any:
-    """The median of the best value so far over time, with its quartiles: one panel a setting."""
+    """Return the median of the best value so far over time, with its quartiles: one panel a setting."""
     found = incumbents(frame)
     settings, looks = list(dict.fromkeys(found["setting"])), _looks(frame)
     figure, panels = _panels(settings, columns)
@@ -52,7 +52,7 @@ def plot_incumbents(frame: Any, columns: int = 4) -> Any:
 
 
 def plot_ranks(frame: Any) -> Any:
-    """The mean rank of each method over time, over all settings and seeds."""
+    """Return the mean rank of each method over time, over all settings and seeds."""
     found, looks = ranks_over_time(frame), _looks(frame)
     figure, (panel,) = _panels(["one"], 1, (6.4, 3.6))
     for method, look in looks.items():
@@ -68,9 +68,9 @@ def plot_ranks(frame: Any) -> Any:
 def plot_times_to_target(
     frame: Any, target: float | Mapping[str, float] | None = None, columns: int = 4
 ) -> Any:
-    """The share of searches that have reached the target by a time (Kaplan and Meier): one panel a setting.
+    """Plot the share of searches that reached the target over time (Kaplan and Meier), by setting.
 
-    A tick marks where a search ended without.
+    A tick marks the end of a search that did not reach the target.
 
     Raises:
         OvertoneError: There is no target.
@@ -107,11 +107,11 @@ def plot_times_to_target(
 
 
 def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str], Ranking, str]:
-    """The methods, how they rank over settings (Demsar 2006), and by what.
+    """Return the methods, how they rank over settings (Demsar 2006), and by what.
 
     Args:
-        frame: What `compare` returned.
-        by: "time" to the target, the "value" found in the end, or "auto": time where there are targets.
+        frame: The frame that `compare` returned.
+        by: "time" to the target, the final "value", or "auto": "time" if there are targets.
         alpha: The level of the test.
 
     Raises:
@@ -132,11 +132,11 @@ def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str
 
 
 def plot_critical_differences(frame: Any, by: str = "auto", alpha: float = 0.05) -> Any:
-    """The mean ranks of methods over settings; bars join those that do not differ (Demsar 2006).
+    """Plot the mean ranks of methods over settings; bars join methods that do not differ (Demsar 2006).
 
     Args:
-        frame: What `compare` returned.
-        by: "time" to the target, the "value" found in the end, or "auto": time where there are targets.
+        frame: The frame that `compare` returned.
+        by: "time" to the target, the final "value", or "auto": "time" if there are targets.
         alpha: The level of the test.
 
     Raises:
@@ -196,7 +196,7 @@ def _looks(frame: Any) -> dict[str, dict[str, Any]]:
 def _panels(
     titles: Sequence[str], columns: int, size: tuple[float, float] | None = None
 ) -> tuple[Any, list[Any]]:
-    """A figure without a window, and a panel for each title."""
+    """Return a figure without a window, and a panel for each title."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -248,7 +248,7 @@ def _zoom(panel: Any, one: Any, sign: float) -> None:
 
 
 def _shown(name: Any, most: int = 24) -> str:
-    """A name as text that matplotlib does not read as mathematics, cut."""
+    """Return a name as text that matplotlib does not read as mathematics, cut."""
     text = str(name)
     text = text if len(text) <= most else text[: most - 3] + "..."
     return text.replace("$", r"\$")

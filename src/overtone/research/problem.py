@@ -1,4 +1,4 @@
-"""What a search is tried on: curves, a goal, and how long it may go on."""
+"""Problems for searches: curves, a goal and a budget."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ class Problem:
     """One problem of a comparison; `of_table` makes it from recorded curves.
 
     Attributes:
-        trainable: What the simulated engine runs: a table, a function `(config, t)`, or an ordinary
-            trainable.
-        metric, mode: What is optimised, "max" or "min".
-        name: What tables and plots call it.
-        space: What is drawn from; empty where the trainable knows that itself.
-        num_samples: A search ends after so many trials; -1 for none but `budget_s`.
-        budget_s: A search ends after so many virtual seconds; None for no such end.
-        target: A search has succeeded as soon as a result is as good; None where no time to a
-            target is asked for.
-        max_t: The longest curve, in iterations: for those who make schedulers.
-        family: Of which kind of problems it is one.
+        trainable: The trainable of the simulated engine: a table, a function `(config, t)`, or an
+            ordinary trainable.
+        metric, mode: The metric to optimise, and "max" or "min".
+        name: The name in tables and plots.
+        space: The search space; empty if the trainable defines it.
+        num_samples: Maximum number of trials of a search; -1 for `budget_s` only.
+        budget_s: Maximum virtual seconds of a search; None for no limit.
+        target: The value of the metric at which a search succeeds; None for problems without a
+            target.
+        max_t: The length of the longest curve, in iterations, for functions that make schedulers.
+        family: The kind of problem.
 
     Raises:
-        ValueError: The search would never end, or the mode is none.
+        ValueError: The search would never end, or the mode is not "max" or "min".
     """
 
     trainable: Any
@@ -58,14 +58,14 @@ class Problem:
     def of_table(
         cls, table: Any, metric: str, mode: str, *, best: float = 0.01, draws: float = 4.0, **others: Any
     ) -> Problem:
-        """A problem whose target is to find one of the best configurations of a `CurveTable`.
+        """Return a problem whose target is to find one of the best configurations of a `CurveTable`.
 
         Args:
             table: The curves.
-            metric, mode: What is optimised.
-            best: Which share of the rows counts as best, at least one of them. The target is the
-                best value of the worst of these.
-            draws: A search ends after so many trials for each row of the table.
+            metric, mode: The metric to optimise, and "max" or "min".
+            best: The share of rows that count as best; at least one row. The target is the
+                best value of the worst of these rows.
+            draws: Maximum number of trials of a search, per row of the table.
             others: Further attributes.
         """
         sign = 1.0 if mode == "max" else -1.0

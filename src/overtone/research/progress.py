@@ -1,4 +1,4 @@
-"""How far a comparison is: a bar in a terminal, now and then a line elsewhere."""
+"""Progress of a comparison: a bar in a terminal, or else a line from time to time."""
 
 from __future__ import annotations
 

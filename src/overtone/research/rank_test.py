@@ -16,14 +16,14 @@ from overtone.research.distributions import f_survival, studentised_range_quanti
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the test found.
+    """The result of the test.
 
     Attributes:
-        mean_ranks: Of each method; 1 is the best.
-        n: Over how many problems.
+        mean_ranks: The mean rank of each method; 1 is the best.
+        n: The number of problems.
         chi2: Friedman's statistic.
-        p: The probability of such ranks where all methods are the same (Iman and Davenport).
-        critical_difference: Nemenyi's.
+        p: The probability of such ranks if all methods are equal (Iman and Davenport).
+        critical_difference: Nemenyi's critical difference.
     """
 
     mean_ranks: tuple[float, ...]
@@ -34,7 +34,7 @@ class Ranking:
 
 
 def friedman(losses: Sequence[Sequence[float]], alpha: float = 0.05) -> Ranking:
-    """The ranking of methods.
+    """Return the ranking of methods.
 
     Args:
         losses: [problem][method], less is better; infinite ones are the worst, and equal.
@@ -65,7 +65,7 @@ def ranks(losses: Sequence[float]) -> list[float]:
 
 
 def groups(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[float, float]]:
-    """The largest ranges (least, greatest mean rank) of two methods or more that do not differ."""
+    """Return the largest ranges (least, greatest mean rank) of two methods or more that do not differ."""
     ordered = sorted(mean_ranks)
     found: list[tuple[float, float]] = []
     for i, low in enumerate(ordered):

@@ -1,4 +1,4 @@
-"""What a finished experiment recorded, as curves that another scheduler can be run on."""
+"""Recorded curves of a finished experiment, on which other schedulers can be run."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _NOT_OF_USERS = frozenset({
     "time_since_restore", "done", "trial_id", "experiment_tag", "pid", "hostname", "node_ip", "config",
 })  # fmt: skip
 _BY_ITSELF = frozenset({"returned", "stop"})
-"""Why a trial ends whatever the scheduler: it returned, or a stop criterion ended it."""
+"""Reasons for an end that do not depend on the scheduler: the trial returned, or met a stop criterion."""
 
 NUMBER = "_recorded"
-"""Where a replayed config has the number of its curve."""
+"""The key in a replayed config for the number of its curve."""
 
 
 @dataclass(slots=True)
 class RecordedCurve:
-    """One trial.
+    """The recorded curve of one trial.
 
     Attributes:
-        trial_id: Whose it is.
-        resources: Its demand.
-        config: With which hyperparameters.
-        points: The metrics and the seconds of each iteration, from the first on.
-        is_whole: Whether it ended by itself, so that there is nothing beyond.
+        trial_id: The id of the trial.
+        resources: The requested resources.
+        config: The hyperparameters.
+        points: The metrics and the seconds of each iteration, beginning with the first.
+        is_whole: Whether the trial finished, so that the curve has no continuation.
     """
 
     trial_id: str
@@ -58,15 +58,15 @@ class Recording:
     """An experiment's curves and the world in which they were recorded.
 
     Attributes:
-        curves: In the order in which the trials were made.
-        left_out: Trials whose curve has no beginning: they went on from another's checkpoint,
+        curves: The curves, in the order in which the trials were created.
+        left_out: Trials whose curve has no beginning: they cloned another trial's checkpoint,
             or reported nothing.
-        metric, mode: What it optimised.
-        world: Its machines, and what starting and answering took there.
-        max_concurrent: At most so many trials at once, if it was told so.
-        lead_s: How long it took until the first trial ran, beyond what starting takes.
-        time_s, trial_s, n_results: What the experiment took, its trials in sum, and their results.
-        notes: What makes a replay less than certain.
+        metric, mode: The goal of the experiment.
+        world: The machines, with their times for starting and answering.
+        max_concurrent: Maximum number of trials that ran at the same time, if it was set.
+        lead_s: Seconds until the first trial ran, in addition to the time of starting it.
+        time_s, trial_s, n_results: Seconds of the experiment, sum of its trials' seconds, number of results.
+        notes: Reasons why a replay is uncertain.
     """
 
     curves: list[RecordedCurve]
@@ -85,7 +85,7 @@ class Recording:
     def of(
         cls, path: str | os.PathLike[str], metric: str | None = None, mode: str | None = None
     ) -> Recording:
-        """The recording in an experiment's folder.
+        """Return the recording in an experiment's folder.
 
         Raises:
             StorageError: There is none.
@@ -132,7 +132,7 @@ class Recording:
         )
 
     def best(self) -> tuple[float, str]:
-        """The best value that any trial recorded, and which did.
+        """Return the best value that any trial recorded, and which did.
 
         Raises:
             GoalError: None reported the metric.
@@ -155,7 +155,7 @@ class Recording:
 
 
 def number(metrics: Mapping[str, Any], name: str) -> float | None:
-    """The metric, where it is a number other than NaN."""
+    """Return the metric, where it is a number other than NaN."""
     from overtone.core.goal import lookup
 
     value = lookup(metrics, name)
@@ -164,7 +164,7 @@ def number(metrics: Mapping[str, Any], name: str) -> float | None:
 
 
 def _curve(trial: RecordedTrial) -> RecordedCurve:
-    """A trial's curve, up to where its config was changed or an iteration is missing."""
+    """Return a trial's curve, up to where its config was changed or an iteration is missing."""
     made = RecordedCurve(trial.trial_id, trial.resources)
     config = None
     for result in trial.results():
@@ -184,7 +184,7 @@ def _curve(trial: RecordedTrial) -> RecordedCurve:
 
 
 class _Paces:
-    """How quickly the recorded world started, answered and ended trials."""
+    """Times that the recorded world took to start, answer and end trials."""
 
     def __init__(self, journal: Path) -> None:
         from overtone.journal.reader import Reader
@@ -238,7 +238,7 @@ class _Paces:
             self.lead_s = max(0.0, first - self._start_s)
 
     def world(self) -> World:
-        """The machines that there were, at these paces."""
+        """Return the machines that there were, at these paces."""
         machines = [
             Machines(
                 1, amounts.get("cpu", 0.0), name, resources={n: a for n, a in amounts.items() if n != "cpu"}
@@ -257,16 +257,16 @@ def _median(found: list[float]) -> float:
 
 
 class Replayed:
-    """The curves as a trainable of the simulated engine: a config names the one that it was recorded with.
+    """The curves as a trainable of the simulated engine; a config contains the number of its curve.
 
     Args:
-        recording: What they are.
-        beyond: What follows where nothing was recorded, from (curve, t): after a curve that was cut
-            short, and for hyperparameters other than its own; None where the trial just ends there.
+        recording: The recorded curves.
+        beyond: Returns the continuation from (curve, t), after a curve that was cut short and for
+            other hyperparameters than the recorded ones; None if the trial just ends there.
 
     Attributes:
-        cut: The trials whose curves were followed beyond their end.
-        otherwise: Those that were asked for with other hyperparameters than their own.
+        cut: The trials that ran beyond the end of their curves.
+        otherwise: The trials that ran with other hyperparameters than the recorded ones.
     """
 
     __name__ = "whatif"
@@ -279,15 +279,15 @@ class Replayed:
         self.otherwise: set[str] = set()
 
     def configs(self) -> list[dict[str, Any]]:
-        """Each curve's config, with its number."""
+        """Return each curve's config, with its number."""
         return [{**one.config, NUMBER: i} for i, one in enumerate(self._recording.curves)]
 
     def resources(self, config: Mapping[str, Any]) -> Resources:
-        """The demand of the trial whose curve a config names."""
+        """Return the demand of the trial whose curve a config names."""
         return self._recording.curves[self._number(config)].resources
 
     def is_own(self, config: Mapping[str, Any], number: int) -> bool:
-        """Whether it is that with which this curve was recorded."""
+        """Return whether the config is the one with which this curve was recorded."""
         return config == {**self._recording.curves[number].config, NUMBER: number}
 
     def curve_of(self, config: Mapping[str, Any]) -> Callable[[int], Point | None]:
@@ -310,7 +310,7 @@ class Replayed:
         return at
 
     def _number(self, config: Mapping[str, Any]) -> int:
-        """Which curve a config names."""
+        """Return the number of the curve in a config."""
         number = config.get(NUMBER)
         if type(number) is not int or not 0 <= number < len(self._recording.curves):
             raise OvertoneError(

@@ -39,7 +39,7 @@ class Setup:
     storage: str
 
     def place(self, case: Case) -> tuple[int, ...]:
-        """Where a search stands in the frame: in the order in which the choices were given."""
+        """Return the position of a search in the frame: the order of the given choices."""
         chosen = (
             (self.problems, case.problem),
             (self.schedulers, case.scheduler),
@@ -51,7 +51,7 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Which search it is: a name of each, and a seed."""
+    """The identity of a search: the names of its choices, and a seed."""
 
     problem: str
     scheduler: str
@@ -97,7 +97,7 @@ def rows_of(setup: Setup, case: Case) -> list[Row]:
 
 
 def failed(setup: Setup, case: Case, error: str) -> list[Row]:
-    """The rows of a search of which nothing is known but how it failed."""
+    """Return the rows of a search of which nothing is known but how it failed."""
     facts = _facts(setup.problems[case.problem], case)
     nothing = {"time_s": 0.0, "value": float("nan"), "n_trials": 0, "n_results": 0}
     return [{**facts, **nothing, "is_end": True, "error": error}]

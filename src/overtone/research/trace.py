@@ -65,14 +65,14 @@ class Trace(Observer):
             self._error = self._error or event.error
 
     def trouble(self) -> str:
-        """Why no result had the metric; "" where one had, if NaN, or there was no time for a result."""
+        """Return why no result had the metric; "" if a result had it, or without results and errors."""
         if self._is_known or not (self.n_results or self._error):
             return ""
         return f"no result has {self._metric!r} as a number" + (f": {self._error}" if self._error else "")
 
     @property
     def n_trials(self) -> int:
-        """How many trials were started."""
+        """The number of started trials."""
         return len(self._started)
 
 

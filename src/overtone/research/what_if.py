@@ -1,15 +1,15 @@
-"""What a finished experiment would have been under another scheduler.
+"""Replay of a finished experiment under another scheduler.
 
-The recorded curves are run again on the simulated engine. Where the other scheduler would have let a trial
-go on beyond its recording, nobody knows what follows. There the curves are predicted from those that are
-known further (`continuation`), differently in each of 19 replays: if the truth is like one more draw, it lies
-between the least and the most of them with a probability of 90 %.
+The recorded curves are run again on the simulated engine. If the other scheduler would have continued a
+trial beyond its recording, the rest of its curve is unknown. It is then predicted from longer curves
+(`continuation`), differently in each of 19 replays. If the truth is like one more draw, it lies
+between the least and the greatest of them with a probability of 90 %.
 
-Two more replays show the extremes. In one each such trial ends with its recording. In the other it goes on
-at its mean pace with the best value that any trial recorded, so that it beats the others wherever it is
-compared. It goes on to the length of the longest curve, or if none came to its own end, to the other
-scheduler's `max_t`. A stop in both is certain. Where the other scheduler changes hyperparameters, these two
-are all that is known; a clone goes on at its source's pace, and is known for as long as it has its source's
+Two more replays show the extremes. In one, each such trial ends with its recording. In the other, it
+continues at its mean pace with the best value that any trial recorded, so that it wins every comparison.
+It continues to the length of the longest curve or, if no trial finished, to the other scheduler's `max_t`.
+A stop in both replays is certain. If the other scheduler changes hyperparameters, there are only these two
+replays; a clone continues at its source's pace, and its curve is known while it has its source's
 hyperparameters.
 """
 
@@ -36,7 +36,7 @@ N_REPLAYS = 19
 """With predicted curves."""
 
 COVERAGE = (N_REPLAYS - 1) / (N_REPLAYS + 1)
-"""How likely one more draw lies between the least and the most of so many."""
+"""The probability that one more draw lies between the least and the greatest of `N_REPLAYS` draws."""
 
 Pair = tuple[RecordedCurve, RecordedTrial]
 """A recorded curve, and its trial in a replay."""
@@ -82,24 +82,24 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """What would have been.
+    """The replayed experiment under another scheduler.
 
-    Each of `time_s`, `trial_s`, `n_results` and `found` is an interval: from the least to the most of the
-    replays in `predicted`. Its ends are equal if no trial goes on beyond its recording.
+    Each of `time_s`, `trial_s`, `n_results` and `found` is an interval, from the least to the greatest of the
+    replays in `predicted`. Its ends are equal if no trial continues beyond its recording.
 
     Attributes:
-        metric, mode: What was optimised.
-        recorded: The experiment as it was.
+        metric, mode: The metric and mode by which trials are judged.
+        recorded: The recorded experiment.
         cut: One extreme: trials end with their recording.
-        extended: The other: they go on as well as possible; equal to `cut` where no trial needs it.
-        stopped: The trials that would have been stopped, as `cut` has it.
-        beyond: The trials that it would have run beyond their recording, those of `changed` among them.
-        changed: The trials that it would have given other hyperparameters, or another's checkpoint.
-        left_out: The trials that have no curve of their own.
-        n_trials: How many were replayed.
-        notes: What else makes it uncertain.
-        predicted: The replays in which trials go on as predicted; `cut` alone where no trial needs it, and
-            `cut` and `extended` where trials would have had other hyperparameters.
+        extended: The other extreme: trials continue as well as possible; equals `cut` if no trial continues.
+        stopped: The trials that would have been stopped, according to `cut`.
+        beyond: The trials that would have continued beyond their recording, including `changed`.
+        changed: The trials that would have had other hyperparameters, or another trial's checkpoint.
+        left_out: The trials without a complete curve.
+        n_trials: The number of replayed trials.
+        notes: Further reasons for uncertainty.
+        predicted: The replays with predicted continuations; only `cut` if no trial continues, and
+            `cut` and `extended` if trials would have had other hyperparameters.
     """
 
     metric: str
@@ -122,7 +122,7 @@ class WhatIf:
 
     @property
     def time_s(self) -> tuple[float, float]:
-        """How long it would have taken."""
+        """The seconds that the experiment would have taken."""
         return _ends(one.time_s for one in self.predicted)
 
     @property
@@ -132,7 +132,7 @@ class WhatIf:
 
     @property
     def n_results(self) -> tuple[int, int]:
-        """How many results its trials would have had."""
+        """The number of results that its trials would have reported."""
         return _ends(one.n_results for one in self.predicted)
 
     @property
@@ -153,19 +153,19 @@ def whatif(
     mode: str | None = None,
     world: World | None = None,
 ) -> WhatIf:
-    """What the experiment at `path` would have cost and found under `scheduler`.
+    """Replay the experiment at `path` under `scheduler`; return its costs and best values.
 
     Args:
         path: A finished experiment's folder, of any engine.
         scheduler: An instance, a class, or a short name.
-        metric, mode: What to judge by; by default what the scheduler names, or else what the experiment
-            optimised.
-        world: Other machines than its own, such as with prices.
+        metric: The metric to judge by; by default the scheduler's, or else the experiment's.
+        mode: "max" or "min"; by default the scheduler's, or else the experiment's.
+        world: Machines to use instead of the recorded ones, such as machines with prices.
 
     Raises:
         StorageError: There is no experiment at `path`.
-        OvertoneError: It has no curves that can be replayed, `world` has no machine for a trial, or the
-            scheduler adds trials or makes configs of its own.
+        OvertoneError: The experiment has no curves that can be replayed, `world` has no machine for a
+            trial, or the scheduler adds trials or makes new configs.
     """
     if isinstance(scheduler, Searcher):
         raise OvertoneError(
@@ -215,7 +215,7 @@ def whatif(
 
 @dataclass(slots=True)
 class _Trials:
-    """What became of the trials in one replay."""
+    """The outcomes of trials in one replay."""
 
     stopped: list[Stopped]
     beyond: set[str]
@@ -264,7 +264,7 @@ def _replay(
         changed = {
             curve.trial_id for i, (curve, trial) in enumerate(pairs) if not curves.is_own(trial.config, i)
         }
-        changed = changed or curves.otherwise  # a schedule may have come back to where it began
+        changed = changed or curves.otherwise  # a schedule may have returned to its first value
         done = _Trials(list(_stops(recording, pairs)), curves.cut | changed, changed)
         return _summed(recording, engine, pairs), done
 
@@ -296,7 +296,7 @@ def _stops(recording: Recording, pairs: list[Pair]) -> Iterator[Stopped]:
 
 
 def _best(recording: Recording, results: Iterable[Mapping[str, Any]]) -> float | None:
-    """The best value of the metric among results."""
+    """Return the best value of the metric among results."""
     known = [one for metrics in results if (one := number(metrics, recording.metric)) is not None]
     if not known:
         return None
@@ -304,7 +304,7 @@ def _best(recording: Recording, results: Iterable[Mapping[str, Any]]) -> float |
 
 
 def _named(scheduler: Any, attribute: str) -> str | None:
-    """The goal, where a scheduler names it."""
+    """Return the goal, where a scheduler names it."""
     given = getattr(scheduler, attribute, None)
     return given if isinstance(given, str) else None
 

@@ -1,4 +1,4 @@
-"""Processes that carry out searches side by side: started anew, so that nothing needs a `__main__` guard."""
+"""Processes that run searches in parallel: new processes, so that no `__main__` guard is needed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Crew:
         self._threads = [Thread(target=self._work, daemon=True) for _ in range(max(1, min(size, len(cases))))]
 
     def results(self) -> Iterator[tuple[int, list[Row]]]:
-        """The place of each search among the cases, and its rows, as they come."""
+        """Yield the place of each search among the cases, and its rows, as they come."""
         for thread in self._threads:
             thread.start()
         for _ in range(self._n):
@@ -69,7 +69,7 @@ class Crew:
                 thread.join()
 
     def _work(self) -> None:
-        """Search until nothing is left; who waits for results hears of it where that fails."""
+        """Search until no case is left; an error is passed to the reader of results."""
         try:
             self._search()
         except BaseException as error:
@@ -114,7 +114,7 @@ class Crew:
         return child
 
     def _gone(self, child: subprocess.Popen[bytes] | None) -> str:
-        """How a process ended, which it has or is about to."""
+        """Wait for a process that ends, and return how it ended, as text."""
         if child is None:
             return ""
         code = child.wait()
@@ -135,10 +135,10 @@ def send(stream: Any, message: bytes) -> None:
 
 
 def receive(stream: BinaryIO | Any) -> bytes:
-    """The next message.
+    """Return the next message.
 
     Raises:
-        EOFError: There are no more.
+        EOFError: There are no more messages.
     """
     head = stream.read(8)
     if len(head) < 8:

@@ -13,10 +13,10 @@ from overtone.worker.process_tree import end_with
 
 
 def main(parent: int) -> None:
-    """Answer every case on stdin with its rows on stdout, until there are no more or `parent` is gone."""
+    """Answer every case on stdin with its rows on stdout, until stdin ends or `parent` is gone."""
     end_with(parent)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the user's code prints is no answer
+    os.dup2(2, 1)  # output of the user's code must not mix with answers
     questions: SimpleQueue[bytes] = SimpleQueue()
     stream = sys.stdin.buffer
     sys.path[:], folder = pickle.loads(receive(stream))
@@ -28,7 +28,7 @@ def main(parent: int) -> None:
             try:
                 questions.put(receive(stream))
             except EOFError:
-                os._exit(0)  # who asked is gone, whatever is on the way
+                os._exit(0)  # the reader is gone: pending answers are lost
 
     from overtone.research.search import rows_of
 

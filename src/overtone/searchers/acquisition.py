@@ -1,4 +1,4 @@
-"""How much a point promises, by what a model says of it, in logarithms, so that hopeless points differ, too
+"""Logarithm of the expected improvement, which distinguishes hopeless points, too
 (Ament et al. 2023, "Unexpected Improvements to Expected Improvement for Bayesian Optimization")."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FAR = -6.0
 
 
 def log_improvement(mean: Array, sd: Array, best: float) -> Array:
-    """The logarithm of the improvement over `best` that is to be expected, where higher is better."""
+    """Return the logarithm of the improvement over `best` that is to be expected, where higher is better."""
     import numpy as np
 
     z = (mean - best) / sd
@@ -33,7 +33,7 @@ def log_improvement(mean: Array, sd: Array, best: float) -> Array:
 
 
 def log_feasible(mean: Array, sd: Array) -> Array:
-    """The logarithm of the chance that a violation is 0 or less."""
+    """Return the logarithm of the chance that a violation is 0 or less."""
     import numpy as np
 
     z = -mean / sd

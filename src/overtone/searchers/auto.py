@@ -1,24 +1,25 @@
-"""`search_alg="auto"`: a good searcher for any space, without reading anything.
+"""`search_alg="auto"`: a searcher for any space, without settings.
 
-The rule. Scrambled Sobol' points first: as many as there are dimensions and one, at least 4 and at most
-20; while they are waited for, as many more as there are free slots. Then a Gaussian process over all
-results (see `gaussian_process`), and the point with the highest expected improvement a second, where the
-points that are being tried count as known to be what the process expects of them. Seconds are those of a
-whole trial, from a process of their own, and count if they differ and suggestions are not urgent. Suggestions
-take turns: one in two looks at the order of results alone and the others at their values, made as normal as
-can be; of both one in two searches everywhere, the others near the best points. A process costs the cube of
-its results, so that beyond 300 it is made of 300: the best ones and those nearest to the very best; and of
-120, with kernels that follow from earlier ones, where trials are cheap: where the median trial, over the
-number of those that run, takes less than a second. The number of dimensions changes nothing else: candidates
-differ from a good point in about 20 of them at a time. A finite space of up to 1,000 configurations is looked
-at as a whole, and nothing in a finite space is tried twice.
+First, d + 1 scrambled Sobol' points (d: number of dimensions; minimum 4, maximum 20). While their results
+are pending, free slots get more Sobol' points. Then a Gaussian process is fitted to all results (see
+`gaussian_process`), and the point with the highest expected improvement per second is suggested. Running
+points are imputed with their predicted values. Seconds are those of a whole trial, predicted by a separate
+process; they count if they differ and suggestions are not urgent. Suggestions alternate: one half uses only
+the order of results, the other half their values, transformed to be as normal as possible. In each half,
+every second suggestion searches everywhere, and the others near the best points.
 
-A trial that runs, waits or was stopped by a scheduler counts with its predicted value at the end and the
-uncertainty of that (see `final_values`). If a scheduler stops trials, three quarters of their time and slots
-go to Sobol' points (see `exploration`).
+A process costs the cube of its number of results. With more than 300 results, it uses 300: the best ones and
+the nearest ones to the very best. If trials are cheap, it uses 120, with kernels that follow from earlier
+kernels. Trials are cheap if the median trial time divided by the number of running trials is below 1 s.
+Candidates differ from a good point in about 20 dimensions at a time. All configurations of a finite space of
+up to 1,000 are evaluated by the model, and no configuration of a finite space is suggested twice.
 
-Several objectives are weighted anew for each suggestion (see `targets.scalarised`). Constraint metrics
-have a process of their own each, and the improvement counts with the chance that all are 0 or less
+A trial that runs, waits or was stopped by a scheduler counts with its predicted final value and the
+uncertainty of the prediction (see `final_values`). If a scheduler stops trials, three quarters of their time
+and slots go to Sobol' points (see `exploration`).
+
+Several objectives get new weights for each suggestion (see `targets.scalarised`). Each constraint metric
+has a separate process; the improvement is multiplied by the probability that all are 0 or less
 (Gardner et al. 2014, "Bayesian Optimization with Inequality Constraints").
 """
 
@@ -41,23 +42,24 @@ from overtone.searchers.sobol import Sobol
 from overtone.searchers.without_repeats import Distinct
 
 MOST_LISTED = 1_000
-"""Finite spaces up to so many points are looked at as a whole."""
+"""The maximum size of a finite space of which all points are evaluated by the model."""
 
 
 class AutoSearch(Searcher):
-    """Learns from results which configurations to try next; any space, any number of trials at once.
+    """Bayesian optimization for any space and any number of concurrent trials.
 
-    The rule, of which the module tells more: Sobol' points, as many as dimensions and one (4 to 20), then a
-    Gaussian process with expected improvement; made of all results up to 300, beyond of the 300 that tell
-    most, or of 120 where trials are so cheap that they would wait for a suggestion (the median trial, over
-    the number of those that run, takes less than a second).
+    The first d + 1 suggestions (d: number of dimensions; minimum 4, maximum 20) are scrambled Sobol' points.
+    Then a Gaussian process with expected improvement suggests. It uses up to 300 results: with more results,
+    the 300 most informative ones, or 120 if trials are cheap (the median trial time divided by the number of
+    running trials is below 1 s).
 
     Args:
-        metric, mode: The goal, if it is not named elsewhere.
-        points_to_evaluate: What to try first; what a point leaves open is drawn.
-        evaluated_rewards: Values of the metric for the first of these points, which are not tried
-            again then; needs `mode`.
-        num_samples: 1 or more, or -1 to go on without end; None leaves it to `tune.run`.
+        metric: The metric to optimise, if it is not given elsewhere.
+        mode: "max" or "min", if it is not given elsewhere.
+        points_to_evaluate: Configs to suggest first; missing values are drawn.
+        evaluated_rewards: Known values of the metric for the first of these points, which are then not
+            evaluated; needs `mode`.
+        num_samples: Number of trials, 1 or more, or -1 for no limit; None leaves it to `tune.run`.
     """
 
     takes_constraint = True
@@ -97,7 +99,7 @@ class AutoSearch(Searcher):
 
     def on_suggested(self, index: int, config: Config) -> None:
         point = self._told.pending[index] = self._distinct.take(config)
-        # recognised by its point, since a resume has the config alone
+        # identified by its point, since a resume has only the config
         drawn = self._distinct.allowed(index, self._sobol.point(index))
         explores = drawn is not None and tuple(self._distinct.cube.to_unit(drawn)) == point
         self._exploration.add(index, explores)
@@ -110,7 +112,7 @@ class AutoSearch(Searcher):
         n = len(self._told.observations)
         self._told.on_trial_end(trial)
         self._exploration.on_trial_end(trial)
-        # also what others tried: an earlier search, or a scheduler
+        # includes configs of an earlier search or of a scheduler
         self._distinct.taken.update(one.point for one in self._told.observations[n:])
 
     @property

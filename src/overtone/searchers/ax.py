@@ -1,8 +1,8 @@
 """Ax (Olson et al. 2025, "Ax: A Platform for Adaptive Experimentation"), with BoTorch's Gaussian processes:
 https://ax.dev
 
-Numbers are searched as quantiles of their domains. For each suggestion an experiment is made anew of all
-results and of what waits.
+Numbers are searched as quantiles of their domains. Each suggestion builds a new experiment of all
+results and pending suggestions.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MOST_MIXED = 50  # in wider spaces options are parts of an axis: a search over 
 
 
 class AxSearch(LibrarySearcher):
-    """Suggests by Ax, over numbers and plain choices.
+    """Searcher that uses Ax, for numbers and plain choices.
 
     Args:
-        n_initial_points: So many suggestions are random.
+        n_initial_points: Number of random suggestions at the beginning.
         method: "fast" or "quality": see Ax's `configure_generation_strategy`.
     """
 

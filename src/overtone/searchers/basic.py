@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 
 class BasicVariantGenerator(Searcher):
-    """Goes through the whole grid `num_samples` times and draws random values anew for each trial.
+    """Grid and random search: the whole grid `num_samples` times, with new random values for each trial.
 
     A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
-    Each value depends on the seed, its place in the space and the trial's index alone.
+    Each value depends only on the seed, its place in the space and the trial's index.
 
     Args:
-        points_to_evaluate: What to try first. Each point stands in for one of the `num_samples`; what
-            it leaves open is drawn, and grids that it leaves open are gone through. All points
-            are tried, also where there are more of them than samples.
-        max_concurrent: How many trials may run at once; 0 for as many as fit.
-        constant_grid_search: Draw random values once for each sample, and keep them while the grid is
-            gone through.
+        points_to_evaluate: Configs to evaluate first. Each point replaces one of the `num_samples`. Its
+            missing values are drawn, and all points of its missing grids are evaluated. All points
+            are evaluated, even if there are more points than samples.
+        max_concurrent: Maximum number of trials that run at the same time; 0 for as many as fit.
+        constant_grid_search: Whether to draw random values once per sample, for all points of the
+            grid.
         random_state: A seed to use instead of the experiment's; also a numpy RandomState or Generator.
-        num_samples: 1 or more, or -1 to go on without end. None leaves it to `tune.run`, and
-            else means 1.
+        num_samples: 1 or more, or -1 for no limit. None leaves it to `tune.run`, and otherwise
+            means 1.
 
     Attributes:
         num_samples: May be set until `on_start`.
-        total: How many trials there will be, known after `on_start`; None without end.
+        total: The number of trials, known after `on_start`; None for no limit.
     """
 
     lookahead = 200

@@ -17,19 +17,19 @@ from overtone.searchers.settings import settings
 from overtone.space import uniform
 from overtone.space.tree import Pick
 
-_MOST_CLIMBED = 50  # beyond so many axes its climbs, whose slopes are differences, would take minutes
+_MOST_CLIMBED = 50  # with more axes, its climbs by numerical gradients would take minutes
 _UTILITY = {"kind": ("ucb", "ei", "poi"), "kappa": (2.576, 0.0, inf), "xi": (0.01, 0.0, inf)}
 _KINDS = {"ucb": "UpperConfidenceBound", "ei": "ExpectedImprovement", "poi": "ProbabilityOfImprovement"}
 
 
 class BayesOptSearch(LibrarySearcher):
-    """Suggests by a Gaussian process over numbers and plain choices.
+    """Searcher that uses a Gaussian process, for numbers and plain choices.
 
     Args:
         space: As for every searcher; or {"x": (lower, upper)}.
         utility_kwargs: {"kind": "ucb", "kappa": 2.576} or {"kind": "ei" or "poi", "xi": 0.01}.
         random_state: Used instead of the experiment's seed.
-        random_search_steps: So many suggestions are random.
+        random_search_steps: Number of random suggestions at the beginning.
     """
 
     lookahead, is_slow = 1, True  # its suggestions take seconds
@@ -74,12 +74,12 @@ class BayesOptSearch(LibrarySearcher):
             units = self.units(flat)
             at = (units[k] if i is None else float(units[k] == i) for k, i in self._axes.values())
             points.setdefault(tuple(at), []).append(score)
-        for point, scores in points.items():  # of one that it has it would print a line
+        for point, scores in points.items():  # the library prints a line for a known point
             model.register(dict(zip(self._axes, point, strict=True)), sum(scores) / len(scores))
         return self._decoded(model.suggest())
 
     def _decoded(self, point: Mapping[str, Any]) -> Flat:
-        """The number of each domain, and of each choice the option with the largest."""
+        """Return the number of each domain, and of each choice the option with the largest."""
         best: dict[str, tuple[float, float]] = {}
         for axis, (name, i) in self._axes.items():
             best[name] = max(best.get(name, (-1.0, 0)), (point[axis], point[axis] if i is None else i))

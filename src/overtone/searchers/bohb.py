@@ -27,12 +27,12 @@ _CONFIG = {
 
 
 class TuneBOHB(LibrarySearcher):
-    """Suggests by BOHB's model; needs no other package.
+    """Searcher that uses BOHB's model; needs no other package.
 
     Args:
-        bohb_config: Numbers of the model by the names that HpBandSter has for them:
+        bohb_config: Settings of the model, with HpBandSter's names:
             min_points_in_model, top_n_percent, num_samples, random_fraction, bandwidth_factor, min_bandwidth.
-        max_concurrent: At most so many trials at once; 0 for as many as fit.
+        max_concurrent: Maximum number of trials that run at the same time; 0 for as many as fit.
     """
 
     def __init__(
@@ -84,6 +84,6 @@ class TuneBOHB(LibrarySearcher):
         return self.values(dict(zip(self.nodes, best, strict=True)))
 
     def _point(self, rng: Random, flat: Flat) -> list[float]:
-        """The coordinates of a result; those of branches that were not taken are drawn."""
+        """Return the coordinates of a result; those of branches that were not taken are drawn."""
         units, drawn = self.units(flat), (rng.randrange(n) if n else rng.random() for n in self._n_options)
         return [units.get(name, u) for name, u in zip(self.nodes, drawn, strict=True)]

@@ -18,14 +18,14 @@ _MOST_STEPS = 2_000
 
 
 class Encoding:
-    """Columns for the dimensions of a cube.
+    """The columns that represent the dimensions of a cube in a model.
 
-    A domain is one column, and so are options that are numbers in their order, and two options. Of
-    other options each has a column of its own, all at the same distance from each other. What lies
-    in a branch that is not taken is the same for all points.
+    A domain is one column, and so are options that are ordered numbers, and two options. Other
+    options have one column each, all at the same distance from each other. Values in a branch that
+    is not taken are the same for all points.
 
     Attributes:
-        groups: For each column the number of its dimension.
+        groups: The index of the dimension of each column.
     """
 
     def __init__(self, cube: Cube) -> None:
@@ -83,7 +83,7 @@ class Encoding:
         return points
 
     def jumped(self, points: Array, mask: Array, rng: Any) -> Array:
-        """The points with those options in no order that are in the mask drawn anew, one in three of them."""
+        """Return the points with new draws for one third of the unordered options in the mask."""
         if not len(self._unordered):
             return points
         import numpy as np
@@ -94,7 +94,7 @@ class Encoding:
         return points
 
     def columns(self, points: Array) -> Array:
-        """The columns of snapped points."""
+        """Return the columns of snapped points."""
 
         if not len(self._unordered):
             return points
@@ -105,7 +105,7 @@ class Encoding:
 
 
 def _is_ordered(values: tuple[Any, ...]) -> bool:
-    """Whether the options are numbers that grow or fall."""
+    """Return whether the options are numbers that grow or fall."""
     if not all(map(is_number, values)):
         return False
     pairs = list(pairwise(values))

@@ -1,8 +1,8 @@
-"""How much goes to space-filling points if a scheduler stops trials early.
+"""The share of space-filling points if a scheduler stops trials early.
 
-A scheduler compares trials with each other. If all of them come from one good region, most of what it stops
-is as good as what it keeps, and a search that has settled too early never learns so. Points that are not
-chosen by the model cost little then, since most of them are stopped at once.
+A scheduler compares trials with each other. If all of them come from one good region, most stopped trials
+are as good as the others, and a search that has converged too early cannot detect that. Points that the
+model did not choose cost little then, since most of them are stopped early.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Exploration:
         return is_full or self._explored_s <= SHARE * self._all_s
 
     def add(self, index: int, explores: bool) -> None:
-        """Count the trial of this suggestion as one that explores, or as one that the model chose."""
+        """Count the trial of this suggestion as exploration, or as chosen by the model."""
         self._explores[index] = explores
 
     def on_result(self, trial: Trial, result: Result) -> None:

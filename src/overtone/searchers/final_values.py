@@ -1,11 +1,11 @@
-"""The values of trials at their end, predicted for those that have not come so far.
+"""Final values of trials, predicted for trials that have not ended.
 
-A chain of linear regressions, one for each level of `told.Observation` up to the largest that any trial came
-to. Each learns how values change from one level to the next, from the trials that came to both. Which trials
-came there depends on earlier values alone, as far as a scheduler stops trials by them, so that the
-regressions are not biased by stopping. Predictions pass through the rest of the chain with their variance:
+A chain of linear regressions, one for each level of `observations.Observation` up to the largest that any
+trial reached. Each models the change of values from one level to the next, by the trials that reached both.
+A scheduler that stops trials by earlier values does not bias the regressions, since only those values
+decide which trials reach a level. Predictions pass through the rest of the chain with their variance:
 the freeze-thaw idea (Swersky et al. 2014, "Freeze-Thaw Bayesian Optimization") with a random walk that
-learns its drift in place of an exponential decay.
+estimates its drift in place of an exponential decay.
 
 Levels are logarithms of ratios of t, so that the unit of time does not matter.
 """
@@ -39,12 +39,12 @@ _REACHED = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """How values change from one level to the next: by `drift` at `center` and `slope` more for each unit.
+    """The change of values from one level to the next: `drift` at `center`, and `slope` more per unit.
 
     Attributes:
-        drift, slope, center: The regression.
-        variance: Of the residuals.
-        of_drift, of_slope: The variances of both, as a share of that of the residuals.
+        drift, slope, center: The parameters of the regression.
+        variance: The variance of the residuals.
+        of_drift, of_slope: The variances of `drift` and `slope`, as shares of `variance`.
     """
 
     drift: float
@@ -85,14 +85,14 @@ class _Change:
 def final_values(
     every: Evidence, target: Callable[[Array], Array], weights: Array | None = None
 ) -> tuple[Array, Array]:
-    """What a Gaussian process is asked to fit, and the variance of its noise, one number for each row.
+    """Return the values for a Gaussian process to fit and the variances of their noise, one per row.
 
     Args:
-        target: Makes of scores values with mean 0 and variance 1, as in `targets`.
-        weights: Of the objectives; None for even ones.
+        target: Converts scores to values with mean 0 and variance 1, as in `targets`.
+        weights: The weights of the objectives; None for equal weights.
 
     Returns:
-        Values and variances, of shape (n,). Variances are 0 where the final value is known.
+        Values and variances, of shape (n,). Variances are 0 for known final values.
     """
     import numpy as np
 
@@ -114,7 +114,7 @@ def final_values(
 
 
 def log_seconds(every: Evidence) -> Array | None:
-    """The logarithms of the seconds that each trial takes to its end, less their mean.
+    """Return the logarithms of the seconds that each trial takes to its end, less their mean.
 
     A trial that was stopped early would have taken time in proportion to t. None if the time of a trial is
     unknown, or if times hardly differ.
@@ -133,7 +133,7 @@ def log_seconds(every: Evidence) -> Array | None:
 
 
 def _changes(curves: Array, latest: Array, levels: Array, is_known: Array, top: float) -> Iterator[_Change]:
-    """The regression from each level to the next, the last of which is `top`."""
+    """Yield the regression from each level to the next, the last of which is `top`."""
     import numpy as np
 
     has_curve = np.isfinite(curves).any(1)

@@ -1,4 +1,4 @@
-"""What a user wants tried first, and what is known of it."""
+"""`points_to_evaluate`, and their known rewards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from overtone.space.allowed import Allowed
 
 
 class FirstPoints:
-    """`points_to_evaluate`: those with a reward are known, the others are the first suggestions.
+    """`points_to_evaluate`: points with a reward are known, the others are the first suggestions.
 
     Args:
         points: Configs, or parts of them; what one leaves open is drawn, and of a grid that it
@@ -42,7 +42,7 @@ class FirstPoints:
         return len(self._variants) - len(self.known)
 
     def config(self, index: int) -> Config | None:
-        """The config of suggestion `index`; None where the points are over."""
+        """Return the config of suggestion `index`; None where the points are over."""
         return self._drawn(len(self.known) + index) if index < len(self) else None
 
     def _drawn(self, i: int) -> Config:
@@ -50,10 +50,10 @@ class FirstPoints:
 
 
 def checked_rewards(rewards: Any, points: Sequence[Any] | None) -> Sequence[float]:
-    """`rewards`, of which there are no more than points.
+    """Return `rewards`, if there are at most as many rewards as points.
 
     Raises:
-        SpaceError: There are, or it is no list.
+        SpaceError: There are more rewards than points, or `rewards` is not a list.
     """
     if isinstance(rewards, (str, Mapping)) or not hasattr(rewards, "__len__"):
         raise SpaceError(
@@ -69,7 +69,7 @@ def checked_rewards(rewards: Any, points: Sequence[Any] | None) -> Sequence[floa
 
 
 def score_of(reward: float, mode: Any) -> float:
-    """A reward with its sign put right: higher is better, and NaN is the worst."""
+    """Return a reward with its sign put right: higher is better, and NaN is the worst."""
     if isnan(reward):
         return -inf
     return reward if mode == "max" else -reward

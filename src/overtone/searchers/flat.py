@@ -18,21 +18,21 @@ Flat = dict[str, Any]
 
 
 def flattened(root: Group, config: Mapping[str, Any]) -> Flat:
-    """What was chosen to make `config` of the space `root`.
+    """Return the choices that lead to `config` in the space `root`.
 
     Raises:
-        SpaceError: It did not come from this space.
+        SpaceError: The config does not belong to this space.
     """
     return dict(_taken(root, config))
 
 
 def built(root: Group, flat: Mapping[str, Any], rng_for: RngFor) -> Config:
-    """The configuration in which `flat` was chosen; what it does not name is drawn."""
+    """Return the configuration in which `flat` was chosen; what it does not name is drawn."""
     return _AsChosen(root, rng_for, flat).config()
 
 
 def searched(node: Node) -> Iterator[Drawn | Pick]:
-    """Every node under `node` that something may be chosen for, those in branches too."""
+    """Yield every node under `node` that something may be chosen for, those in branches too."""
     if isinstance(node, (Drawn, Pick)):
         yield node
     inner: Any = ()
@@ -47,7 +47,7 @@ def searched(node: Node) -> Iterator[Drawn | Pick]:
 
 
 def branches(root: Node) -> Iterator[Pick]:
-    """The choices under `root` that decide what else there is to choose."""
+    """Yield the choices under `root` that decide what else there is to choose."""
     for node in searched(root):
         options = node.options if isinstance(node, Pick) else ()
         if isinstance(node, Pick) and len(options) > 1 and any(next(searched(one), None) for one in options):
@@ -55,10 +55,10 @@ def branches(root: Node) -> Iterator[Pick]:
 
 
 def refuse_foreign(node: Node, who: str) -> None:
-    """Where a library's own domain would be taken for a constant.
+    """Raise if a space contains another library's domain, which would be taken for a constant.
 
     Raises:
-        SpaceError: There is one under `node`, which `who` should search.
+        SpaceError: There is such a domain under `node`; the message names the searcher `who`.
     """
     if isinstance(node, (Group, Series)):
         for item in node.items.values() if isinstance(node, Group) else node.items:

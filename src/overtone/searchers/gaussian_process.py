@@ -19,23 +19,23 @@ _FARTHEST = 2000.0
 """Beyond it nothing is left of a correlation but numbers that processors are slow with."""
 
 _ROWS = 64
-"""Points are looked at by so many: what is known of them stays near the processor."""
+"""Number of points per batch: the data of a batch stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """What a fit finds.
+    """Parameters of a kernel, as a fit estimates them.
 
     Attributes:
         lengths: The length scale of each column.
-        noise: The variance of the noise, as a share of that of the process.
+        noise: The variance of the noise, as a share of the variance of the process.
     """
 
     lengths: Array
     noise: float
 
     def __call__(self, a: Array, b: Array) -> Array:
-        """The correlations of the rows of `a` with those of `b`."""
+        """Return the correlations of the rows of `a` with those of `b`."""
         import numpy as np
 
         squares = np.matmul(left(self.scaled(a)), right(self.scaled(b)))
@@ -110,7 +110,7 @@ _INTERPOLATED = 1e-4
 
 
 def solved(correlations: Array, y: Array, noise: Array | float) -> tuple[Array, Array, Array, float, float]:
-    """The Cholesky factor and its inverse, the weights of y, the mean and the variance of the process.
+    """Return the Cholesky factor and its inverse, the weights of y, the mean and the variance of the process.
 
     Args:
         correlations: Those of the points where `y` was seen; noise is added in place.
@@ -130,7 +130,7 @@ def solved(correlations: Array, y: Array, noise: Array | float) -> tuple[Array, 
 
 
 def _widened(white: Array, correlations: Array, noise: float) -> Array:
-    """The inverse of the Cholesky factor of more points, from that of the first of them.
+    """Return the inverse of the Cholesky factor of more points, from that of the first of them.
 
     Args:
         correlations: Those of the other points with all.
@@ -148,7 +148,7 @@ def _widened(white: Array, correlations: Array, noise: float) -> Array:
 
 
 def inverse(lower: Array) -> Array:
-    """The inverse of a lower triangular matrix.
+    """Return the inverse of a lower triangular matrix.
 
     Small blocks on its diagonal are inverted, all at once, and then twice as large ones from two of
     them each, until one is left.
@@ -172,7 +172,7 @@ def inverse(lower: Array) -> Array:
 
 
 def _diagonal(matrix: Array, size: int) -> Array:
-    """A view of the square blocks of this size on the diagonal."""
+    """Return a view of the square blocks of this size on the diagonal."""
     import numpy as np
 
     parts = len(matrix) // size
@@ -180,7 +180,7 @@ def _diagonal(matrix: Array, size: int) -> Array:
 
 
 def left(scaled: Array) -> Array:
-    """The rows whose product with the columns of `right` are squared distances."""
+    """Return the rows whose product with the columns of `right` are squared distances."""
     import numpy as np
 
     n, d = scaled.shape

@@ -17,12 +17,12 @@ from overtone.space.tree import Drawn, Group, Node, Pick, Series
 
 
 class HyperOptSearch(LibrarySearcher):
-    """Suggests by Hyperopt's TPE, in conditional spaces too.
+    """Searcher that uses Hyperopt's TPE, also for conditional spaces.
 
     Args:
-        n_initial_points: So many suggestions are random.
-        random_state_seed: Used instead of the experiment's seed.
-        gamma: Which part of the results counts as good.
+        n_initial_points: Number of random suggestions at the beginning.
+        random_state_seed: A seed to use instead of the experiment's seed.
+        gamma: The share of the results that counts as good.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class HyperOptSearch(LibrarySearcher):
         return self.values({name: one[0] for name, one in found["misc"]["vals"].items() if len(one)})
 
     def _document(self, i: int, flat: Flat, loss: float | None) -> dict[str, Any]:
-        """A trial as Hyperopt keeps it; one that waits has no loss."""
+        """Return a trial as Hyperopt's document; a pending trial has no loss."""
         units = self.units(flat)
         misc = {
             "tid": i, "cmd": self._domain.cmd, "workdir": None,
@@ -75,7 +75,7 @@ class HyperOptSearch(LibrarySearcher):
         return {"state": state, "tid": i, "result": result, "misc": misc, "version": 0, **rest}
 
     def _expression(self, node: Node) -> Any:
-        """The space as Hyperopt writes it."""
+        """Return the space as Hyperopt writes it."""
         from hyperopt import hp
 
         if isinstance(node, Drawn):

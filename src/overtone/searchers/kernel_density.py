@@ -28,7 +28,7 @@ class KernelDensity:
         self.widths = (scale * points.std(axis=0)).clip(narrowest, 0.99)
 
     def drawn(self, rng: Random, factor: float = 1.0) -> list[float]:
-        """A point from a kernel that is `factor` times as wide; numbers stay within the bounds."""
+        """Return a point from a kernel that is `factor` times as wide; numbers stay within the bounds."""
         found = []
         at = self._points[rng.randrange(len(self._points))]
         for u, width, n in zip(at, self.widths * factor, self._n_options, strict=True):

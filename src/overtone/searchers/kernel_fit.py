@@ -24,16 +24,16 @@ _LENGTH, _LENGTH_SD = -0.7, 1.0
 """The mean and the deviation of a length scale's logarithm in one dimension."""
 
 _LOWEST, _HIGHEST = -3.5, 5.0
-"""Where the logarithms of length scales stay."""
+"""Bounds of the logarithms of length scales."""
 
 _STARTS = ((0.0, -7.0), (0.5, -1.5))
-"""Where a fit begins: logarithms of length scales beside their prior's mean, and of the noise."""
+"""Starting points of a fit: log length scales relative to their prior's mean, and log noise."""
 
 _LEAST_NOISE, _MOST_NOISE = -13.8, 0.0
 
 
 def fit(x: Array, y: Array, groups: Array, extra: Array | float = 0.0, steps: int = 25) -> Kernel:
-    """The most probable kernel for values `y` at the rows of `x`.
+    """Return the most probable kernel for values `y` at the rows of `x`.
 
     Args:
         groups: For each column of x, the number of its group, from 0 on.
@@ -68,7 +68,7 @@ def _kernel_at(theta: Array, groups: Array) -> Kernel:
 
 
 def _prior(n_groups: int) -> float:
-    """The mean of the logarithm of a length scale."""
+    """Return the mean of the logarithm of a length scale."""
     return _LENGTH + 0.5 * log(n_groups)
 
 
@@ -81,7 +81,7 @@ def _descended(
     steps: int,
     pace: float = 0.3,
 ) -> tuple[float, Array]:
-    """The least cost from `theta` downhill, and where it is."""
+    """Return the least cost from `theta` downhill, and where it is."""
     import numpy as np
 
     prior = _prior(len(theta) - 1)
@@ -105,7 +105,7 @@ def _descended(
 def cost(
     theta: Array, x: Array, y: Array, groups: Array, prior: float, extra: Array | float = 0.0
 ) -> tuple[float, Array]:
-    """What is minimised, up to a constant, and its gradient: the negative logarithm of the posterior."""
+    """Return the negative logarithm of the posterior, up to a constant, and its gradient."""
     import numpy as np
 
     kernel = Kernel(np.exp(theta[:-1])[groups], float(np.exp(theta[-1])))

@@ -1,4 +1,4 @@
-"""Which kernel goes with so many results."""
+"""The kernels for growing numbers of results."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Kernels:
         self._refined: dict[tuple[str, int], Kernel] = {}
 
     def of(self, what: str, n: int, seen: Callable[[int], Fitted], is_quick: bool) -> Kernel:
-        """The kernel for the results of n trials.
+        """Return the kernel for the results of n trials.
 
         Args:
             what: A name for `seen`.
-            seen: Columns, values and their noise, of the first so many trials.
+            seen: Returns columns, values and their noise, for a number of first trials.
         """
         first = _last(8, MOST_FITTED if is_quick else n)
         kernel = self._fitted.get((what, first))
@@ -63,7 +63,7 @@ class Kernels:
 
 
 def _last(share: int, n: int) -> int:
-    """The last number of results up to n at which a kernel is fitted."""
+    """Return the last number of results up to n at which a kernel is fitted."""
     numbers = _fits(share)
     return numbers[bisect_right(numbers, n) - 1]
 

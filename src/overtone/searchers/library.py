@@ -1,4 +1,4 @@
-"""What the searchers share whose algorithm is another library's."""
+"""Base class of the searchers that use another library's algorithm."""
 
 from __future__ import annotations
 
@@ -28,28 +28,29 @@ _COUNTS = ("n_initial_points", "random_search_steps", "max_concurrent")
 
 
 class LibrarySearcher(Searcher):
-    """Keeps the facts and the space; what a child proposes follows from them and a seed alone.
+    """A searcher on another library: suggestions depend only on observations, the space and a seed.
 
-    A child has `begin`, which sees that its library is there and can search the space, and
-    `propose`. It works on flat configurations: by node key, the value of each domain and the index of
-    each option, of those that are taken.
+    A child defines `propose`, and `begin`, which checks that the library is installed and supports the
+    space. It works on flat configurations: by node key, the value of each domain and the index of
+    each option, for the branches that are taken.
 
     Args:
-        space: What to search, where it is not given to `tune.run` or the Tuner; what is given there
+        space: The search space, if it is not given to `tune.run` or the Tuner; a space given there
             is added to each configuration.
-        metric, mode: The goal, where it is not named there.
-        points_to_evaluate: Configurations to try first; what a point leaves open is drawn.
-        evaluated_rewards: The metric's values at the first of these points, which are learnt from
-            and not tried.
-        seed: Used instead of the experiment's.
-        num_samples: 1 or more, or -1 to go on without end; None leaves it to `tune.run`.
-        others: What a child was given that it does not know: see `refuse_others`.
+        metric: The metric to optimise, if it is not given to `tune.run` or the Tuner.
+        mode: "max" or "min", if it is not given to `tune.run` or the Tuner.
+        points_to_evaluate: Configurations to suggest first; missing values are drawn.
+        evaluated_rewards: Known values of the metric at the first of these points, which are observed
+            and not evaluated.
+        seed: A seed to use instead of the experiment's.
+        num_samples: Number of trials, 1 or more, or -1 for no limit; None leaves it to `tune.run`.
+        others: Unknown arguments of a child: see `refuse_others`.
 
     Attributes:
-        nodes: What is searched, by key; options that leave no choice are left out.
+        nodes: The searched domains and choices, by key; single options are left out.
         told: Every trial that ended, in this order.
-        waiting: What was suggested and has not ended, by index.
-        is_numeric: Whether a suggestion is work for many threads, and gets one, as all slow ones do.
+        waiting: Suggestions whose trial has not ended, by index.
+        is_numeric: Whether a suggestion uses numerical threads and is limited to one, as slow ones are.
     """
 
     takes_constraint, is_numeric = True, False
@@ -84,13 +85,13 @@ class LibrarySearcher(Searcher):
 
     @abstractmethod
     def propose(self, index: int, seed: int) -> Flat:
-        """What to try next; asked again with another seed where the space's constraint forbids it."""
+        """Return the next suggestion; called again with another seed if the constraint forbids it."""
 
     def learn(self, told: Finished) -> None:
-        """A trial ended, and is in `told` by now."""
+        """Observe a trial that ended and that is already in `told`."""
 
     def forget(self, index: int) -> None:
-        """A trial ended without having shown anything; or the constraint forbids what was proposed for it."""
+        """Forget a suggestion: its trial ended without results, or the constraint forbids it."""
 
     # --- the facts ---------------------------------------------------------------------
 
@@ -152,11 +153,11 @@ class LibrarySearcher(Searcher):
             self.forget(index)
 
     def seed_of(self, index: int, attempt: int = 0) -> int:
-        """What seeds the suggestion for `index`: a number below 2^31."""
+        """Return the seed of the suggestion for `index`: a number below 2^31."""
         return key(self._seed, "suggest", str(index), attempt) % 2**31
 
     def _tried(self, index: int, attempt: int) -> Flat:
-        """An attempt at a suggestion: at random after some, where results pull to what is not allowed."""
+        """Return an attempt at a suggestion; later attempts are random, to escape forbidden regions."""
         seed = self.seed_of(index, attempt)
         n_proposals = _SLOW_PROPOSALS if self.is_slow else _PROPOSALS
         if attempt < n_proposals:
@@ -181,7 +182,7 @@ class LibrarySearcher(Searcher):
         return keyed(self._seed, f"space:{name}", str(index))
 
     def _whole(self, config: Config, index: int) -> Config:
-        """With what `tune.run` was given beside the searcher's own space."""
+        """Return `config` with the values of the space given to `tune.run`."""
         return (
             {**sample(self._rest, lambda name: self._rng(name, index)), **config}
             if self._has_rest
@@ -198,7 +199,7 @@ class LibrarySearcher(Searcher):
     # --- what children need ------------------------------------------------------------
 
     def chosen_for(self, trial: Trial) -> Flat | None:
-        """What was chosen for a trial; None for a scheduler's own that is none of the space's."""
+        """Return the choices of a trial; None for a scheduler's config that is not in the space."""
         known = self.waiting.get(-1 if trial.suggestion is None else trial.suggestion)
         try:
             return flattened(self.root, trial.config) if known is None else known
@@ -213,11 +214,11 @@ class LibrarySearcher(Searcher):
         return finite_losses(self.told)
 
     def newest_loss(self) -> float | None:
-        """The last of `losses`; None while nothing is known but what counts as the worst."""
+        """Return the last of `losses`; None while all trials count as the worst."""
         return self.losses()[-1] if any(isfinite(loss(one)) for one in self.told) else None
 
     def finite(self, told: Finished) -> list[float] | None:
-        """The scores of `told`, infinite ones as the best and the worst that were told so far.
+        """Return the scores of `told`, infinite ones as the best and the worst that were told so far.
 
         None where it failed, or where nothing is known to take instead.
         """
@@ -231,7 +232,7 @@ class LibrarySearcher(Searcher):
         return [min(max(score, self._ranges[i][0]), self._ranges[i][1]) for i, score in enumerate(scores)]
 
     def anywhere(self, seed: int) -> Flat:
-        """A flat configuration that is drawn at random."""
+        """Return a random flat configuration."""
         rng = Random(seed)
         return self.values({
             name: rng.randrange(len(node.options)) if isinstance(node, Pick) else rng.random()
@@ -239,7 +240,7 @@ class LibrarySearcher(Searcher):
         })  # fmt: skip
 
     def units(self, flat: Flat) -> dict[str, float]:
-        """The numbers in `flat` as coordinates from 0 to 1, the options as their indices."""
+        """Return the numbers in `flat` as coordinates from 0 to 1, the options as their indices."""
         return {
             name: float(node.domain.cdf(flat[name])) if isinstance(node, Drawn) else flat[name]
             for name, node in self.nodes.items()
@@ -247,7 +248,7 @@ class LibrarySearcher(Searcher):
         }
 
     def values(self, units: Mapping[str, Any]) -> Flat:
-        """The inverse of `units`."""
+        """Return the flat configuration of `units`, the inverse of that method."""
         return {
             name: node.domain.quantile(units[name]) if isinstance(node, Drawn) else int(units[name])
             for name, node in self.nodes.items()

@@ -1,4 +1,4 @@
-"""At most so many trials of a searcher at once."""
+"""A limit for the number of concurrent trials of a searcher."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from overtone.searchers.wrapper import Wrapper
 
 
 class ConcurrencyLimiter(Wrapper):
-    """Lets at most `max_concurrent` trials of `searcher` run at once, and suggests nothing ahead.
+    """Wrapper that lets at most `max_concurrent` trials of `searcher` run, without early suggestions.
 
-    A searcher learns more from results than from guesses about what still runs: fewer at
-    once make better suggestions and a longer search.
+    Results are more informative than predictions for running trials: fewer concurrent trials give
+    better suggestions and a longer search.
 
     Args:
-        searcher: What suggests.
-        max_concurrent: How many, 1 or more.
-        batch: Wait until all of them have ended before the next ones begin.
+        searcher: The searcher that suggests.
+        max_concurrent: Maximum number of trials that run at the same time, 1 or more.
+        batch: Whether to wait until all of them have ended before the next trials begin.
 
     Raises:
-        ValueError: `max_concurrent` is no such number.
+        ValueError: `max_concurrent` is not a whole number of 1 or more.
     """
 
     lookahead = 0

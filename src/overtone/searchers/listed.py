@@ -15,27 +15,27 @@ _COLUMN = "config/"
 
 
 def is_listing(space: Any) -> bool:
-    """Whether `space` lists configurations: a list, a tuple, an iterator or a frame of them."""
+    """Return whether `space` lists configurations: a list, a tuple, an iterator or a frame of them."""
     return isinstance(space, (list, tuple, Iterator)) or _is_frame(space)
 
 
 class Listed(Searcher):
-    """The configurations in a list, a generator or a frame, in their order.
+    """Searcher that suggests the configurations in a list, a generator or a frame, in their order.
 
-    A frame gives one trial a row. Of a frame of results, with columns such as "config/lr", only these
-    columns are taken; "a/b" in a column's name makes nested dicts. A generator is
-    asked as trials are needed, and may be endless.
+    Each row of a frame is one trial. In a frame of results, with columns such as "config/lr", only these
+    columns are used; "a/b" in a column's name makes nested dicts. A generator is
+    read when trials are needed, and may be infinite.
 
     Args:
         configs: Dicts of plain values, without domains.
-        num_samples: How often to go through a list or a frame; -1 for without end. A generator is
-            gone through once.
+        num_samples: Number of repetitions of a list or a frame; -1 for no limit. A generator is
+            read once.
 
     Attributes:
-        total: How many trials there will be; None for a generator and without end.
+        total: The number of trials; None for a generator and for no limit.
 
     Raises:
-        SpaceError: It is no listing, it is empty, or an entry is not a plain configuration.
+        SpaceError: `configs` is not a listing, it is empty, or an entry is not a plain configuration.
     """
 
     lookahead = 200

@@ -10,7 +10,7 @@ from overtone.core.types import Result
 from overtone.searchers.flat import Flat
 
 _LARGEST = 1e100
-"""What libraries are told of larger losses: squares of the largest floats are none."""
+"""The value that replaces larger losses for libraries: squares of the largest floats overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class Finished:
     """A trial that ended.
 
     Attributes:
-        index: Of its suggestion; -1 for one that was known before, or added by a scheduler.
-        flat: What was chosen for it.
-        result: Its last one; None where it failed.
+        index: The index of its suggestion; -1 for known points and for trials added by a scheduler.
+        flat: Its choices.
+        result: Its last result; None if the trial failed.
     """
 
     index: int
@@ -29,7 +29,7 @@ class Finished:
 
 
 def loss(told: Finished) -> float:
-    """The score with its sign turned; inf for what failed or violates a constraint."""
+    """Return the score with its sign turned; inf for what failed or violates a constraint."""
     result = told.result
     return inf if result is None or any(one > 0 for one in result.violations) else -result.score
 
@@ -42,7 +42,7 @@ def scaled(losses: Sequence[float]) -> list[float]:
 
 
 def finite_losses(told: Sequence[Finished]) -> list[float]:
-    """The losses, where what is infinite is the worst and the best that are known."""
+    """Return the losses, where what is infinite is the worst and the best that are known."""
     found = [loss(one) for one in told]
     known = [min(max(one, -_LARGEST), _LARGEST) for one in found if isfinite(one)]
     best, worst = min(known, default=0.0), max(known, default=0.0)

@@ -18,13 +18,13 @@ from overtone.space.tree import Pick
 
 
 class NevergradSearch(LibrarySearcher):
-    """Suggests by an optimizer of Nevergrad, which is asked again in a resume.
+    """Searcher that uses an optimizer of Nevergrad; a resume repeats the calls of the optimizer.
 
     Args:
-        optimizer: The name of one, such as "TwoPointsDE", "CMA" or "OnePlusOne"; its class, or a
-            configured one.
-        optimizer_kwargs: What it is made with, such as {"budget": 200, "num_workers": 8}, which are the
-            defaults but for the budget: the number of trials, where that is known.
+        optimizer: The name of an optimizer, such as "TwoPointsDE", "CMA" or "OnePlusOne"; a class, or a
+            configured optimizer.
+        optimizer_kwargs: Arguments of the optimizer, such as {"budget": 200, "num_workers": 8}, which are
+            the defaults, except that the budget is the number of trials if that is known.
     """
 
     replay = "asked"

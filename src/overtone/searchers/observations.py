@@ -1,4 +1,4 @@
-"""What a searcher was told: observations of trials at growing t, and the points without any."""
+"""Observations of a searcher: results of trials at growing t, and the points without results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Observation:
     Attributes:
         trial: The trial's number, in the order of first observations.
         point: Its point in the unit cube.
-        scores: Every objective, a higher one is better; empty if the trial failed.
+        scores: The value of every objective; higher is better; empty if the trial failed.
         violations: The constraint metrics, feasible where all are 0 or less.
-        seconds: How long the trial has run; None if unknown.
-        level: log(t / first t) / log(STEP), where the first t is the first one that any trial reported.
+        seconds: The running time of the trial; None if unknown.
+        level: log(t / first t) / log(STEP), where the first t is the first that any trial reported.
         is_complete: Whether the trial ended, and no scheduler stopped it early.
     """
 
@@ -101,7 +101,7 @@ class Told:
             self._observed.add(trial.suggestion)
 
     def on_trial_end(self, trial: Trial) -> None:
-        """Observe a trial's last result; a failed trial has no scores, whatever it had reported."""
+        """Observe a trial's last result; a failed trial has no scores, even if it reported results."""
         live, point = self._live.pop(trial.id, None) or _Live(), self._point(trial)
         self.pending.pop(-1 if trial.suggestion is None else trial.suggestion, None)
         self._observed.discard(-1 if trial.suggestion is None else trial.suggestion)
@@ -146,6 +146,6 @@ def was_stopped_early(trial: Trial) -> bool:
 
 
 def seconds_of(result: Result) -> float | None:
-    """How long the trial had run at a result; None if unknown."""
+    """Return the running time of the trial at a result, in seconds; None if unknown."""
     seconds = result.metrics.get("time_total_s")
     return float(seconds) if isinstance(seconds, (int, float)) else None

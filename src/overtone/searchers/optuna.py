@@ -1,7 +1,7 @@
-"""The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a study of its own or in a storage.
+"""The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a separate study or in a storage.
 
-A named sampler is freshly seeded for each suggestion. A sampler object of the user's is asked as it is: if
-trials run one at a time, it suggests what it would in a study of Optuna alone, and a resume asks it again
+A named sampler gets a new seed for each suggestion. A sampler object of the user's is used unchanged: if
+trials run one at a time, it suggests the same as in a plain study of Optuna, and a resume repeats its calls
 in the logged order. Values in steps are searched as numbers of steps.
 """
 
@@ -97,12 +97,12 @@ class OptunaSearch(LibrarySearcher):
         self._is_over = True
 
     def _ask(self, index: int, seed: int, params: Mapping[str, Any] | None) -> tuple[Any, Flat]:
-        """A new trial of the study and what it suggests: `params` where they are given."""
+        """Return a new trial of the study and what it suggests: `params` where they are given."""
         self.study.sampler = self._used = sampler(self.sampler, seed, self._used)
         trial = asked(self.study, params, (self._seed, index) if self.storage is not None else None)
         return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)
 
 
 def _has(trial: Any, params: Mapping[str, Any]) -> bool:
-    """Whether `trial`, of Optuna, has these parameters; one that is known by its number alone has."""
+    """Return whether Optuna's `trial` has these parameters; True if only its number is known."""
     return isinstance(trial, int) or all(params.get(name) == one for name, one in trial.params.items())

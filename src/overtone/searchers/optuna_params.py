@@ -1,4 +1,4 @@
-"""A space's values as Optuna's parameters, and back: exactly, but for more than a million steps."""
+"""Conversion of a space's values to Optuna's parameters and back: exact up to a million steps."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from overtone.space.interval import Float, Interval
 from overtone.space.tree import SCALARS, Drawn, Group, Pick
 
 _BINS = 10**6
-"""In so many equally likely parts a domain is divided that Optuna has nothing like."""
+"""Number of equally likely parts of a domain without a counterpart in Optuna."""
 
 _MOST = 2**53
 """Optuna's whole numbers are floats at times, which do not tell all of those beyond this apart."""
 
 _MOST_LISTED = 10**6
-"""Optuna's Gaussian process lists all values of a whole number: of more than so many only some are there."""
+"""Optuna's Gaussian process lists all values of a whole number: domains with more values are thinned out."""
 
 Nodes = Mapping[str, Drawn | Pick]
 
 
 def encoded(nodes: Nodes, flat: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a flat configuration."""
+    """Return the parameters of a flat configuration."""
     return {name: _param(nodes[name], value) for name, value in flat.items() if name in nodes}
 
 
 def decoded(nodes: Nodes, params: Mapping[str, Any]) -> Flat:
-    """The inverse of `encoded`; what is no parameter of the space stays as it is."""
+    """Return the inverse of `encoded`; names that are not in the space are kept unchanged."""
     return {name: _value(nodes[name], one) if name in nodes else one for name, one in params.items()}
 
 
 def suggested(trial: Any, node: Drawn | Pick) -> Any:
-    """What `trial`, of Optuna, suggests for the node."""
+    """Return the suggestion of Optuna's `trial` for the node."""
     if isinstance(node, Pick):
         return _value(node, trial.suggest_categorical(node.key, _labels(node)))
     domain = node.domain
@@ -57,26 +57,26 @@ def suggested(trial: Any, node: Drawn | Pick) -> Any:
 
 
 def _step(domain: Interval) -> int:
-    """Which of a domain's steps are parameters: every so many-th."""
+    """Return the stride of the domain's steps that are parameters."""
     return 1 if domain.log else max(1, -(-int(domain.size) // _MOST_LISTED))
 
 
 def _is_known(domain: Domain) -> TypeGuard[Interval]:
-    """Whether Optuna has such a domain."""
+    """Return whether Optuna has such a domain."""
     if not isinstance(domain, Interval):
         return False
     return domain.size == inf or max(map(abs, _bounds(domain))) <= _MOST
 
 
 def _bounds(domain: Interval) -> tuple[Any, Any]:
-    """The first and the last parameter."""
+    """Return the first and the last parameter."""
     if domain.q is None:
         return domain.lower, domain.upper if isinstance(domain, Float) else domain.upper - 1
     return round(domain.quantile(0) / domain.q), round(domain.quantile(1) / domain.q)
 
 
 def drawn(root: Group, nodes: Nodes, trial: Any) -> Flat:
-    """A flat configuration of `root` whose every part `trial`, of Optuna, suggests."""
+    """Return a flat configuration of `root` whose every part `trial`, of Optuna, suggests."""
     asking = _Asking(root, trial, nodes)
     asking.config()
     return asking.flat
@@ -107,10 +107,10 @@ def defined(space: Any) -> Callable[[Any], Any] | None:
 
 
 def _constants(define: Callable[[Any], Any], trial: Any) -> Mapping[str, Any]:
-    """What a function of the user returns beside what it suggests.
+    """Return the constants that a user's function returns in addition to its suggestions.
 
     Raises:
-        SpaceError: It is no dict.
+        SpaceError: The function did not return a dict or None.
     """
     found = define(trial)
     if not isinstance(found, Mapping) and found is not None:
@@ -140,7 +140,7 @@ class _Asking(Drawing):
 
 
 def _labels(pick: Pick) -> list[Any]:
-    """The options themselves where Optuna can tell them apart, else their numbers."""
+    """Return the options themselves where Optuna can tell them apart, else their numbers."""
     are_plain = all(type(value) in SCALARS for value in pick.values)
     return (
         pick.values if are_plain and len(set(pick.values)) == len(pick.values) else [*range(len(pick.values))]

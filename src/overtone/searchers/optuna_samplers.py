@@ -23,7 +23,9 @@ _NEEDED = {
 
 
 def replay_of(asked: Any) -> str:
-    """Whether this sampler's suggestions depend on results and a seed alone: see `Searcher.replay`.
+    """Return how a resume replays this sampler, by whether it depends only on results and a seed.
+
+    See `Searcher.replay`.
 
     Raises:
         ValueError: There is no such sampler.
@@ -42,15 +44,15 @@ def replay_of(asked: Any) -> str:
 
 
 def sampler(asked: Any, seed: int, last: Any = None, root: Group | None = None) -> Any:
-    """A sampler of this name with this seed; one that was made by the user as it is.
+    """Return a sampler of this name with this seed; a user's sampler object is returned unchanged.
 
     Args:
-        last: The one before it: seeded anew where nothing else of it depends on what it drew.
-        root: What all trials of its study search, where that is known; empty where each draws its own.
+        last: The previous sampler: it gets a new seed if its other state does not depend on its draws.
+        root: The space of all trials of the study, if known; empty if each trial defines its own.
 
     Raises:
-        MissingPackageError: A package that it needs is not installed.
-        OvertoneError: OptunaHub's could not be downloaded.
+        MissingPackageError: A package that the sampler needs is not installed.
+        OvertoneError: OptunaHub's sampler could not be downloaded.
     """
     if not (asked is None or isinstance(asked, str)):
         return asked
@@ -115,7 +117,7 @@ def _hub_sampler() -> Any:
 
 @lru_cache(maxsize=8)
 def _generators(one: Any) -> tuple[Any, ...]:
-    """Those of a sampler and of those in it; none where there is one without."""
+    """Return the random states of a sampler and its inner samplers; none if one of them has no state."""
     found = [value for value in vars(one).values() if type(value).__name__ == "LazyRandomState"]
     inner = [value for value in vars(one).values() if type(value).__name__.endswith("Sampler")]
     every = [_generators(value) for value in inner]
@@ -123,7 +125,7 @@ def _generators(one: Any) -> tuple[Any, ...]:
 
 
 def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
-    """The study of this name, made if there is none.
+    """Return the study of this name, made if there is none.
 
     Raises:
         MissingPackageError: Optuna is not installed.
@@ -140,7 +142,7 @@ def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
         found = optuna.create_study(
             storage=storage, study_name=name, directions=directions, load_if_exists=True
         )
-    except Exception as error:  # each kind of storage has errors of its own
+    except Exception as error:  # each kind of storage raises different errors
         raise OvertoneError(
             f"OptunaSearch(storage={storage!r:.200}, study_name={name!r}) cannot be opened "
             f'({type(error).__name__}: {error}): give the URL of a database, such as "sqlite:///study.db", '
@@ -158,7 +160,7 @@ def study(storage: Any, name: str | None, modes: Sequence[str]) -> Any:
 
 
 def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | None) -> Any:
-    """A new trial of `study`, which suggests `params` where they are given.
+    """Return a new trial of `study`, which suggests `params` where they are given.
 
     Args:
         mark: Seed and index of the suggestion, to be stored with it.
@@ -172,13 +174,13 @@ def asked(study: Any, params: Mapping[str, Any] | None, mark: tuple[int, int] | 
 
 
 def constrain(trial: Any, violations: Sequence[float]) -> None:
-    """Note how far a trial is from being allowed, for one that is not only known by its number."""
+    """Record a trial's constraint violations, unless only its number is known."""
     for i, violation in enumerate(violations if hasattr(trial, "set_constraint") else ()):
         trial.set_constraint(str(i), violation)
 
 
 def tell(study: Any, trial: Any, values: Sequence[float]) -> None:
-    """Tell the study of a trial's values; one that has ended already stays as it is."""
+    """Tell the study a trial's values; a trial that has already ended is not changed."""
     if isinstance(trial, int) and study.trials[trial].state.is_finished():
         return
     try:
@@ -198,6 +200,6 @@ def fail(study: Any, trial: Any) -> None:
 
 
 def stored(study: Any, seed: int) -> dict[int, Any]:
-    """The trials of the study that were marked in this experiment, by suggestion."""
+    """Return the trials of the study that were marked in this experiment, by suggestion."""
     marked = ((*one.user_attrs.get("overtone", (None, -1)), one) for one in study.trials)
     return {index: one for its_seed, index, one in marked if its_seed == seed}

@@ -21,7 +21,7 @@ TRIAL_INDEX = "__trial_index__"
 """In a trial's config: which repetition it is, from 0."""
 
 _FREEDOM = 3
-"""So many repeats in all tell how large the noise is."""
+"""Number of repeats, in addition to the first per config, from which the noise can be estimated."""
 
 
 @dataclass(slots=True, eq=False)
@@ -122,7 +122,7 @@ class Repeater(Wrapper):
         self.searcher.on_trial_end(trial)
 
     def _wants(self, group: _Group) -> bool:
-        """Whether this configuration should run once more."""
+        """Return whether this configuration should run once more."""
         if self.repeat != "adaptive":
             return group.n_started < int(self.repeat)
         n = len(group.results)
@@ -145,7 +145,7 @@ class Repeater(Wrapper):
         return best, second
 
     def _deviation(self) -> float | None:
-        """The standard deviation of one result; None while too few were repeated."""
+        """Return the standard deviation of one result; None while too few were repeated."""
         several = [one for one in self._groups if len(one.results) > 1 and isfinite(one.mean)]
         freedom = sum(len(one.results) - 1 for one in several)
         if freedom < _FREEDOM:

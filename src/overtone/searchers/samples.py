@@ -1,4 +1,4 @@
-"""How often a searcher goes through its space, and other whole numbers."""
+"""Checks of `num_samples` and other whole numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from overtone.errors import SpaceError
 
 ENDLESS = -1
-"""The `num_samples` that goes on until something else ends the experiment."""
+"""The `num_samples` without a limit: something else ends the experiment."""
 
 
 def checked_samples(num_samples: Any) -> int:
@@ -24,7 +24,7 @@ def checked_samples(num_samples: Any) -> int:
 
 
 def total_of(num_samples: int | None) -> int | None:
-    """How many trials `num_samples` makes of a searcher that draws one a sample; None without end."""
+    """Return the number of trials of a searcher with one trial per sample; None for no limit."""
     samples = checked_samples(1 if num_samples is None else num_samples)
     return None if samples == ENDLESS else samples
 

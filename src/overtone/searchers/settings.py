@@ -13,13 +13,13 @@ Known = Mapping[str, tuple[Any, ...]]
 
 
 def settings(argument: str, given: Any, known: Known) -> dict[str, Any]:
-    """The settings of all names of `known`: the defaults, and what `given` says instead.
+    """Return the settings of all names of `known`: the defaults, overridden by `given`.
 
     Args:
-        argument: What `given` is called where a user writes it.
+        argument: The name of the argument `given`, for errors.
 
     Raises:
-        ValueError: `given` is no dict, or has a name that is not known or a value that is not allowed.
+        ValueError: `given` is not a dict, or has an unknown name or a value that is not allowed.
     """
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(f"{argument}={given!r:.100} must be a dict with some of {', '.join(known)}")

@@ -1,7 +1,7 @@
 """SMAC (Lindauer et al. 2022): random forests that know conditional spaces. https://automl.github.io/SMAC3
 
-Numbers are searched as quantiles of their domains. For each suggestion the model is made anew of all results;
-what waits counts as the worst.
+Numbers are searched as quantiles of their domains. Each suggestion builds a new model of all results;
+pending suggestions count as the worst.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from overtone.space import Cube
 
 
 class SMACSearch(LibrarySearcher):
-    """Suggests by SMAC's random forest, in conditional spaces too.
+    """Searcher that uses SMAC's random forest, also for conditional spaces.
 
     Args:
-        n_initial_points: So many suggestions are random.
+        n_initial_points: Number of random suggestions at the beginning.
     """
 
     lookahead, is_slow = 1, True  # its suggestions take seconds
@@ -47,7 +47,7 @@ class SMACSearch(LibrarySearcher):
             n = len(one.values)
             space.add(known := Categorical(one.key, range(n)) if n else Float(one.key, (0, 1)))
             above = [(cube.dimensions[i].key, option) for i, option in one.conditions]
-            # the innermost branch alone, which has conditions of its own
+            # only the innermost branch, which has its own conditions
             for parent, option in [it for it in above if it[0] in self.nodes][-1:]:
                 space.add(ConfigSpace.EqualsCondition(known, space[parent], option))
 
@@ -64,7 +64,7 @@ class SMACSearch(LibrarySearcher):
         from smac import Scenario
         from smac.runhistory.dataclasses import TrialInfo, TrialValue
 
-        logging.getLogger("smac").setLevel(logging.ERROR)  # which warns that it starts with what it is told
+        logging.getLogger("smac").setLevel(logging.ERROR)  # it warns that it starts with given results
         facts = [(one.flat, loss) for one, loss in zip(self.told, losses, strict=True)]
         facts += [(flat, max(losses)) for _, flat in sorted(self.waiting.items())]
         # SMAC writes what it is asked, and asks small forests a thousand times, by threads each time

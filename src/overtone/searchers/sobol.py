@@ -92,7 +92,7 @@ class Sobol:
         self._shift = [0 if seed is None else rng.getrandbits(BITS) for _ in range(dimensions)]
 
     def point(self, index: int) -> list[float]:
-        """The point of this index, 0 or more and below 2^30; coordinates in [0, 1)."""
+        """Return the point of this index, 0 or more and below 2^30; coordinates in [0, 1)."""
         bits = [k for k in range(BITS) if index >> k & 1]
         point = []
         for columns, shift in zip(self._columns, self._shift, strict=True):
@@ -104,7 +104,7 @@ class Sobol:
 
 
 def _direction_numbers(rng: Random) -> Iterator[list[int]]:
-    """The direction numbers of each dimension, as whole numbers of 30 bits."""
+    """Yield the direction numbers of each dimension, as whole numbers of 30 bits."""
     yield [1 << (BITS - 1 - k) for k in range(BITS)]
     for dimension, polynomial in enumerate(_primitive()):
         degree = polynomial.bit_length() - 1
@@ -123,7 +123,7 @@ def _direction_numbers(rng: Random) -> Iterator[list[int]]:
 
 
 def _primitive() -> Iterator[int]:
-    """The primitive polynomials over two elements, by degree and then as numbers, as bits."""
+    """Yield the primitive polynomials over two elements, by degree and then as numbers, as bits."""
     degree = 1
     while True:
         for middle in range(1 << (degree - 1)):
@@ -134,7 +134,7 @@ def _primitive() -> Iterator[int]:
 
 
 def _is_primitive(polynomial: int, degree: int) -> bool:
-    """Whether the powers of x take 2^degree - 1 values before they come round to 1."""
+    """Return whether the powers of x take 2^degree - 1 values before they come round to 1."""
     power, order = 2 if degree > 1 else 1, 1
     while power != 1:
         power <<= 1
@@ -145,6 +145,6 @@ def _is_primitive(polynomial: int, degree: int) -> bool:
 
 
 def _scrambled(columns: list[int], rng: Random) -> list[int]:
-    """The direction numbers times a random lower triangular matrix with ones on its diagonal."""
+    """Return the direction numbers times a random lower triangular matrix with ones on its diagonal."""
     rows = [1 << b | rng.getrandbits(BITS - 1 - b) << (b + 1) for b in range(BITS)]
     return [sum((bin(row & one).count("1") & 1) << b for b, row in enumerate(rows)) for one in columns]

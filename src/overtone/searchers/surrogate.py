@@ -1,4 +1,4 @@
-"""What results promise of points that were not tried: the model and the search behind `auto`."""
+"""The model of `auto` and its search for the point with the highest expected improvement."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _KEPT = 8
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much a suggestion may cost.
+    """The effort for a suggestion.
 
     Attributes:
-        most_seen: Of how many results a process is made at most.
-        n_first: How many candidates there are at first, in halves: anywhere and near.
-        n_moved: How many are added in each round.
-        n_rounds: How often candidates close in on the best of them.
+        most_seen: Maximum number of results for a process.
+        n_first: Number of initial candidates: one half anywhere, one half near good points.
+        n_moved: Number of candidates added in each round.
+        n_rounds: Number of rounds in which candidates move towards the best of them.
     """
 
     most_seen: int
@@ -150,7 +150,7 @@ class Surrogate:
     def _searched(
         self, top: Array, is_near: bool, worth: Callable[[Array], Array], effort: Effort, rng: Any
     ) -> list[list[float]]:
-        """The best candidates of a random search that closes in on the best of its own."""
+        """Return the best candidates of a random search that narrows around its best candidates."""
         import numpy as np
 
         half = effort.n_first // 2

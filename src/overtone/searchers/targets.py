@@ -39,9 +39,9 @@ def powered(scores: Array) -> Array:
 
 
 def ranked(scores: Array) -> Array:
-    """The scores as if they were normally distributed: what counts is their order alone.
+    """Return the scores as normally distributed values that depend only on their order.
 
-    Equal ones stay equal; those that are not finite count as in `powered`.
+    Equal scores stay equal; scores that are not finite count as in `powered`.
     """
     import numpy as np
 
@@ -86,7 +86,7 @@ def scalarised(scores: Array, weights: Array) -> Array:
 
 
 def _finite(scores: Array) -> Array:
-    """The scores without infinities and NaN, within -1 and 1."""
+    """Return the scores without infinities and NaN, within -1 and 1."""
     import numpy as np
 
     finite = np.isfinite(scores)
@@ -98,7 +98,7 @@ def _finite(scores: Array) -> Array:
 
 
 def _quartiles(known: Array) -> tuple[float, float, float]:
-    """The quartiles, in proportion where they lie between two values."""
+    """Return the quartiles, in proportion where they lie between two values."""
     ordered = sorted(known.tolist())
     last = len(ordered) - 1
     found = []
@@ -111,7 +111,7 @@ def _quartiles(known: Array) -> tuple[float, float, float]:
 
 
 def _powered(values: Array) -> Array:
-    """What each power makes of values that are 0 or more: ((1 + x)^p - 1) / p, one row a power."""
+    """Return each power transform of values of 0 or more: ((1 + x)^p - 1) / p, one row per power."""
     import numpy as np
 
     found = np.empty((_N_POWERS, len(values)))

@@ -49,7 +49,7 @@ class Evidence:
 
     @property
     def is_allowed(self) -> Array:
-        """Whether each keeps all constraints; one that failed does, for all that is known."""
+        """Whether each trial satisfies all constraints; failed trials without values count as allowed."""
         import numpy as np
 
         if not self.violations.shape[1]:
@@ -77,7 +77,7 @@ class Evidence:
         return values / (float(np.sqrt(np.square(values).mean())) or 1.0)
 
     def best(self, most: int) -> Evidence:
-        """At most so many rows: for one half the best ones, for the other those nearest to the very best."""
+        """Return at most `most` rows: one half the best rows, the other half the nearest to the very best."""
         if len(self) <= most:
             return self
         import numpy as np
@@ -109,10 +109,10 @@ class Growing:
         self._columns: list[Array] = []
 
     def of(self, observations: Sequence[Observation], n_trials: int | None = None) -> Evidence:
-        """The evidence of all observations; those that were known before are not looked at again.
+        """Return the evidence of all observations; earlier observations are not processed again.
 
         Args:
-            n_trials: Leave out what came after this many trials had an observation; None for nothing.
+            n_trials: Leave out observations made after this many trials had one; None for none.
         """
         import numpy as np
 
@@ -176,7 +176,7 @@ class Growing:
 
 
 def seconds_between(every: Evidence, n_pending: int) -> float | None:
-    """How often a suggestion is wanted, by the median of the newest trials; None where they do not say."""
+    """Return the expected seconds between suggestions, by the median of new trials; None if unknown."""
     known = [one for one in every.seconds[-100:].tolist() if one == one]
     return median(known) / (n_pending + 1) if known else None
 
@@ -188,7 +188,7 @@ def _with_room(array: Array, n: int) -> Array:
 
 
 def _least(keys: Array, n: int, then: Array | None = None) -> Array:
-    """Where the n least keys are, in no order: of equal ones the first, or those with the least of `then`."""
+    """Return the indices of the n least keys, unordered; ties go to the least of `then`, or the first."""
     import numpy as np
 
     last = np.partition(keys, n - 1)[n - 1]

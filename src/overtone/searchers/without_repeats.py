@@ -1,4 +1,4 @@
-"""No configuration twice, where a space has only so many."""
+"""Suggestions without repeats, for finite spaces."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from overtone.space.constraint import allows
 from overtone.space.finite import points, size
 
 MOST_LISTED = 1 << 20
-"""Finite spaces up to so many points are gone through one by one where chance finds nothing new."""
+"""Maximum size of a finite space that is searched point by point if random draws find nothing new."""
 
 _TRIES = 20_000
 
 
 class Distinct:
-    """Which configurations of a space were taken; finds new ones, and knows when there are none.
+    """The used configurations of a space, with a search for unused ones.
 
     Attributes:
         cube: The space as its unit cube.
-        size: How many configurations it has at most; inf with a real number in it.
+        size: Maximum number of configurations; inf with a real number in the space.
         taken: The points that were taken, as `cube.to_unit` has them.
     """
 
@@ -43,12 +43,12 @@ class Distinct:
         return point
 
     def allowed(self, index: int, point: Sequence[float]) -> Config | None:
-        """The configuration at `point`, where the space's constraint allows it."""
+        """Return the configuration at `point`, where the space's constraint allows it."""
         config = self.cube.from_unit(point, lambda key: self._rng(index, key))
         return config if allows(self.cube.root, config) else None
 
     def new(self, index: int, candidates: Iterable[Sequence[float]]) -> Config | None:
-        """The first of the candidates that is allowed and was not taken; it is taken now."""
+        """Return the first of the candidates that is allowed and was not taken; it is taken now."""
         for point in candidates:
             config = self.allowed(index, point)
             if config is None:
@@ -93,13 +93,13 @@ class Distinct:
         return None
 
     def unseen(self) -> list[tuple[float, ...]]:
-        """Every point of a finite space that was not taken."""
+        """Return every point of a finite space that was not taken."""
         if self._every is None:
             self._every = list(points(self.cube))
         return [point for point in self._every if point not in self.taken]
 
     def _unseen(self) -> Iterator[tuple[float, ...]]:
-        # points that were passed once never come back: they were taken, or are not allowed
+        # skipped points need no second look: they were taken, or are not allowed
         if self._left is None:
             self._left = points(self.cube)
         return self._left

@@ -13,10 +13,10 @@ from overtone.searchers.old_forms import known_form
 
 
 class Wrapper(Searcher):
-    """Hands everything on to `searcher`; a child changes what it must.
+    """A searcher that passes all calls to another `searcher`; children override methods.
 
     Raises:
-        OvertoneError: What it is given is no searcher.
+        OvertoneError: `searcher` is not a searcher.
     """
 
     def __init__(self, searcher: Searcher) -> None:
@@ -31,7 +31,7 @@ class Wrapper(Searcher):
 
     @property
     def num_samples(self) -> Any:
-        """How often the space is sampled; None leaves it to `tune.run`."""
+        """The number of samples of the space; None leaves it to `tune.run`."""
         return getattr(self.searcher, "num_samples", 0)
 
     @num_samples.setter

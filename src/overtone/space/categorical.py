@@ -33,7 +33,7 @@ class Categorical(Domain):
         return sample({"": self}, lambda _: generator)[""]
 
     def quantile(self, u: float) -> Any:
-        """The category at `u`, as it stands: the domains of a branch stay domains."""
+        """Return the category at `u`, as it stands: the domains of a branch stay domains."""
         return self.categories[min(int(unit(u) * len(self.categories)), len(self.categories) - 1)]
 
     def cdf(self, value: Any) -> float:
@@ -64,7 +64,7 @@ class Categorical(Domain):
 
 
 def listed(call: str, values: Any) -> list[Any]:
-    """The values of a choice or a grid, as a list.
+    """Return the values of a choice or a grid, as a list.
 
     Raises:
         SpaceError: They are text, not several, or none.

@@ -39,7 +39,7 @@ class Space(dict[str, Any]):
 
 
 def space(domains: Mapping[str, Any], constraint: Constraint | None = None) -> Space:
-    """The space of `domains` without the configurations for which `constraint` is not true.
+    """Return the space of `domains` without the configurations for which `constraint` is not true.
 
     >>> space({"low": 1, "high": 2}, constraint=lambda config: config["low"] < config["high"])
     {'low': 1, 'high': 2}
@@ -48,7 +48,7 @@ def space(domains: Mapping[str, Any], constraint: Constraint | None = None) -> S
 
 
 def allows(root: Group, config: Mapping[str, Any]) -> bool:
-    """Whether the space's constraint allows `config`; without one everything is allowed.
+    """Return whether the space's constraint allows `config`; without one everything is allowed.
 
     Raises:
         SpaceError: The constraint raised.

@@ -59,7 +59,7 @@ class Cube:
         return len(self.dimensions)
 
     def to_unit(self, config: Mapping[str, Any]) -> list[float]:
-        """The point of `config`; dimensions of branches not taken are at 0.5.
+        """Return the point of `config`; dimensions of branches not taken are at 0.5.
 
         Values outside their domain are taken to its nearer end.
 
@@ -71,7 +71,7 @@ class Cube:
         return point
 
     def from_unit(self, point: Sequence[float], rng_for: RngFor | None = None) -> dict[str, Any]:
-        """The configuration at `point`; coordinates of branches not taken do not matter.
+        """Return the configuration at `point`; coordinates of branches not taken do not matter.
 
         Args:
             point: One coordinate a dimension; those outside [0, 1] are taken to the nearer end.
@@ -87,11 +87,11 @@ class Cube:
         return _AtCoordinates(self.root, rng_for or _constant, coordinates, self._index).config()
 
     def index_of(self, node: Node) -> int:
-        """The dimension that a node of `root` is."""
+        """Return the dimension that a node of `root` is."""
         return self._index[node]
 
     def is_active(self, dimension: int, point: Sequence[float]) -> bool:
-        """Whether this dimension matters at `point`: the branch that it is in is taken."""
+        """Return whether this dimension matters at `point`: the branch that it is in is taken."""
         return all(_bin(point[i], len(self.dimensions[i].values)) == option
                    for i, option in self.dimensions[dimension].conditions)  # fmt: skip
 

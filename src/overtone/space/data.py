@@ -40,7 +40,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def is_data(value: Any) -> bool:
-    """Whether `value` is plain JSON data: text, numbers, None, lists, and dicts with text as keys."""
+    """Return whether `value` is plain JSON data: text, numbers, None, lists, and dicts with text as keys."""
     if type(value) is dict:
         return all(type(key) is str and is_data(item) for key, item in value.items())
     if type(value) is list:
@@ -49,7 +49,7 @@ def is_data(value: Any) -> bool:
 
 
 def is_data_alone(space: Any) -> bool:
-    """Whether each config of `space` is plain JSON data."""
+    """Return whether each config of `space` is plain JSON data."""
     node = space if isinstance(space, Node) else parse(space)
     if isinstance(node, Group):
         return all(type(key) is str and is_data_alone(item) for key, item in node.items.items())
@@ -61,7 +61,7 @@ def is_data_alone(space: Any) -> bool:
 
 
 def _has_text(value: Any) -> bool:
-    """Whether `value` is data, or has tuples of data in it."""
+    """Return whether `value` is data, or has tuples of data in it."""
     if type(value) is dict:
         return all(type(key) is str and _has_text(item) for key, item in value.items())
     if type(value) is list or type(value) is tuple:
@@ -70,7 +70,7 @@ def _has_text(value: Any) -> bool:
 
 
 def describe(value: Any) -> str:
-    """A short name for a value that is not data; the same in every process."""
+    """Return a short name for a value that is not data; the same in every process."""
     name = getattr(value, "__qualname__", None)
     if isinstance(name, str):
         return f"{value.__module__}.{name}" if getattr(value, "__module__", None) else name
@@ -82,14 +82,14 @@ def describe(value: Any) -> str:
 
 
 def space_to_data(space: Any) -> Any:
-    """`space` as JSON data; functions, classes and other objects only by their description."""
+    """Return `space` as JSON data; functions, classes and other objects only by their description."""
     root = parse(space)
     written = _written(root)
     return {**written, CONSTRAINT: {OPAQUE: describe(root.constraint)}} if root.constraint else written
 
 
 def space_from_data(data: Any) -> Any:
-    """The space that `space_to_data` wrote.
+    """Return the space that `space_to_data` wrote.
 
     Raises:
         SpaceError: Something in it was no data; the message names each place.
@@ -130,7 +130,7 @@ def decode_config(space: Any, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_flat(node: Node) -> bool:
-    """Whether it is one level of numbers from domains, and constants."""
+    """Return whether it is one level of numbers from domains, and constants."""
     if not isinstance(node, Group):
         return False
     return all(type(one) in (Drawn, Fixed) and type(key) is str for key, one in node.items.items())
@@ -138,7 +138,7 @@ def _is_flat(node: Node) -> bool:
 
 @lru_cache(64)
 def _has_options(root: Group) -> bool:
-    """Whether a value of its first level may be an option of a choice."""
+    """Return whether a value of its first level may be an option of a choice."""
     return any(isinstance(node, Pick) for node in root.items.values())
 
 

@@ -1,4 +1,4 @@
-"""What every kind of hyperparameter can do."""
+"""The interface of all kinds of hyperparameters."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ class Domain(ABC):
 
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the call that makes an equal domain, in order."""
+        """Return the arguments of the call that makes an equal domain, in order."""
 
     @abstractmethod
     def quantile(self, u: float) -> Any:
-        """The value at `u` in [0, 1]; numbers outside are taken to the nearer end."""
+        """Return the value at `u` in [0, 1]; numbers outside are taken to the nearer end."""
 
     @abstractmethod
     def cdf(self, value: Any) -> float:
-        """The number in [0, 1] that `quantile` turns into `value`."""
+        """Return the number in [0, 1] that `quantile` turns into `value`."""
 
     @abstractmethod
     def contains(self, value: Any) -> bool:
-        """Whether `value` may be drawn."""
+        """Return whether `value` may be drawn."""
 
     @property
     def size(self) -> float:
-        """How many values there are; inf where they cannot be counted."""
+        """The number of values; inf if they cannot be counted."""
         return math.inf
 
     def values(self) -> Iterator[Any]:
-        """Every value, the smallest first.
+        """Return every value, the smallest first.
 
         Raises:
             SpaceError: They cannot be counted.
@@ -57,11 +57,11 @@ class Domain(ABC):
         raise SpaceError(f"{self!r} has more values than can be listed")
 
     def sample(self, rng: Random | None = None) -> Any:
-        """A value drawn with `rng`; without one (to look by hand), with Python's global generator."""
+        """Return a value drawn with `rng`; without one (to look by hand), with Python's global generator."""
         return self.quantile((rng or global_rng()).random())
 
     def is_valid(self, value: Any) -> bool:
-        """Whether `value` may be drawn."""
+        """Return whether `value` may be drawn."""
         return self.contains(value)
 
     def cast(self, value: Any) -> Any:
@@ -69,12 +69,12 @@ class Domain(ABC):
         return value
 
     def to_data(self) -> dict[str, Any]:
-        """The domain as JSON data."""
+        """Return the domain as JSON data."""
         return {DOMAIN: self.name, **self.arguments()}
 
     @staticmethod
     def from_data(data: Mapping[str, Any]) -> Domain:
-        """The domain that `to_data` wrote.
+        """Return the domain that `to_data` wrote.
 
         Raises:
             SpaceError: `data` names no domain, or arguments that it does not have.
@@ -128,7 +128,7 @@ def unit(u: float) -> float:
 
 
 def is_number(value: object) -> bool:
-    """Whether `value` is a real, finite number (a bool is not)."""
+    """Return whether `value` is a real, finite number (a bool is not)."""
     is_bool = type(value).__name__ in ("bool", "bool_")  # numpy's, too
     if is_bool or isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         return False
@@ -139,7 +139,7 @@ def is_number(value: object) -> bool:
 
 
 def real(call: str, name: str, value: Any) -> float | int:
-    """`value` as an int or float.
+    """Return `value` as an int or float.
 
     Raises:
         SpaceError: It is not a finite number.
@@ -150,7 +150,7 @@ def real(call: str, name: str, value: Any) -> float | int:
 
 
 def whole(call: str, name: str, value: Any) -> int:
-    """`value` as an int.
+    """Return `value` as an int.
 
     Raises:
         SpaceError: It is not a whole number.

@@ -18,7 +18,7 @@ RngFor = Callable[[str], "Random"]
 
 
 def sample(space: Any, rng_for: RngFor) -> dict[str, Any]:
-    """A configuration drawn from `space`; of its grids, the first point.
+    """Return a configuration drawn from `space`; of its grids, the first point.
 
     Args:
         space: A dict, or what `parse` made of one.
@@ -42,15 +42,15 @@ class Drawing:
         self._computing: list[Computed] = []
 
     def option(self, pick: Pick) -> int:
-        """Which option of `pick` is taken."""
+        """Return the index of the drawn option of `pick`."""
         return 0 if pick.is_grid else self.rng_for(pick.key).randrange(len(pick.options))
 
     def value(self, node: Drawn) -> Any:
-        """The number at `node`."""
+        """Return the number at `node`."""
         return node.domain.sample(self.rng_for(node.key))
 
     def config(self) -> dict[str, Any]:
-        """The configuration."""
+        """Return the configuration."""
         config: dict[str, Any] = self._resolve(self.root)
         return config
 

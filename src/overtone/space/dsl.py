@@ -14,77 +14,79 @@ from overtone.space.prior import NormalPrior
 
 
 def uniform(lower: float, upper: float) -> Float:
-    """A real number between the bounds."""
+    """Return a domain of real numbers between the bounds."""
     return Float("uniform", lower, upper, log=False, q=None, base=10)
 
 
 def quniform(lower: float, upper: float, q: float) -> Float:
-    """A multiple of `q` from `lower` to `upper`, both included and both multiples of `q`."""
+    """Return a domain of multiples of `q` from `lower` to `upper`, both included and multiples of `q`."""
     return Float("quniform", lower, upper, log=False, q=q, base=10)
 
 
 def loguniform(lower: float, upper: float, base: float = 10) -> Float:
-    """A real number between the bounds, uniform in its logarithm."""
+    """Return a domain of real numbers between the bounds, uniform in their logarithm."""
     return Float("loguniform", lower, upper, log=True, q=None, base=base)
 
 
 def qloguniform(lower: float, upper: float, q: float, base: float = 10) -> Float:
-    """A multiple of `q` from `lower` to `upper`, both included, uniform in its logarithm."""
+    """Return a domain of multiples of `q` from `lower` to `upper`, both included, uniform in log scale."""
     return Float("qloguniform", lower, upper, log=True, q=q, base=base)
 
 
 def randint(lower: int, upper: int) -> Integer:
-    """A whole number from `lower` to `upper - 1`."""
+    """Return a domain of whole numbers from `lower` to `upper - 1`."""
     return Integer("randint", lower, upper, log=False, q=None, base=10)
 
 
 def qrandint(lower: int, upper: int, q: int = 1) -> Integer:
-    """A multiple of `q` from `lower` to `upper`, both included."""
+    """Return a domain of multiples of `q` from `lower` to `upper`, both included."""
     return Integer("qrandint", lower, upper, log=False, q=q, base=10)
 
 
 def lograndint(lower: int, upper: int, base: float = 10) -> Integer:
-    """A whole number from `lower` to `upper - 1`, uniform in its logarithm."""
+    """Return a domain of whole numbers from `lower` to `upper - 1`, uniform in their logarithm."""
     return Integer("lograndint", lower, upper, log=True, q=None, base=base)
 
 
 def qlograndint(lower: int, upper: int, q: int, base: float = 10) -> Integer:
-    """A multiple of `q` from `lower` to `upper`, both included, uniform in its logarithm."""
+    """Return a domain of multiples of `q` from `lower` to `upper`, both included, uniform in log scale."""
     return Integer("qlograndint", lower, upper, log=True, q=q, base=base)
 
 
 def randn(mean: float = 0.0, sd: float = 1.0) -> Normal:
-    """A number with a normal distribution."""
+    """Return a domain of normally distributed numbers."""
     return Normal("randn", mean, sd, q=None)
 
 
 def qrandn(mean: float, sd: float, q: float) -> Normal:
-    """A number with a normal distribution, rounded to a multiple of `q`."""
+    """Return a domain of normally distributed numbers, rounded to multiples of `q`."""
     return Normal("qrandn", mean, sd, q=q)
 
 
 def normal_prior(domain: Float | Integer, mean: float, sd: float | None = None) -> NormalPrior:
-    """`domain`, of which values around `mean` are expected to be good and are tried first and more often.
+    """Return `domain` with a prior: values around `mean` are expected to be good and drawn more often.
 
     Args:
-        sd: How far from `mean`, in the domain's own units; for a logarithmic domain in powers
+        domain: A domain of numbers.
+        mean: The value around which good values are expected.
+        sd: The standard deviation, in the domain's units; for a logarithmic domain in powers
             of ten. By default an eighth of the axis.
     """
     return NormalPrior(domain, mean, sd)
 
 
 def choice(categories: Iterable[Any]) -> Categorical:
-    """One of `categories`; those that are dicts or lists with domains in them are branches."""
+    """Return a choice of one of `categories`; dicts and lists that contain domains are branches."""
     return Categorical(categories)
 
 
 def sample_from(func: Callable[[Any], Any]) -> Function:
-    """What `func` computes from the other values: `sample_from(lambda spec: spec.config.x * 2)`."""
+    """Return a value computed from other values: `sample_from(lambda spec: spec.config.x * 2)`."""
     return Function(func)
 
 
 def grid_search(values: Iterable[Any]) -> dict[str, list[Any]]:
-    """Every one of `values`, crossed with the other grids of the space."""
+    """Return a grid of all `values`, crossed with the other grids of the space."""
     return {"grid_search": listed("grid_search", values)}
 
 
@@ -95,4 +97,4 @@ DOMAINS: dict[str, Callable[..., Domain]] = {
         choice, sample_from, normal_prior,
     )
 }  # fmt: skip
-"""What makes each domain, by name."""
+"""The functions that make domains, by name."""

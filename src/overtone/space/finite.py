@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def size(node: Node) -> float:
-    """How many configurations a part of a space has; inf where a real number is drawn in it.
+    """Return the number of configurations of a part of a space; inf if it draws a real number.
 
     Equal options count twice; a computed value adds none.
     """

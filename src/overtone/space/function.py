@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 class Function(Domain):
-    """What `func` returns for the rest of the configuration.
+    """A value that `func` computes from the rest of the configuration.
 
     Attributes:
-        func: Called with one argument, through which it sees the other values, as
-            `spec.config.x`, `config["x"]` or `config.x`; or with none, if it takes none.
+        func: A function of one argument, which provides the other values as
+            `spec.config.x`, `config["x"]` or `config.x`; or a function without arguments.
     """
 
     name = "sample_from"
@@ -35,12 +35,12 @@ class Function(Domain):
         return {"func": self.func}
 
     def sample(self, rng: Random | None = None) -> Any:
-        """What the function returns for an empty configuration."""
+        """Return the function's value for an empty configuration."""
         with seeded(rng or global_rng()):
             return self.value({})
 
     def value(self, others: Any) -> Any:
-        """What the function returns where `others` are the other values."""
+        """Return the function's value for the other values `others`."""
         return self.func() if _takes_nothing(self.func) else self.func(others)
 
     def quantile(self, u: float) -> Any:
@@ -63,7 +63,7 @@ class Function(Domain):
 
 
 def _takes_nothing(func: Callable[..., Any]) -> bool:
-    """Whether `func` can only be called without an argument."""
+    """Return whether `func` can only be called without an argument."""
     from inspect import signature
 
     try:

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 class Interval(Domain):
     """Numbers from `lower` to `upper`.
 
-    In steps and linear, each step is as likely as any other. In steps and logarithmic, a step is
-    as likely as the part of the logarithmic scale that rounds to it; `lograndint`, which has no
-    quantum, rounds down.
+    Linear steps are equally likely. A logarithmic step is as likely as the part of the
+    logarithmic scale that rounds to it; `lograndint`, which has no quantum, rounds down.
 
     Attributes:
-        lower, upper: The bounds. `upper` is included but for whole numbers without a quantum.
-        log: Whether the logarithm is what is uniform.
-        q: The quantum that values are multiples of, or None.
-        base: Of the logarithm, as it was written; the distribution does not depend on it.
+        lower, upper: The bounds. `upper` is included, except for whole numbers without a quantum.
+        log: Whether the logarithm is uniform.
+        q: The quantum: values are multiples of it; None for no quantum.
+        base: The base of the logarithm, as given; the distribution does not depend on it.
     """
 
     def __init__(self, name: str, lower: Any, upper: Any, log: bool, q: Any, base: Any) -> None:
@@ -123,7 +122,7 @@ class Interval(Domain):
         return float(value) if self._step is None else self._value(self._nearest(value, self._step))
 
     def _nearest(self, value: Any, step: float) -> int:
-        """How many steps `value` is."""
+        """Return the number of steps of `value`, rounded."""
         return round(float(value / step))
 
     def _is_step(self, value: Any, step: float) -> bool:

@@ -1,4 +1,4 @@
-"""Which part of a space a value belongs to."""
+"""Matching of values to parts of a space."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Serie
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two constants are the same: identical, or equal (arrays only if identical)."""
+    """Return whether two constants are the same: identical, or equal (arrays only if identical)."""
     if a is b:
         return True
     try:
         return bool(a == b)
-    except Exception:  # arrays, and whatever else has no truth
+    except Exception:  # arrays and other values without a truth value
         return False
 
 
 def option_of(pick: Pick, value: Any) -> int | None:
-    """The option of `pick` that `value` came from; None if there is none.
+    """Return the option of `pick` that `value` came from; None if there is none.
 
     Of equal options the one of the same type is meant (1, 1.0 and True are equal); of several
     branches that `value` fits, the first.
@@ -40,7 +40,7 @@ def option_of(pick: Pick, value: Any) -> int | None:
 
 
 def fits(node: Node, value: Any, is_exact: bool = False) -> bool:
-    """Whether `value` may have come from `node`; with `is_exact`, also by the types of its numbers."""
+    """Return whether `value` may have come from `node`; with `is_exact`, also by the types of its numbers."""
     if isinstance(node, Fixed):
         return is_same(node.value, value)
     if isinstance(node, Drawn):
@@ -65,7 +65,7 @@ def fits(node: Node, value: Any, is_exact: bool = False) -> bool:
 
 
 def active(node: Node, value: Any, in_branch: bool = False) -> Iterator[tuple[Node, Any]]:
-    """The variables that made `value`, with the value of each, sorted by path.
+    """Yield the variables that made `value`, with the value of each, sorted by path.
 
     In a branch the constants count too: they tell branches apart. A branch itself is given as
     its parts.

@@ -11,7 +11,7 @@ from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Serie
 
 
 def pin(space: Any, point: Any) -> Group:
-    """`space` with the values that `point` names held fast; the rest is drawn as before.
+    """Return `space` with the values that `point` names held fast; the rest is drawn as before.
 
     Args:
         space: A dict, or what `parse` made of one.
@@ -29,7 +29,7 @@ def pin(space: Any, point: Any) -> Group:
 
 
 def nested(flat: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A mapping with "a/b" in its keys as nested dicts: {"a/b": 1} becomes {"a": {"b": 1}}."""
+    """Return a mapping with "a/b" in its keys as nested dicts: {"a/b": 1} becomes {"a": {"b": 1}}."""
     result: dict[Any, Any] = {}
     for key, value in flat.items():
         target, name = result, key

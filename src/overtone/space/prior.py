@@ -1,9 +1,9 @@
-"""Values that the user expects to be good, given as more likely ones (Ramachandran et al. 2020,
+"""Priors for values that the user expects to be good, which are drawn more often (Ramachandran et al. 2020,
 "Incorporating Expert Prior in Bayesian Optimisation via Space Warping").
 
-A domain's axis is stretched where its values are expected to be good, so that whoever draws evenly
-on the axis, or measures distances on it, looks there first and more closely. One draw in five is
-as it would be without the expectation, so that a wrong one delays a search and does not end it.
+A domain's axis is stretched where its values are expected to be good. A searcher that draws evenly
+on the axis, or measures distances on it, therefore searches this region first and more closely. One
+draw in five ignores the prior, so that a wrong prior delays a search but does not prevent its success.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ class NormalPrior(Domain):
         return self.domain.quantile(low if u < 0.5 else high)
 
     def density(self, u: float) -> float:
-        """How much likelier a draw is at `u`, on the domain's axis from 0 to 1, than without the prior."""
+        """Return the likelihood of a draw at `u` (0 to 1, on the domain's axis) relative to no prior."""
         normal = self._distribution()
         return _DOUBT + (1 - _DOUBT) * normal.pdf(u) / (normal.cdf(1.0) - normal.cdf(0.0))
 
     def _warped(self, u: float) -> float:
-        """What part of all draws is at or below `u` on the domain's own axis."""
+        """Return the share of draws at or below `u` on the domain's unstretched axis."""
         normal = self._distribution()
         bottom, top = normal.cdf(0.0), normal.cdf(1.0)
         return unit(_DOUBT * u + (1 - _DOUBT) * (normal.cdf(u) - bottom) / (top - bottom))

@@ -1,4 +1,4 @@
-"""What a function in a space sees of the configuration that it is part of."""
+"""The view of a configuration that functions in a space get."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SpecSeries(Sequence[Any]):
 
 
 def plain(value: Any) -> Any:
-    """`value` with every view in it replaced by the dict or list that it shows."""
+    """Return `value` with every view in it replaced by the dict or list that it shows."""
     if isinstance(value, Spec) or type(value) is dict:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, SpecSeries) or type(value) is list:

@@ -8,7 +8,7 @@ _TOLERANCE = 1e-9
 
 
 def decimals(q: float) -> int:
-    """How many digits after the point `q` is written with: 1 for 0.1, 5 for 5e-05."""
+    """Return the number of decimal places of `q`: 1 for 0.1, 5 for 5e-05."""
     mantissa, _, exponent = repr(float(q)).partition("e")
     fraction = mantissa.partition(".")[2].rstrip("0")
     return max(0, len(fraction) - int(exponent or 0))
@@ -20,13 +20,13 @@ def multiple(k: int, q: float, digits: int) -> float:
 
 
 def is_multiple(value: float, q: float) -> bool:
-    """Whether `value` is a multiple of `q`, but for rounding."""
+    """Return whether `value` is a multiple of `q`, up to rounding errors."""
     ratio = value / q
     return abs(ratio - round(ratio)) <= _TOLERANCE * max(1.0, abs(ratio))
 
 
 def inner(lower: float, upper: float, q: float) -> tuple[int, int]:
-    """The first and the last k for which k * q is within the bounds."""
+    """Return the first and the last k for which k * q is within the bounds."""
     first, last = lower / q, upper / q
     near = _TOLERANCE * max(1.0, abs(first), abs(last))
     return int(-((near - first) // 1)), int((last + near) // 1)

@@ -19,7 +19,7 @@ _NO_KEY = object()
 
 
 def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
-    """The experiment tag of trial `index`, such as "6_lr=0.0003,momentum=0.31"; fit for file names.
+    """Return the experiment tag of trial `index`, such as "6_lr=0.0003,momentum=0.31"; fit for file names.
 
     It has the values that differ between trials, sorted by path: numbers with 4 significant digits,
     each under the last part of its path, or all of it where two would have the same name.
@@ -40,7 +40,7 @@ def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
 
 @lru_cache(64)
 def _names_by_key(root: Group) -> list[tuple[Any, str]]:
-    """What its values are called, sorted by key; a key that no config has where some have parts."""
+    """Return the names of its values, sorted by key; a placeholder key if some values have parts."""
     nodes = [(key, root.items[key]) for key in sorted(root.items, key=str)]
     variables = [(key, node) for key, node in nodes if not isinstance(node, Fixed)]
     if not all(_is_single(node) for _, node in variables):
@@ -50,7 +50,7 @@ def _names_by_key(root: Group) -> list[tuple[Any, str]]:
 
 
 def _is_single(node: Node) -> bool:
-    """Whether its values have no parts with names of their own."""
+    """Return whether its values have no parts with names of their own."""
     if isinstance(node, Pick):
         return all(isinstance(option, Fixed) for option in node.options)
     return isinstance(node, (Drawn, Computed))
@@ -58,14 +58,14 @@ def _is_single(node: Node) -> bool:
 
 @lru_cache(1024)
 def _names(paths: tuple[str, ...]) -> list[str]:
-    """What the values at these paths are called."""
+    """Return the names of the values at these paths."""
     parts = [path.split("/") for path in paths]
     short = Counter(map(_last, parts))
     return [_clean(_last(one) if short[_last(one)] == 1 else ".".join(one)) for one in parts]
 
 
 def variables(space: Any) -> list[str]:
-    """The paths that may differ between configs, in the order in which they are written."""
+    """Return the paths that may differ between configs, in the order in which they are written."""
     return list(dict.fromkeys(_variables(parse(space), in_branch=False)))
 
 
@@ -86,7 +86,7 @@ def _variables(node: Node, in_branch: bool) -> Iterator[str]:
 
 
 def flatten(config: Mapping[Any, Any], separator: str = "/") -> dict[str, Any]:
-    """`config` without nesting: {"a": {"b": 1}} as {"a/b": 1}. Lists and empty dicts are values."""
+    """Return `config` without nesting: {"a": {"b": 1}} as {"a/b": 1}. Lists and empty dicts are values."""
     flat: dict[str, Any] = {}
     for key, value in config.items():
         if isinstance(value, Mapping) and value:

@@ -66,7 +66,7 @@ class Drawn(Node):
 
 
 class Computed(Node):
-    """What a function makes of the other values."""
+    """A value that a function computes from the other values."""
 
     __slots__ = ("function",)
 
@@ -109,7 +109,7 @@ class Group(Node):
         self.constraint = constraint
 
     def by_key(self) -> Iterator[Node]:
-        """The values, sorted by their keys: the order of grids, of the cube and of tags."""
+        """Return the values, sorted by their keys: the order of grids, of the cube and of tags."""
         return (self.items[key] for key in sorted(self.items, key=str))
 
 
@@ -125,14 +125,14 @@ class Series(Node):
 
 
 def parse(space: Any) -> Group:
-    """The tree of `space`; a tree is returned as it is.
+    """Return the tree of `space`; a tree is returned unchanged.
 
-    A function that stands in the space by itself is taken as a value to compute if its only
-    argument is named `spec`, `config` or `_`, as scripts for early versions of Tune have it; any other
-    function is a constant. `choice([f])` makes a constant of any function.
+    A plain function in the space is a value to compute if its only argument is named `spec`, `config`
+    or `_`, as in scripts for early versions of Tune; any other function is a constant. `choice([f])`
+    makes any function a constant.
 
     Raises:
-        SpaceError: The space is no dict, or something in it cannot be used.
+        SpaceError: The space is not a dict, or a value in it cannot be used.
     """
     if isinstance(space, Group):
         return space
@@ -152,7 +152,7 @@ def parse(space: Any) -> Group:
 
 
 def parse_part(value: Any, path: str, key: str, no_grid: str) -> Node:
-    """The tree of a part of a space; `no_grid` says why it may have no grid, empty where it may."""
+    """Return the tree of a part of a space; `no_grid` says why it may have no grid, empty where it may."""
     if isinstance(value, Categorical):
         inner = "a branch of a choice: the number of trials would depend on chance; use a choice there too"
         return Pick(path, key, value.categories, inner, is_grid=False)
@@ -215,7 +215,7 @@ def _series(value: Sequence[Any], path: str, key: str, no_grid: str) -> Node:
 
 
 def is_dynamic(node: Node) -> bool:
-    """Whether the node's value may differ between trials."""
+    """Return whether the node's value may differ between trials."""
     if isinstance(node, Group):
         return any(is_dynamic(item) for item in node.items.values())
     if isinstance(node, Series):
@@ -224,7 +224,7 @@ def is_dynamic(node: Node) -> bool:
 
 
 def fresh(value: Any) -> Any:
-    """`value` with its dicts and lists copied, so that no trial can change another's."""
+    """Return `value` with its dicts and lists copied, so that no trial can change another's."""
     if type(value) is dict:
         return {key: fresh(item) for key, item in value.items()}
     if type(value) is list:

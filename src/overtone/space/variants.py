@@ -28,12 +28,12 @@ class Variants:
         self.size = self.root.size
 
     def config(self, point: int, rng_for: RngFor) -> dict[str, Any]:
-        """The configuration at grid point number `point`, with random values drawn by `rng_for`."""
+        """Return the configuration at grid point number `point`, with random values drawn by `rng_for`."""
         digits = self._digits(point) if self.size > 1 or point else {}
         return _AtPoint(self.root, rng_for, digits).config()
 
     def point(self, point: int) -> dict[str, Any]:
-        """What grid point number `point` fixes, by path; a branch is given as it is written."""
+        """Return the values of grid point number `point`, by path; branches are returned as written."""
         digits = self._digits(point)
         return {pick.path: fresh(pick.values[i]) for pick, i in digits.items()}
 
@@ -46,12 +46,12 @@ class Variants:
 
 
 def count(space: Any) -> int:
-    """How many points the grids of `space` have; 1 without any."""
+    """Return the number of grid points of `space`; 1 if it has no grid."""
     return parse(space).size
 
 
 def grid_points(space: Any) -> Iterator[dict[str, Any]]:
-    """What each grid point fixes, by path, in order."""
+    """Yield the values of each grid point, by path, in order."""
     variants = Variants(space)
     return (variants.point(i) for i in range(variants.size))
 

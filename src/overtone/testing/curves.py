@@ -14,20 +14,20 @@ Curve = Callable[[Mapping[str, Any], int], Any]
 
 
 def exponential(config: Mapping[str, Any], t: int) -> dict[str, float]:
-    """An accuracy that rises to `config["best"]` with the rate `config["rate"]`."""
+    """Return an accuracy that rises to `config["best"]` with the rate `config["rate"]`."""
     best, rate = config.get("best", 0.9), config.get("rate", 0.1)
     accuracy = best * (1 - math.exp(-rate * t))
     return {"accuracy": accuracy, "loss": 1 - accuracy}
 
 
 def logistic(config: Mapping[str, Any], t: int) -> dict[str, float]:
-    """An S-shaped accuracy: half of `config["best"]` is reached at t = `config["half"]`."""
+    """Return an S-shaped accuracy: half of `config["best"]` is reached at t = `config["half"]`."""
     best, half = config.get("best", 0.9), config.get("half", 10)
     return {"accuracy": best / (1 + math.exp(-(t - half) / max(1.0, half / 4)))}
 
 
 def quadratic(config: Mapping[str, Any], t: int) -> dict[str, float]:
-    """A loss that falls towards (x - 1)^2 + (y + 2)^2 as 1/t: the best point is (1, -2)."""
+    """Return a loss that falls towards (x - 1)^2 + (y + 2)^2 as 1/t: the best point is (1, -2)."""
     floor = (config.get("x", 0.0) - 1) ** 2 + (config.get("y", 0.0) + 2) ** 2
     return {"loss": floor + 1 / t}
 
@@ -39,7 +39,7 @@ def crossing(config: Mapping[str, Any], t: int) -> dict[str, float]:
 
 
 def ending(curve: Curve, length: int) -> Curve:
-    """`curve`, which ends by itself after `length` iterations."""
+    """Return `curve`, ending after `length` iterations."""
 
     def shortened(config: Mapping[str, Any], t: int) -> Any:
         return None if t > length else curve(config, t)
@@ -48,7 +48,7 @@ def ending(curve: Curve, length: int) -> Curve:
 
 
 def noisy(curve: Curve, scale: float, seed: int = 0) -> Curve:
-    """`curve` with normal noise on each number, the same for the same config and t."""
+    """Return `curve` with normal noise on each number, the same for the same config and t."""
 
     def disturbed(config: Mapping[str, Any], t: int) -> dict[str, float]:
         random = keyed(seed, "noise", repr(sorted(config.items())), t)

@@ -1,12 +1,12 @@
-"""What every engine must do, as a test class: subclass it and define `make_engine`.
+"""Conformance tests for engines: subclass the test class and define `make_engine`.
 
     class TestMyEngine(EngineConformance):
         def make_engine(self):
             return MyEngine(slots=2)
 
-It drives the engine with the raw protocol through the disasters of a trial's life and asserts
-the sequence of events. An engine that cannot survive some of them says so in the class
-attributes (see `EngineSuite`); those tests are skipped.
+The tests drive the engine with the raw protocol through failures of trials and assert
+the sequence of events. Class attributes (see `EngineSuite`) declare what an engine does not support;
+the corresponding tests are skipped.
 """
 
 from __future__ import annotations

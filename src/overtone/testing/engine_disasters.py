@@ -1,4 +1,4 @@
-"""What an engine must survive."""
+"""Tests of failures that an engine must survive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from overtone.worker.frames import MARK, framed
 
 
 def _about(trial_id: str, body: bytes) -> bytes:
-    """Return a frame that speaks of a trial; a body with a mark of its own is left as it is."""
+    """Return a frame about a trial; a body that already has a mark is not framed again."""
     body = body.replace(b"TRIAL", trial_id.encode())
     return body if MARK in body else framed(body)
 
@@ -234,7 +234,7 @@ def _failing_curve(config: Any, t: int) -> dict[str, float]:
 
 
 def is_gone(pid: int, within_s: float) -> bool:
-    """Whether the process ends in time; a zombie that nobody has reaped yet counts as ended."""
+    """Return whether the process ends in time; a zombie that nobody has reaped yet counts as ended."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
         try:

@@ -1,4 +1,4 @@
-"""What an engine must do in fair weather."""
+"""Tests of an engine's behaviour without failures."""
 
 from __future__ import annotations
 

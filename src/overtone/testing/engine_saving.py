@@ -1,4 +1,4 @@
-"""What an engine must do to save, pause, restart and clone."""
+"""Tests of saving, pausing, restarting and cloning in an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of the engine suite share: fixtures, and what an engine may say it cannot do."""
+"""Shared parts of the engine suite: fixtures, and attributes that declare unsupported features."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EngineSuite:
     grace_s = 0.3
 
     def make_engine(self) -> Engine:
-        """A new engine with at least one CPU."""
+        """Return a new engine with at least one CPU."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -69,13 +69,13 @@ class EngineSuite:
             pytest.skip("trials of this engine share its process")
 
     def curve(self, length: int = 2) -> Any:
-        """A trainable that reports `length` times, in the form that this engine runs."""
+        """Return a trainable that reports `length` times, in the form that this engine runs."""
         if self.runs_code:
             return {2: faulty.reports}[length]
         return curves.ending(curves.exponential, length)
 
     def saving(self) -> Any:
-        """A trainable of three iterations that can save when told, in the form of this engine."""
+        """Return a trainable of three iterations that can save when told, in the form of this engine."""
         return faulty.Steps if self.runs_code else curves.ending(curves.exponential, 3)
 
 
@@ -91,10 +91,10 @@ def halting_at(t: int, save: bool = False, park: bool = False) -> Answer:
 
 
 def saved_by(driver: Script, trial_id: str = "t") -> Checkpoint:
-    """The first checkpoint that a trial saved."""
+    """Return the first checkpoint that a trial saved."""
     return next(event.checkpoint for event in driver.of(trial_id) if isinstance(event, m.Saved))
 
 
 def last_end(driver: Script) -> m.Ended:
-    """The last trial's end."""
+    """Return the last trial's end."""
     return [event for event in driver.events if isinstance(event, m.Ended)][-1]

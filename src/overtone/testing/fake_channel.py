@@ -56,7 +56,7 @@ def start(
     trial_id: str = "t",
     **more: Any,
 ) -> Start:
-    """The Start of a one-CPU trial."""
+    """Return the Start of a one-CPU trial."""
     place = Placement(("local",), ((),))
     demand = Resources.of({"cpu": 1})
     attempt = more.pop("attempt", 0)
@@ -74,10 +74,10 @@ def start(
 
 
 def proceed(until_t: float = 0.0, **more: Any) -> Proceed:
-    """A Proceed for the trial of `start()`."""
+    """Return a Proceed for the trial of `start()`."""
     return Proceed("t", 0, until_t, **more)
 
 
 def halt(save: bool = False, park: bool = False) -> Halt:
-    """A Halt for the trial of `start()`."""
+    """Return a Halt for the trial of `start()`."""
     return Halt("t", 0, save, park)

@@ -21,7 +21,7 @@ Config = dict[str, Any]
 
 
 def reports(config: Config) -> None:
-    """Reports `config["n"]` times (2)."""
+    """Report `config["n"]` times (2)."""
     for i in range(config.get("n", 2)):
         current().report({"loss": 1 / (i + 1)})
 
@@ -46,7 +46,7 @@ def yields(config: Config) -> Iterator[dict[str, float]]:
 
 
 def raises(config: Config) -> None:
-    """Reports once, then fails on a line that says so."""
+    """Report once, then fail on a line that says so."""
     current().report({"loss": 1.0})
     raise ValueError("this trial was made to fail")
 
@@ -63,19 +63,19 @@ def raises_base_exception(config: Config) -> None:
 
 
 def exits_with_zero(config: Config) -> None:
-    """Reports once, then calls sys.exit()."""
+    """Report once, then call sys.exit()."""
     current().report({"loss": 1.0})
     sys.exit()
 
 
 def exits_with_three(config: Config) -> None:
-    """Reports once, then calls sys.exit(3)."""
+    """Report once, then call sys.exit(3)."""
     current().report({"loss": 1.0})
     sys.exit(3)
 
 
 def exits_hard(config: Config) -> None:
-    """Reports once, then is gone without a word."""
+    """Report once, then exit without a message."""
     current().report({"loss": 1.0})
     os._exit(7)
 
@@ -86,13 +86,13 @@ def exits_hard_at_once(config: Config) -> None:
 
 
 def kills_itself(config: Config) -> None:
-    """Reports once, then sends itself SIGKILL."""
+    """Report once, then send itself SIGKILL."""
     current().report({"loss": 1.0})
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def segfaults(config: Config) -> None:
-    """Reports once, then reads address 0."""
+    """Report once, then read address 0."""
     import ctypes
     import faulthandler
 
@@ -102,7 +102,7 @@ def segfaults(config: Config) -> None:
 
 
 def reports_unpicklable(config: Config) -> None:
-    """Reports a lambda and a lock beside its metric."""
+    """Report a lambda and a lock beside its metric."""
     import threading
     import warnings
 
@@ -112,24 +112,24 @@ def reports_unpicklable(config: Config) -> None:
 
 
 def reports_huge(config: Config) -> None:
-    """Reports 5 MB, twice."""
+    """Report 5 MB, twice."""
     for _ in range(2):
         current().report({"loss": 1.0, "text": "x" * 5_000_000})
 
 
 def reports_nan(config: Config) -> None:
-    """Reports what JSON does not have."""
+    """Report what JSON does not have."""
     current().report({"loss": float("nan"), "high": float("inf"), "low": -float("inf")})
 
 
 def runs_for_ever(config: Config) -> None:
-    """Reports until it is told to end."""
+    """Report until told to end."""
     while True:
         current().report({"loss": 1.0})
 
 
 def trains_for_long(config: Config) -> None:
-    """Reports once, then is busy for a minute."""
+    """Report once, then stay busy for a minute."""
     current().report({"loss": 1.0})
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -137,7 +137,7 @@ def trains_for_long(config: Config) -> None:
 
 
 def ignores_halt(config: Config) -> None:
-    """Goes on whatever `report` raises."""
+    """Continue after any exception of `report`."""
     while True:
         try:
             current().report({"loss": 1.0})
@@ -146,7 +146,7 @@ def ignores_halt(config: Config) -> None:
 
 
 def ignores_halt_and_sigterm(config: Config) -> None:
-    """Goes on whatever `report` raises, and whoever sends SIGTERM."""
+    """Continue after any exception of `report`, and ignore SIGTERM."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     ignores_halt(config)
 
@@ -181,7 +181,7 @@ def floods_stdout(config: Config) -> None:
 
 
 def saves_each_time(config: Config) -> None:
-    """A function whose every report carries a checkpoint; goes on from one."""
+    """Report with a checkpoint each time, and resume from a checkpoint."""
     import tempfile
 
     session = current()
@@ -251,7 +251,7 @@ class FailsToLoad(Steps):
 
 
 def sends_bytes(config: Config) -> None:
-    """Reports once, and sends `config["hex"]` to its driver past all that is meant for that; then reports on.
+    """Report once, and send `config["hex"]` to its driver past all that is meant for that; then report on.
 
     With `config["exits"]` its process ends right after.
     """

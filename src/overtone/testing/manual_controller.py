@@ -1,4 +1,4 @@
-"""A controller told what happens by hand, and a scheduler that rules as it is told to.
+"""A controller with events given by hand, and a scheduler with prescribed decisions.
 
 >>> hand = ByHand(Dictated({(0, 2): "STOP"}))
 >>> trial = hand.run({"lr": 0.1})
@@ -25,15 +25,15 @@ from overtone.core.types import Checkpoint, Config, Result
 
 
 class Dictated(TrialScheduler):
-    """Rules as it is told to, and keeps what it is told.
+    """A scheduler with prescribed decisions, which records its calls.
 
     Args:
-        rulings: What it rules on (a trial's index, t); Continue otherwise.
-        ahead: Up to which t it rules nothing but Continue.
-        choose: The trial to run; the first that fits otherwise.
+        rulings: Decisions by (a trial's index, t); Continue otherwise.
+        ahead: The t up to which all decisions are Continue.
+        choose: Returns the trial to run; by default the first that fits.
 
     Attributes:
-        reviews: What the next reviews return, in order.
+        reviews: Return values of the next reviews, in order.
         told: ("add" | "rule" | "end" | "review", trial index, ...) in order.
     """
 
@@ -73,22 +73,22 @@ class Dictated(TrialScheduler):
 
 
 class ByHand:
-    """A controller to which events are told one at a time; each returns the commands.
+    """A controller that gets events one at a time; each call returns the commands.
 
     Args:
         scheduler: `Dictated()` by default.
-        cpus: What the one node has; None to tell the capacity oneself.
-        goal: What is optimised, the metric "score" by default.
+        cpus: CPUs of the single node; None for no initial capacity.
+        goal: The goal; by default the metric "score".
         limits: Fields of `Limits`.
         options: Further arguments of the controller.
 
     Attributes:
         controller: The controller.
-        time: When the next event happens.
-        choices: What the last event led to.
+        time: The time of the next event.
+        choices: The choices made for the last event.
         is_stale: Whether the last event was ignored.
-        records: What a journal would hold.
-        asked: The indices of the questions to the searcher that have no answer yet.
+        records: The records that a journal would contain.
+        asked: The indices of pending requests to the searcher.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class ByHand:
         return commands
 
     def capacity(self, nodes: Mapping[str, Mapping[str, float]] | None = None, **amounts: float) -> Any:
-        """What there is: by node, or `amounts` on one node."""
+        """Report the capacity: by node, or `amounts` on one node."""
         return self.tell(m.CapacityChanged(self.time, nodes or {"node": amounts}))
 
     def suggest(self, config: Config | None) -> list[m.Command]:
@@ -174,7 +174,7 @@ class ByHand:
         return self.controller.trials[trial]
 
     def status(self, trial: str) -> Status:
-        """Where it is."""
+        """Return the status of a trial."""
         return self.trial(trial).status
 
     def _attempt(self, trial: str, attempt: int | None) -> int:

@@ -1,4 +1,4 @@
-"""What every observer must do, as a test class: subclass it and define `make_observer`.
+"""Conformance tests for observers: subclass the test class and define `make_observer`.
 
 class TestMyObserver(ObserverConformance):
     def make_observer(self, folder):
@@ -19,11 +19,11 @@ from overtone.testing.scripted_records import Story
 
 
 class ObserverConformance(ABC):
-    """The contract of an observer: whatever happens in an experiment, it does not raise."""
+    """The contract of an observer: it does not raise for any event of an experiment."""
 
     @abstractmethod
     def make_observer(self, folder: Path) -> Observer:
-        """An observer of the experiment in `folder`."""
+        """Return an observer of the experiment in `folder`."""
 
     def test_it_follows_everything_that_can_happen(self, tmp_path: Path) -> None:
         observer = self.make_observer(tmp_path)
@@ -57,7 +57,7 @@ class ObserverConformance(ABC):
 
 
 def eventful() -> list[Record]:
-    """The records of an experiment in which much goes wrong."""
+    """Return the records of an experiment in which much goes wrong."""
     story = Story()
     story.capacity(cpu=4.0)
     story.note("the metric is loss")
@@ -94,7 +94,7 @@ def _tell(story: Story, *events: Interrupted | Requested | Tick | Discarded) -> 
 
 
 def _with_raw(record: Record) -> Record:
-    """The record as an engine with processes gives it: every other report has its JSON text."""
+    """Return the record as an engine with processes gives it: every other report has its JSON text."""
     event = record.event
     if not isinstance(event, Reported) or record.n % 2:
         return record
@@ -104,5 +104,5 @@ def _with_raw(record: Record) -> Record:
 
 
 def lines_of(path: Path) -> list[dict[str, object]]:
-    """The objects in a file of JSON lines."""
+    """Return the objects in a file of JSON lines."""
     return [json.loads(line) for line in path.read_text().splitlines()]

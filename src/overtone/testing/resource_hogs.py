@@ -19,7 +19,7 @@ _HOG = f"held = []\nwhile True: held.append(bytearray(b'x' * {CHUNK_BYTES}))"
 
 
 def spins() -> None:
-    """Busy in Python, for ever."""
+    """Run an endless loop in Python."""
     while True:
         pass
 
@@ -43,19 +43,19 @@ def hogs() -> None:
 
 
 def grows() -> None:
-    """Lets one array grow for ever."""
+    """Grow one array without limit."""
     held = bytearray()
     while True:
         held += b"x" * CHUNK_BYTES
 
 
 def child_spins() -> None:
-    """Waits for a process in a session of its own that is busy."""
+    """Wait for a busy process in a separate session."""
     subprocess.run([sys.executable, "-c", "while True: pass"], start_new_session=True)
 
 
 def child_hogs() -> None:
-    """Waits for a process in a session of its own that takes memory."""
+    """Wait for a process in a separate session that takes memory."""
     subprocess.run([sys.executable, "-c", _HOG], start_new_session=True)
 
 
@@ -72,7 +72,7 @@ APPETITES: dict[str, Callable[[], None]] = {
 
 
 def hungry(config: Config) -> None:
-    """Reports once, and then does `config["what"]`, one of `APPETITES`; "nothing" ends well."""
+    """Report once, and then do `config["what"]`, one of `APPETITES`; "nothing" ends well."""
     current().report({"loss": 1.0})
     if config["what"] != "nothing":
         APPETITES[config["what"]]()

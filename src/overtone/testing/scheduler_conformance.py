@@ -1,4 +1,4 @@
-"""What every scheduler must do, as a test class: subclass it and define `make_scheduler`.
+"""Conformance tests for schedulers: subclass the test class and define `make_scheduler`.
 
 class TestMyScheduler(SchedulerConformance):
     def make_scheduler(self):
@@ -46,17 +46,17 @@ METRICS: dict[str, Callable[[Config, int], float]] = {
     "upside down": lambda config, t: float(config["x"] if t % 2 else -config["x"]),
     "infinite": lambda config, t: (float("inf"), -float("inf"), 1e308, -1e308)[(config["x"] + t) % 4],
 }
-"""What trials may report, by name; `x` is a trial's number."""
+"""Metrics that trials may report, by name; `x` is a trial's number."""
 
 
 class SchedulerConformance(ABC):
-    """The contract of a scheduler: whatever happens, it ends, and it decides the same again.
+    """The contract of a scheduler: it ends in all cases, and repeats its decisions in a resume.
 
     Attributes:
-        n: How many trials there are.
-        length: How many results a trial has of itself.
-        kills: At how many events, evenly spread, its driver is killed; None for every one.
-        objectives: The metrics' names.
+        n: The number of trials.
+        length: The number of results of a trial that is not stopped.
+        kills: The number of events, evenly spread, at which the driver is killed; None for every event.
+        objectives: The names of the metrics.
     """
 
     n = 9
@@ -66,7 +66,7 @@ class SchedulerConformance(ABC):
 
     @abstractmethod
     def make_scheduler(self) -> TrialScheduler:
-        """A scheduler, which should rule by about t = 9, on training_iteration."""
+        """Return a scheduler, which should rule by about t = 9, on training_iteration."""
 
     @pytest.mark.parametrize("name", METRICS)
     def test_it_comes_to_its_end(self, name: str) -> None:
@@ -191,7 +191,7 @@ class SchedulerConformance(ABC):
         assert not forgotten, f"the scheduler neither chose nor stopped {forgotten}"
 
     def _replayed(self, records: Sequence[m.Record]) -> Controller:
-        """A fresh controller that was told of all that happened, and chose the same."""
+        """Return a fresh controller that was told of all that happened, and chose the same."""
         controller = self._controller()
         for record in records:
             outcome = controller.handle(record.event)

@@ -12,7 +12,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Config
 
 Answer = Callable[[m.Event], Sequence[m.Command]]
-"""What to do about an event."""
+"""A function from an event to the commands that answer it."""
 
 
 def go_on(event: m.Event) -> Sequence[m.Command]:
@@ -21,12 +21,12 @@ def go_on(event: m.Event) -> Sequence[m.Command]:
 
 
 def proceed(event: Any, **more: Any) -> m.Proceed:
-    """The Proceed that answers a report; by default the next report waits again."""
+    """Return the Proceed that answers a report; by default the next report waits again."""
     return m.Proceed(event.trial_id, event.attempt, more.pop("until_t", 0.0), **more)
 
 
 def halt(event: Any, save: bool = False, park: bool = False) -> m.Halt:
-    """The Halt of the trial of an event."""
+    """Return the Halt of the trial of an event."""
     return m.Halt(event.trial_id, event.attempt, save, park)
 
 
@@ -109,11 +109,11 @@ class Script:
         return self.events
 
     def of(self, trial_id: str = "t") -> list[m.Event]:
-        """The events of one trial."""
+        """Return the events of one trial."""
         return [event for event in self.events if getattr(event, "trial_id", None) == trial_id]
 
     def story(self, trial_id: str | None = None) -> list[str]:
-        """The events in words: "started", "reported 1", "saved 2", "ended raised", ..."""
+        """Return the events in words: "started", "reported 1", "saved 2", "ended raised", ..."""
         events = self.events if trial_id is None else self.of(trial_id)
         return [_word(event) for event in events if not isinstance(event, m.CapacityChanged)]
 

@@ -49,7 +49,7 @@ class Story:
         self._started: dict[str, float] = {}
 
     def capacity(self, nodes: Mapping[str, Mapping[str, float]] | None = None, **amounts: float) -> Record:
-        """What there is: by node, or `amounts` on one node."""
+        """Record the capacity: by node, or `amounts` on one node."""
         return self._tell(CapacityChanged(self.time, nodes or {"127.0.0.1": amounts}))
 
     def add(self, config: Config, resources: Mapping[str, float] | None = None) -> str:
@@ -94,7 +94,7 @@ class Story:
         return self._tell(event, *choices)
 
     def report_stopped(self, trial: str, why: Why, **metrics: Any) -> Record:
-        """A result upon which the trial is told to end."""
+        """Record a result after which the trial is told to end."""
         t = self._t[trial] + 1
         return self.report(
             trial, Ruled(trial, t, "stop", why), Moved(trial, "HALTING", self._attempts[trial]), **metrics

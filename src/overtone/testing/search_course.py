@@ -57,7 +57,7 @@ class Course:
         searcher.on_start(parse(space), seed)
 
     def searcher_asked(self, index: int) -> Config | None:
-        """What is suggested for `index`, if anything."""
+        """Return the suggestion for `index`; None if there is none."""
         config = self.searcher.suggest(index)
         if config is None:
             return None
@@ -67,20 +67,20 @@ class Course:
         return config
 
     def ask(self) -> Trial:
-        """The trial of the next suggestion."""
+        """Return the trial of the next suggestion."""
         index = len(self.configs)
         config = self.searcher_asked(index)
         assert config is not None, f"there is no suggestion {index}"
         return self.trial(config, index)
 
     def added(self, config: Config) -> Trial:
-        """A trial that a scheduler added."""
+        """Return a trial that a scheduler added."""
         return self.trial(config, None)
 
     def end(self, trial: Trial, how: str, value: float) -> None:
         """Let a trial report and end: with a "value", "nan", "inf", "-inf", "silent" or "raised".
 
-        One that has a value reports a worse one first.
+        A trial with a value reports a worse value first.
         """
         if how in ("value", "nan", "inf", "-inf"):
             last = {"value": value, "nan": WORST, "inf": inf, "-inf": WORST}[how]
@@ -94,7 +94,7 @@ class Course:
         self._tell(trial, None)
 
     def trial(self, config: Config, suggestion: int | None) -> Trial:
-        """A trial that runs with `config`."""
+        """Return a trial that runs with `config`."""
         index = self._n_trials
         self._n_trials += 1
         return Trial(f"trial_{index:05d}", index, config, _CPU, Status.RUNNING, suggestion=suggestion)
@@ -127,7 +127,7 @@ def resumed(
 
 
 def suggested_elsewhere(searcher: Searcher, index: int) -> Config | None:
-    """What the searcher, as it is now, suggests in a new process, whose hashes of text are others."""
+    """Return the searcher's suggestion in a new process, which has other hashes of strings."""
     import os
     import subprocess
 

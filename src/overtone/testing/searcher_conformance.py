@@ -1,4 +1,4 @@
-"""What every searcher must do, as a test class: subclass it and define `make_searcher`.
+"""Conformance tests for searchers: subclass the test class and define `make_searcher`.
 
 class TestMySearcher(SearcherConformance):
     def make_searcher(self, **arguments):
@@ -65,26 +65,26 @@ WIDE = {
 }
 PLANE = {"x": uniform(0, 1), "y": uniform(0, 1)}
 ENDS = ("value", "nan", "value", "raised", "inf", "value", "-inf", "silent", "value")
-"""How trials end, in turn."""
+"""The ends of trials, in turn."""
 
 
 class SearcherConformance(ABC):
-    """The contract of a searcher: valid suggestions whatever it is told, and the same ones again.
+    """The contract of a searcher: valid suggestions after all observations, repeatable in a resume.
 
     Attributes:
-        n: How many trials a test has at most.
-        n_first: So many must have ended before it suggests by what it learnt.
-        parallel: How many run at once.
-        kills: Before how many suggestions, evenly spread up to the last one, its driver is killed; None
-            for a kill at every fact.
-        objectives: How many numbers a result has.
-        is_conditional: Whether it takes spaces with branches; where not it must say so.
+        n: Maximum number of trials in a test.
+        n_first: Number of trials that must have ended before suggestions use results.
+        parallel: Number of trials that run at the same time.
+        kills: Number of suggestions, evenly spread up to the last, before which the driver is killed;
+            None for a kill at every fact.
+        objectives: Number of objectives of a result.
+        is_conditional: Whether it accepts spaces with branches; if not, it must raise an error.
         is_distinct: Whether it suggests nothing twice, and ends when a finite space is exhausted.
         is_learning: Whether later suggestions are better than the first.
         takes_points: Whether it has `points_to_evaluate`.
         takes_rewards: Whether it has `evaluated_rewards`.
-        n_learning: After how many trials it must have learnt something.
-        is_tried_elsewhere: Whether it is pickled and asked in another process, as slow ones always are.
+        n_learning: Number of trials after which suggestions must have improved.
+        is_tried_elsewhere: Whether it is pickled and tested in another process, as slow ones always are.
     """
 
     n = 14
@@ -102,7 +102,7 @@ class SearcherConformance(ABC):
 
     @abstractmethod
     def make_searcher(self, **arguments: Any) -> Searcher:
-        """A searcher; `arguments` are `points_to_evaluate` and `evaluated_rewards`, or nothing."""
+        """Return a searcher; `arguments` are `points_to_evaluate` and `evaluated_rewards`, or nothing."""
 
     def test_these_searches_go_beyond_its_first_suggestions(self) -> None:
         assert self.n - self.parallel > self.n_first, "what it learnt would show in no suggestion"
@@ -158,7 +158,7 @@ class SearcherConformance(ABC):
             self._compare(course, n, space)
 
     def test_in_another_process_it_suggests_the_same(self) -> None:
-        """A slow one thinks there; for all a resume is one. Hashes of text differ from one to the other."""
+        """Slow searchers suggest in another process, and a resume is one. Hashes of strings differ there."""
         if not (self.is_tried_elsewhere or self.make_searcher().is_slow):
             return
         course = self._search(PLANE)
@@ -236,7 +236,7 @@ class SearcherConformance(ABC):
         return Course(searcher, space, seed, self.objectives)
 
     def _search(self, space: Any, n: int | None = None, seed: int = 7) -> Course:
-        """A search in which trials end in every way, in another order than they began in."""
+        """Return a search in which trials end in every way, in another order than they began in."""
         course, running = self._course(space, seed), []
         chance, root = keyed(seed, "conformance"), parse(space)
         for i in range(n or self.n):
@@ -252,7 +252,7 @@ class SearcherConformance(ABC):
         return course
 
     def _compare(self, course: Course, n: int, space: Any, **arguments: Any) -> None:
-        """A driver that was killed after `n` facts goes on as the first one did."""
+        """Check that a driver killed after `n` facts resumes with the same suggestions."""
         fresh = self._course(space, course.seed, **arguments)
         compared = resumed(course.facts, n, fresh.searcher, at_most=2)
         for then, now in compared:

@@ -1,4 +1,4 @@
-"""What every store must do, as a test class: subclass it and define `make_store`.
+"""Conformance tests for stores: subclass the test class and define `make_store`.
 
 class TestMyStore(StoreConformance):
     def make_store(self, folder):
@@ -24,7 +24,7 @@ class StoreConformance(ABC):
 
     @abstractmethod
     def make_store(self, folder: Path) -> Store:
-        """A store that is empty, and keeps what it is given in `folder` if it needs one."""
+        """Return a store that is empty, and keeps what it is given in `folder` if it needs one."""
 
     def test_what_was_put_is_got(self, tmp_path: Path) -> None:
         store = self.make_store(tmp_path)
@@ -98,7 +98,7 @@ class StoreConformance(ABC):
 
 
 def model(folder: Path) -> Path:
-    """A directory such as a trial would save."""
+    """Return a directory such as a trial would save."""
     (folder / "inner").mkdir(parents=True)
     (folder / "weights").write_bytes(b"\0\1\2")
     (folder / "inner" / "meta.json").write_text("{}")
@@ -107,7 +107,7 @@ def model(folder: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file's contents by its name, but for the store's own (hidden) ones."""
+    """Return every file's contents by its name, except the store's own (hidden) files."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")

@@ -24,7 +24,7 @@ from overtone.schedulers.rungs import milestones
 
 
 class Endless(View):
-    """Trials that all fit, and always a further one that has not begun."""
+    """A view in which all trials fit and another new trial is always available."""
 
     def __init__(self, seed: int) -> None:
         trials: dict[str, Trial] = {}
@@ -52,7 +52,7 @@ def completed(
     scheduler: TrialScheduler, sd: float, seed: int, workers: int = 25, units: float = 2000.0,
     first: int = 1, factor: int = 4, last: int = 256,
 ) -> int:  # fmt: skip
-    """How many configurations came to `last` within `units` of time.
+    """Return the number of configurations that reached `last` within `units` of time.
 
     Args:
         sd: The standard deviation of z.

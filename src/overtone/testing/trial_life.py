@@ -14,15 +14,15 @@ from overtone.core.types import Checkpoint, Config, Metrics
 
 @dataclass(frozen=True, slots=True)
 class Perils:
-    """What goes wrong, and how often: each a chance from 0 to 1.
+    """Failures in a simulated world, each with a probability from 0 to 1.
 
     Attributes:
-        silent: A process dies before its first word.
-        raised, killed, lost: A trial ends so, instead of its next result.
-        save_failed: A save that was asked for fails.
-        repeated: A message comes a second time, later.
-        latency_s: The longest that a message or an order takes.
-        damaged: A checkpoint turns out to be damaged when a trial would go on from it.
+        silent: A process ends before its first message.
+        raised, killed, lost: A trial ends in this way, instead of its next result.
+        save_failed: A requested save fails.
+        repeated: A message arrives a second time, later.
+        latency_s: Maximum delay of a message or an order, in seconds; not a probability.
+        damaged: A checkpoint is damaged when a trial resumes from it.
     """
 
     silent: float = 0.0
@@ -36,12 +36,12 @@ class Perils:
 
 
 def climb(config: Config, t: int) -> Metrics:
-    """A `score` that starts at `config["score"]` and grows by `config["slope"]`."""
+    """Return a `score` that starts at `config["score"]` and grows by `config["slope"]`."""
     return {"score": config.get("score", 0.0) + t * config.get("slope", 1.0)}
 
 
 class Surroundings(Protocol):
-    """What a trial's process needs of its world."""
+    """The interface of the world to a trial's process."""
 
     random: Random
     perils: Perils
@@ -51,13 +51,13 @@ class Surroundings(Protocol):
         """Send a message."""
 
     def later(self, in_s: float, action: Callable[..., None], *about: Any) -> None:
-        """Do something after so many seconds."""
+        """Call `action` after `in_s` seconds."""
 
     def let_go(self, life: TrialLife) -> None:
         """The process uses its resources no longer."""
 
     def is_alive(self, life: TrialLife) -> bool:
-        """Whether the process is still there."""
+        """Return whether the process is still there."""
 
     def bury(self, life: TrialLife) -> None:
         """The process is gone."""
@@ -143,7 +143,7 @@ class TrialLife:
             self._go_on()
 
     def _fate(self) -> m.Cause | None:
-        """How it ends before its next report, if it does."""
+        """Return how the trial ends before its next report; None if it does not."""
         if self._t >= self.start.config.get("length", 3):
             return "returned"
         perils, chance = self._world.perils, self._world.random.random()

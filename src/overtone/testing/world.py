@@ -1,8 +1,8 @@
-"""A world for a controller: trials that run, save, fail and die on a virtual clock.
+"""A simulated world for a controller: trials that run, save, fail and end on a virtual clock.
 
-There are no processes and nothing waits: it is a heap of what happens next, and every chance
-is drawn from the `Random` that is handed in, so that a seed is a history. Orders and messages
-take their time; those of one trial keep their order, and some messages come a second time.
+There are no processes and no real waiting: the world is a heap of future events. All random choices
+come from the given `Random`, so that a seed determines the history. Orders and messages are
+delayed; messages of one trial keep their order, and some messages arrive a second time.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ ONE_NODE: Nodes = {"node": {"cpu": 4.0}}
 
 
 class World:
-    """Carries out a controller's commands and tells it what happened.
+    """A world that executes a controller's commands and reports events to the controller.
 
-    A trial's config says how it goes: `length` results (3), `pace_s` seconds each (1), and
-    `saves`: "reports" (each carries a checkpoint of `saved_bytes`; the default), "asked" (when
-    told to, as classes do) or "never".
+    A trial's config determines its course: `length` results (3), `pace_s` seconds each (1), and
+    `saves`: "reports" (each has a checkpoint of `saved_bytes`; the default), "asked" (on
+    request, as classes do) or "never".
 
     Args:
-        controller: A fresh one.
-        random: All chance.
-        suggest: The searcher: a config for an index, or None.
-        nodes: What there is at first.
-        perils: What goes wrong.
-        metrics: What a trial of a config reports at t.
+        controller: A new controller.
+        random: The source of all random choices.
+        suggest: The searcher: returns a config for an index, or None.
+        nodes: The initial nodes.
+        perils: The failures, and their probabilities.
+        metrics: Returns the metrics that a trial of a config reports at t.
 
     Attributes:
         now: The time, in seconds.
-        records: What was logged so far.
+        records: The records logged so far.
         stale: The events that the controller ignored.
         kept: The uris of the checkpoints that were not discarded.
-        observed: What the searcher was told: (trial id, t), or (trial id, None) for an end.
-        started: When each (trial id, attempt) was started.
+        observed: The searcher's observations: (trial id, t), or (trial id, None) for an end.
+        started: The start time of each (trial id, attempt).
 
     Raises:
-        AssertionError: The controller started what does not fit, or twice, or from a
-            checkpoint that is gone; discarded one that is needed; or got stuck.
+        AssertionError: The controller started a trial that does not fit, or twice, or from a
+            discarded checkpoint; discarded a needed checkpoint; or got stuck.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class World:
         self._held.pop(life.start.trial_id, None)
 
     def is_alive(self, life: TrialLife) -> bool:
-        """Whether a process is still there."""
+        """Return whether a process is still there."""
         return self._lives.get((life.start.trial_id, life.start.attempt)) is life
 
     def bury(self, life: TrialLife) -> None:

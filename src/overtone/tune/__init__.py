@@ -1,8 +1,8 @@
-"""What users import: `from overtone import tune`.
+"""The public API: `from overtone import tune`.
 
-Every name is imported from where it lives when it is first used, so that importing this
-package costs next to nothing, also in the processes of trials. `tune.params` and
-`tune.checkpoint` follow the trial that runs.
+Each name is imported on first use. Importing this
+package is therefore cheap, also in trial processes. `tune.params` and
+`tune.checkpoint` return the values of the running trial.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ else:
     _attached, _names = attach(__name__, _NAMES, _MODULES.split())
 
     def __getattr__(name):
-        if name in _OF_THE_TRIAL:  # never kept: they follow the trial
+        if name in _OF_THE_TRIAL:  # never cached: the values belong to the running trial
             from overtone.tune.session import of_the_trial
 
             return of_the_trial(name)

@@ -1,4 +1,4 @@
-"""The arguments of `tune.run`, of all its ages, as one `Experiment`."""
+"""Conversion of the arguments of `tune.run`, of all API versions, to an `Experiment`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ ARGUMENTS = {
     "storage_path": "storage", "local_dir": "storage", "checkpoint_config": "checkpoints",
     "loggers": "callbacks",
 }  # fmt: skip
-"""The fields of `Experiment` that users know under another name."""
+"""Arguments of `tune.run` that are fields of `Experiment` under another name."""
 
 CHECKPOINT_ARGUMENTS = {
     "checkpoint_freq": ("every",), "checkpoint_at_end": ("at_end",), "keep_checkpoints_num": ("keep",),
     "checkpoint_score_attr": ("order", "order_mode"), "max_disk": ("max_disk",),
 }  # fmt: skip
-"""The arguments that are fields of `CheckpointPolicy`."""
+"""Arguments that are fields of `CheckpointPolicy`."""
 
 SILENT = frozenset(
     {
@@ -50,15 +50,15 @@ SILENT = frozenset(
         "sync_to_driver", "verbose_level", "with_server",
     }
 )  # fmt: skip
-"""Arguments that nobody misses on one machine: accepted without a word."""
+"""Arguments that are accepted and ignored without a warning."""
 
 WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
-"""Arguments that did something elsewhere: accepted with one warning, where they are set."""
+"""Arguments without effect in Overtone: accepted with one warning if they are set."""
 
 LATER = {
     "restore": "starting a trial from a checkpoint's path",
 }
-"""Arguments whose meaning this version lacks: an error, where they are set."""
+"""Arguments that this version does not support: an error if they are set."""
 
 
 def to_experiment(
@@ -99,16 +99,16 @@ def to_experiment(
     resume_config: Any = None,
     **others: Any,
 ) -> Experiment:
-    """The experiment that `tune.run` with these arguments means.
+    """Return the experiment that these arguments of `tune.run` describe.
 
     Args:
-        others: More fields of `Experiment` (`NATIVE`), and arguments of former versions of
+        others: More fields of `Experiment` (`NATIVE`), and arguments of earlier versions of
             the API.
 
     Raises:
-        TypeError: An argument is unknown; the nearest name is suggested.
+        TypeError: An argument is unknown; the message suggests the nearest name.
         ValueError: Two arguments contradict each other.
-        OvertoneError: An argument asks for what this version cannot do.
+        OvertoneError: An argument is not supported by this version.
     """
     others = _known(others)
     if resume_config is not None:
@@ -158,10 +158,10 @@ def to_experiment(
 
 
 def trainable_of(given: Any) -> Any:
-    """The trainable that is meant: looked up where a name is given, made where a trainer is.
+    """Return the trainable: looked up if a name is given, made if a trainer is given.
 
     Raises:
-        TrainableError: It is nothing that can be called.
+        TrainableError: `given` is not callable, or the name is not registered.
     """
     if isinstance(given, str):
         return registered(given)
@@ -176,12 +176,12 @@ def trainable_of(given: Any) -> Any:
 
 
 def _own_demand(trainable: Any) -> Any:
-    """What `with_resources` was given."""
+    """Return the resources given to `with_resources`, or None."""
     return trainable.resources if isinstance(trainable, Bound) else None
 
 
 def _known(others: dict[str, Any]) -> dict[str, Any]:
-    """Those of `others` that are fields of Experiment; the rest is judged by name."""
+    """Return the fields of `Experiment` in `others`; warn or raise for the rest by name."""
     for name in others:
         if name not in NATIVE | SILENT | WITHOUT_EFFECT | LATER.keys() and not name.startswith("_"):
             raise TypeError(f"tune.run() has no argument {name!r}{nearest(name, names())}")
@@ -200,7 +200,7 @@ def _known(others: dict[str, Any]) -> dict[str, Any]:
 
 
 def _callbacks(given: Any, loggers: Sequence[Any] | None) -> Any:
-    """The callbacks, and one that makes the loggers of each trial."""
+    """Return the callbacks, plus one that makes the loggers of each trial."""
     callbacks = tuple(given) if isinstance(given, list) else given or ()
     if not loggers:
         return callbacks
@@ -211,7 +211,7 @@ def _callbacks(given: Any, loggers: Sequence[Any] | None) -> Any:
 
 
 def names() -> list[str]:
-    """Every argument that `to_experiment` accepts."""
+    """Return the names of all arguments that `to_experiment` accepts."""
     import inspect
 
     own = [name for name in inspect.signature(to_experiment).parameters if name != "others"]
@@ -219,7 +219,7 @@ def names() -> list[str]:
 
 
 def _one(name: str, value: Any, old_name: str, old_value: Any) -> Any:
-    """The value of an argument that has two names."""
+    """Return the value of an argument that has two names."""
     if value is not None and old_value is not None and str(value) != str(old_value):
         raise ValueError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
     return old_value if value is None else value
@@ -230,7 +230,7 @@ def _seconds(budget: float | timedelta | None) -> float | None:
 
 
 def _order(attribute: str | None) -> dict[str, Any]:
-    """`min-loss` is the lowest "loss", any other text the highest."""
+    """Return the order of checkpoints: `min-loss` ranks the lowest "loss" first, other texts the highest."""
     if not attribute:
         return {}
     if attribute.startswith("min-"):
@@ -239,7 +239,7 @@ def _order(attribute: str | None) -> dict[str, Any]:
 
 
 def _policy(config: Any, single: CheckpointPolicy) -> CheckpointPolicy:
-    """The policy of a `CheckpointConfig`, or that of the single arguments; not both."""
+    """Return the policy of a `CheckpointConfig` or of the single arguments; both are an error."""
     if config is None:
         return single
     if single != CheckpointPolicy():

@@ -1,4 +1,4 @@
-"""What `get_context()` returns, under the names that annotations use."""
+"""The type that `get_context()` returns, under the names that annotations use."""
 
 from overtone.worker.session.session import Session
 

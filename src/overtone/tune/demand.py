@@ -1,4 +1,4 @@
-"""`resources_per_trial` in all its forms, as a demand that the core understands."""
+"""Conversion of `resources_per_trial`, in all its forms, to `Resources`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _IGNORED = frozenset({"object_store_memory", "extra_object_store_memory"})
 
 
 def demand(given: Any) -> Any:
-    """A `Resources`, or `config -> Resources` for a callable, or None for None.
+    """Return a `Resources`, or `config -> Resources` for a callable, or None for None.
 
     Args:
-        given: A mapping with cpu, gpu, memory, `extra_cpu` and its like, `custom_resources`
-            and other amounts; a sequence of mappings, one a bundle; a `Resources`,
+        given: A mapping with cpu, gpu, memory, `extra_cpu` and the like, `custom_resources`
+            and other amounts; a sequence of mappings, one per bundle; a `Resources`,
             `PlacementGroupFactory` or `ScalingConfig`; or a callable that makes one of these from a config.
 
     Raises:
-        ResourceError: It is none of these, or an amount is not an amount.
+        ResourceError: `given` is none of these, or an amount is invalid.
     """
     if given is None or isinstance(given, Resources):
         return given
@@ -41,7 +41,7 @@ def _by_config(given: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Any
 
 
 def _flat(amounts: Mapping[str, Any]) -> dict[str, Any]:
-    """One level of names: `extra_x` is added to x, `custom_resources` are spread out."""
+    """Return the amounts on one level: `extra_x` is added to x, `custom_resources` are merged in."""
     if not isinstance(amounts, Mapping):
         raise ResourceError(f'a bundle must look like {{"cpu": 1, "gpu": 0.5}}, not {amounts!r}')
     flat: dict[str, Any] = {}

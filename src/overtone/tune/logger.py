@@ -1,4 +1,4 @@
-"""Loggers by the names that users import. JSON lines, CSV and TensorBoard are written anyway."""
+"""Loggers by the names that users import. JSON lines, CSV and TensorBoard files are always written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CSVLoggerCallback(LoggerCallback):
 
 
 class TBXLoggerCallback(LoggerCallback):
-    """Accepted: every run writes event files where TensorBoard's library is installed."""
+    """Accepted: every run writes event files if TensorBoard's library is installed."""
 
 
 JsonLogger = JsonLoggerCallback
@@ -40,11 +40,11 @@ CSVLogger = CSVLoggerCallback
 TBXLogger = TBXLoggerCallback
 
 DEFAULT_LOGGERS = (JsonLoggerCallback, CSVLoggerCallback, TBXLoggerCallback)
-"""What every run writes."""
+"""Loggers whose files every run writes."""
 
 
 class Logger:
-    """One trial's logger, in the form that `tune.run(loggers=[...])` took: a `LoggerCallback` is newer.
+    """Logger of one trial, as `tune.run(loggers=[...])` takes it; `LoggerCallback` is the newer form.
 
     Args:
         config: The trial's hyperparameters.
@@ -59,30 +59,30 @@ class Logger:
         self._init()
 
     def _init(self) -> None:
-        """Make ready to log."""
+        """Prepare for logging."""
 
     def on_result(self, result: dict[str, Any]) -> None:
         """Log a result."""
 
     def update_config(self, config: Mapping[str, Any]) -> None:
-        """The trial's hyperparameters are others now."""
+        """Handle a change of the trial's hyperparameters."""
 
     def flush(self) -> None:
-        """Write what was kept back."""
+        """Write buffered results."""
 
     def close(self) -> None:
-        """The trial is over."""
+        """Close the logger at the end of the trial."""
 
 
 class NoopLogger(Logger):
-    """Logs nothing."""
+    """Logger that logs nothing."""
 
 
 class UnifiedLogger(Logger):
-    """Logs to several loggers of a trial.
+    """Logger that logs to several loggers of a trial.
 
     Args:
-        loggers: Their classes; those of `DEFAULT_LOGGERS` are written anyway.
+        loggers: Classes of loggers; `DEFAULT_LOGGERS` are skipped, since every run writes their files.
     """
 
     def __init__(
@@ -97,21 +97,21 @@ class UnifiedLogger(Logger):
             one.on_result(result)
 
     def flush(self) -> None:
-        """Write what was kept back."""
+        """Write buffered results."""
         for one in self._made:
             one.flush()
 
     def close(self) -> None:
-        """The trial is over."""
+        """Close the logger at the end of the trial."""
         for one in self._made:
             one.close()
 
 
 class TrialLoggers(LoggerCallback):
-    """Makes loggers for each trial, and hands them its results.
+    """Callback that makes loggers for each trial and passes results to them.
 
     Args:
-        makers: `(config, logdir, trial) -> Logger`, such as its subclasses.
+        makers: Callables `(config, logdir, trial) -> Logger`, such as subclasses of `Logger`.
     """
 
     def __init__(self, makers: Sequence[Any]) -> None:
@@ -119,14 +119,14 @@ class TrialLoggers(LoggerCallback):
         self._made: dict[str, list[Any]] = {}
 
     def log_trial_start(self, trial: Any) -> None:
-        """Make the trial's loggers, unless it only goes on."""
+        """Make the trial's loggers, unless the trial resumes."""
         if trial.trial_id not in self._made:
             self._made[trial.trial_id] = [
                 make(trial.config, trial.local_path, trial) for make in self._makers
             ]
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
-        """Hand on a result."""
+        """Pass a result to the trial's loggers."""
         for one in self._made.get(trial.trial_id, ()):
             one.on_result(result)
 
@@ -137,12 +137,12 @@ class TrialLoggers(LoggerCallback):
 
 
 def is_own(logger: Any) -> bool:
-    """Whether a user wrote it, so that it is not written anyway."""
+    """Return whether a user wrote `logger`; every run already writes the files of the others."""
     return logger is not None and not (isinstance(logger, type) and issubclass(logger, LoggerCallback))
 
 
 def pretty_print(result: Mapping[str, Any]) -> str:
-    """A result as text, a line a value, without the config and what is None."""
+    """Return a result as text, one value per line, without the config and without None values."""
     return _lines({key: value for key, value in result.items() if key != "config"}, "")
 
 

@@ -1,4 +1,4 @@
-"""Trainables under a name, so that experiments can be written as data."""
+"""Registry of trainables by name, so that experiments can be written as data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _trainables: dict[str, Any] = {}
 
 
 def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
-    """Lets experiments of this process call `trainable` by `name`.
+    """Register `trainable` under `name` for experiments of this process.
 
     Args:
-        name: Any text; a name that is taken is given to the new trainable.
+        name: Any text; a trainable registered under the same name is replaced.
         trainable: A function, class or callable object.
-        warn: Accepted for scripts that pass it.
+        warn: Accepted and ignored.
 
     Raises:
-        TrainableError: It cannot be called.
+        TrainableError: `trainable` is not callable.
     """
     if not callable(trainable):
         raise TrainableError(
@@ -29,10 +29,10 @@ def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
 
 
 def registered(name: str) -> Any:
-    """The trainable under `name`.
+    """Return the trainable registered under `name`.
 
     Raises:
-        TrainableError: There is none.
+        TrainableError: No trainable is registered under `name`.
     """
     if name not in _trainables:
         known = ", ".join(map(repr, sorted(_trainables))) or "none"

@@ -1,4 +1,4 @@
-"""The names of a result's own fields, and where results lie, as scripts import them from `tune.result`."""
+"""Names of a result's fields and files, as scripts import them from `tune.result`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRAINING_ITERATION = "training_iteration"
 TRIAL_ID = "trial_id"
 
 DEFAULT_METRIC = "_metric"
-"""What a metric is called that was reported without a name."""
+"""The name of a metric that was reported without a name."""
 
 DEFAULT_RESULTS_DIR = os.path.expanduser("~/overtone_results")
 
@@ -33,4 +33,4 @@ EXPR_PROGRESS_FILE = "progress.csv"
 EXPR_RESULT_FILE = "result.json"
 
 TrainingResult = dict
-"""`TrainingResult(mean_accuracy=0.9)`: what a step returned, in the first versions of the API."""
+"""The return value of a step in the first versions of the API: `TrainingResult(mean_accuracy=0.9)`."""

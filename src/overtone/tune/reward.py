@@ -1,4 +1,4 @@
-"""`reward_attr`, as the first versions of the API named what a scheduler maximises."""
+"""`reward_attr`: the metric that a scheduler maximises, in the first versions of the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ S = TypeVar("S")
 
 
 def with_reward_attr(scheduler: Callable[P, S]) -> Callable[..., S]:
-    """A maker of `scheduler` that also takes `reward_attr`; "neg_mean_loss" is the lowest "mean_loss"."""
+    """Wrap `scheduler` to accept `reward_attr`; "neg_mean_loss" minimises "mean_loss"."""
 
     @wraps(scheduler, updated=())
     def made(*args: P.args, **kwargs: P.kwargs) -> S:

@@ -1,4 +1,4 @@
-"""The options of a run as `Tuner` takes them: storage, failures, checkpoints, output."""
+"""Options of a run as `Tuner` takes them: storage, failures, checkpoints, output."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from overtone.tune.syncer import SyncConfig
 
 @dataclass
 class CheckpointConfig:
-    """When trials save, and which checkpoints are kept.
+    """Checkpoint settings: when trials save, and which checkpoints are kept.
 
     Attributes:
-        num_to_keep: How many of a trial's checkpoints are kept, and its newest; None for all
-            that were asked for, and the best and the two newest of those that were not.
-        checkpoint_score_attribute: The metric by which the kept ones are chosen; None for
+        num_to_keep: Number of checkpoints kept per trial, in addition to the newest; at least 1.
+            None keeps all requested checkpoints, and the best and the two newest automatic ones.
+        checkpoint_score_attribute: The metric by which kept checkpoints are chosen; None for
             the newest.
-        checkpoint_score_order: "max" or "min" of that metric.
-        checkpoint_frequency: Save every so many iterations; 0 for never; None for as often as
-            it costs little: at most 5 % of a trial's time, at most 10 minutes of work lost.
-        checkpoint_at_end: Class trainables save when a trial ends; None to do so where
+        checkpoint_score_order: "max" or "min": whether high or low values of that metric are kept.
+        checkpoint_frequency: Iterations between two checkpoints; 0 for never. None saves automatically,
+            with a target of at most 5 % overhead. If one save takes longer than about 30 s, a trial
+            saves every 10 minutes.
+        checkpoint_at_end: Whether class trainables save when a trial ends. None saves if
             checkpoint_frequency is None and the trial ran for 10 s or more.
-        max_disk: How much the checkpoints of all trials may take together, such as "20GB".
+        max_disk: Limit for the checkpoints of all trials together, such as "20GB".
     """
 
     num_to_keep: int | None = None
@@ -46,12 +47,12 @@ class CheckpointConfig:
 
 @dataclass
 class FailureConfig:
-    """What happens when a trial fails.
+    """Failure settings: retries, and whether a failed trial ends the search.
 
     Attributes:
-        max_failures: It is tried again so often; -1 for ever.
-        fail_fast: End the search, and within seconds all trials, at the first failed one; "raise"
-            does so and raises.
+        max_failures: Maximum number of retries of a failed trial; -1 for no limit.
+        fail_fast: True ends the search, and within seconds all trials, at the first failed trial;
+            "raise" also raises its error.
     """
 
     max_failures: int = 0
@@ -60,13 +61,13 @@ class FailureConfig:
 
 @dataclass
 class ScalingConfig:
-    """What a trial needs that starts workers of its own: given to `tune.with_resources`.
+    """Resources of a trial that starts workers: given to `tune.with_resources`.
 
     Attributes:
-        trainer_resources: What the trial's own process needs, such as {"CPU": 1}.
-        num_workers: How many workers it starts.
-        use_gpu: Whether each of them needs a GPU, where `resources_per_worker` does not say.
-        resources_per_worker: What each of them needs; 1 CPU when None.
+        trainer_resources: Resources of the trial's own process, such as {"CPU": 1} (the default).
+        num_workers: Number of workers that the trial starts.
+        use_gpu: Whether each worker needs 1 GPU, if `resources_per_worker` has no "GPU".
+        resources_per_worker: Resources of each worker; 1 CPU when None.
         placement_strategy: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
     """
 
@@ -88,23 +89,23 @@ class ScalingConfig:
 
 @dataclass
 class RunConfig:
-    """The options of a run that are not about the search itself.
+    """Run settings: name, storage, failures, checkpoints and output.
 
     Attributes:
         name: The experiment's folder below `storage_path`.
-        storage_path: Where experiments lie; `~/overtone_results` when None.
-        failure_config: What happens when a trial fails.
-        checkpoint_config: When to save and what to keep.
+        storage_path: The folder of all experiments; `~/overtone_results` when None.
+        failure_config: Retries, and whether a failed trial ends the search.
+        checkpoint_config: When trials save, and which checkpoints are kept.
         sync_config: Accepted; see `SyncConfig`.
-        progress_reporter: Shows the state of the run.
+        progress_reporter: A reporter that shows the state of the run.
         stop: Criteria as a dict, a callable, a Stopper, or a list of these.
-        callbacks: `Callback`s, called as the run goes on.
-        verbose: 0 silent, 1 the table, 2 and 3 more; None for the default.
+        callbacks: `Callback`s, called during the run.
+        verbose: 0 for no output, 1 for the table, 2 and 3 for more; None for the default.
         log_to_file: True for files "stdout" and "stderr" of each trial, or their names.
         local_dir: The old name of `storage_path`.
         storage_filesystem: Accepted; local paths only.
-        engine: What runs the trials, as in `tune.run`.
-        trial_limits: As in `TuneConfig`: give it to one of the two.
+        engine: The engine that runs the trials, as in `tune.run`.
+        trial_limits: As in `TuneConfig`; set it in only one of the two.
     """
 
     name: str | None = None

@@ -1,4 +1,4 @@
-"""The calls that training code makes, as functions: each asks the trial that runs here."""
+"""Functions that training code calls: each acts on the trial that runs in this process."""
 
 from __future__ import annotations
 
@@ -16,112 +16,112 @@ if TYPE_CHECKING:
 
 
 def report(metrics: Any = None, /, *, checkpoint: Any = None, **more: Any) -> None:
-    """Reports a result, and waits where the scheduler may have to decide.
+    """Report a result, and wait if the scheduler may have to decide.
 
-    `report({"acc": 0.9}, checkpoint=Checkpoint.from_directory(d))`, `report(acc=0.9)` and
-    `report(0.9)` (then the metric is called `_metric`).
+    Call it as `report({"acc": 0.9}, checkpoint=Checkpoint.from_directory(d))`, `report(acc=0.9)` or
+    `report(0.9)` (the metric is then called `_metric`).
     """
     current().report(metrics, checkpoint=checkpoint, **more)
 
 
 def get_checkpoint() -> Checkpoint | None:
-    """What the trial goes on from; None to begin anew."""
+    """Return the checkpoint that the trial resumes from; None if the trial starts from the beginning."""
     return current().get_checkpoint()
 
 
 def get_context() -> Session:
-    """The trial's session, which has all the `get_...` methods."""
+    """Return the trial's session, which has all the `get_...` methods."""
     return current()
 
 
 def checkpoint_dir(step: int | None = None) -> AbstractContextManager[str]:
-    """A new directory to save into, as a context; the next `report` carries what is in it."""
+    """Return a context with a new directory; the next `report` has its files as the checkpoint."""
     return current().checkpoint_dir(step)
 
 
 def should_checkpoint() -> bool:
-    """Whether to save now and call `record_checkpoint`."""
+    """Return whether to save now and call `record_checkpoint`."""
     return current().should_checkpoint()
 
 
 def record_checkpoint(path: str | os.PathLike[str]) -> None:
-    """Keeps a copy of the file or directory `path` as the state after the last report."""
+    """Keep a copy of the file or directory `path` as the state after the last report."""
     current().record_checkpoint(path)
 
 
 def get_trial_id() -> str:
-    """Such as "358bb_00006"."""
+    """Return the trial's id, such as "358bb_00006"."""
     return current().get_trial_id()
 
 
 def get_trial_name() -> str:
-    """Such as "train_358bb_00006"."""
+    """Return the trial's name, such as "train_358bb_00006"."""
     return current().get_trial_name()
 
 
 def get_trial_dir() -> str:
-    """The trial's folder."""
+    """Return the path of the trial's folder."""
     return current().get_trial_dir()
 
 
 def get_experiment_name() -> str:
-    """The name of the experiment's folder."""
+    """Return the name of the experiment's folder."""
     return current().get_experiment_name()
 
 
 def get_trial_resources() -> Resources:
-    """What the trial was given."""
+    """Return the resources assigned to the trial."""
     return current().get_trial_resources()
 
 
 def make_checkpoint_dir(step: int | None = None) -> str:
-    """A new directory to save into; call `save_checkpoint` then, or just report.
+    """Return a new directory to save into; call `save_checkpoint` then, or just report.
 
     Args:
-        step: Accepted: the checkpoint is named after the report that carries it.
+        step: Accepted and ignored: the checkpoint is named after its report.
     """
     return current().make_checkpoint_dir()
 
 
 def save_checkpoint(path: str | os.PathLike[str]) -> None:
-    """Lets the next `report` carry the file or directory `path`, in one of `make_checkpoint_dir`."""
+    """Add the file or directory `path`, in one of `make_checkpoint_dir`, to the next `report`."""
     current().save_checkpoint(path)
 
 
 def simulate_time(seconds: float) -> None:
-    """Lets `seconds` of training pass: on the simulated engine's clock; with other engines it sleeps so long.
+    """Advance the simulated engine's clock by `seconds`; with other engines, sleep for `seconds`.
 
-    What a trial computes takes no virtual time, so this is how an ordinary trainable says what it
-    would take.
+    Computation takes no virtual time. An ordinary trainable declares its training time with
+    this function.
     """
     current().simulate_time(seconds)
 
 
 def get_world_size() -> int:
-    """How many ranks the trial has."""
+    """Return the number of ranks of the trial."""
     return current().get_world_size()
 
 
 def get_world_rank() -> int:
-    """This process' rank in the trial."""
+    """Return the rank of this process in the trial."""
     return current().get_world_rank()
 
 
 def get_local_rank() -> int:
-    """This process' rank among the trial's on this machine."""
+    """Return the rank of this process among the trial's processes on this machine."""
     return current().get_world_rank()
 
 
 def is_session_enabled() -> bool:
-    """Whether a trial runs in this process."""
+    """Return whether a trial runs in this process."""
     return is_inside()
 
 
 def of_the_trial(name: str) -> Any:
-    """`params` or `checkpoint` of the trial that runs here.
+    """Return `params` or `checkpoint` of the trial that runs in this process.
 
     Raises:
-        AttributeError: None does.
+        AttributeError: No trial runs in this process.
     """
     if not is_inside():
         raise AttributeError(

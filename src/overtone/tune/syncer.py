@@ -1,4 +1,4 @@
-"""`SyncConfig` and `Syncer`, accepted so that scripts that pass one run."""
+"""`SyncConfig` and `Syncer`, accepted for scripts that pass them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 
 class SyncConfig:
-    """How results would be copied to and from a cluster; on one machine nothing is.
+    """Sync options, accepted without effect.
 
     To keep results elsewhere, give its URL as `storage_path`.
 
     Args:
-        upload_dir: Where results should be copied to; a warning says that they are not.
-        ignored: Every other option.
+        upload_dir: Accepted with a warning: results are not copied there.
+        ignored: All other options.
     """
 
     def __init__(self, upload_dir: str | None = None, **ignored: Any) -> None:
@@ -21,7 +21,7 @@ class SyncConfig:
 
 
 class Syncer:
-    """The class that users' own syncers derive from; nobody calls them: see `SyncConfig`."""
+    """Base class of users' own syncers, which are never called: see `SyncConfig`."""
 
     def __init__(self, sync_period: float = 300.0, **_: Any) -> None:
         self.sync_period = sync_period

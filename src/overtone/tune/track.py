@@ -1,4 +1,4 @@
-"""`tune.track.log(mean_accuracy=0.9)`: the name that `tune.report` had for a while."""
+"""An earlier name of `tune.report`: `tune.track.log(mean_accuracy=0.9)`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ __all__ = ["init", "log", "shutdown", "trial_dir"]
 
 
 def log(**metrics: Any) -> None:
-    """Reports a result, as `tune.report` does."""
+    """Report a result, as `tune.report` does."""
     report(metrics)
 
 
 def trial_dir() -> str:
-    """The trial's folder."""
+    """Return the path of the trial's folder."""
     return get_trial_dir()
 
 
 def init(*_: Any, **__: Any) -> None:
-    """Accepted: a trial's session is there when the trial runs."""
+    """Do nothing: a trial's session exists while the trial runs."""
 
 
 def shutdown() -> None:
-    """Accepted: it goes when the trial ends."""
+    """Do nothing: a trial's session is closed when the trial ends."""

@@ -1,4 +1,4 @@
-"""Kept for imports of `tune.trainable`: the class API, and what is bound to a trainable."""
+"""Kept for imports of `tune.trainable`: the class API, and functions that bind values to a trainable."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from overtone.worker.trainables.with_parameters import with_parameters, with_res
 T = TypeVar("T")
 
 DurableTrainable = Trainable
-"""The old name of one whose checkpoints are durable: every one's are."""
+"""The old name of a trainable with durable checkpoints; all checkpoints are durable."""
 
 __all__ = ["DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources"]
 
 
 def durable(trainable: T) -> T:
-    """`trainable` itself: every checkpoint is durable."""
+    """Return `trainable` unchanged: every checkpoint is durable."""
     return trainable
 
 
 def function(value: T) -> T:
-    """`value` itself: it marked functions in a space that were meant as they are."""
+    """Return `value` unchanged; earlier API versions marked functions in a space as plain values."""
     return value

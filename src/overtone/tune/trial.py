@@ -1,4 +1,4 @@
-"""A trial by the names that users' functions expect: `trial.trainable_name`, `str(trial)`."""
+"""A trial with the names that users' functions expect: `trial.trainable_name`, `str(trial)`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class ExportFormat:
-    """What `export_formats` takes: accepted, since a checkpoint holds what a trial saved."""
+    """Values of `export_formats`, accepted without effect: a checkpoint holds a trial's saved files."""
 
     CHECKPOINT = "checkpoint"
     MODEL = "model"
@@ -17,10 +17,10 @@ class ExportFormat:
 
 
 class Trial:
-    """A read-only view of a core trial; every attribute of that one is there, too.
+    """A read-only view of a core trial, with all its attributes.
 
     Attributes:
-        trainable_name: The name of what is trained.
+        trainable_name: The name of the trainable.
     """
 
     PENDING: ClassVar[str] = "PENDING"
@@ -35,12 +35,12 @@ class Trial:
 
     @property
     def trial_id(self) -> str:
-        """Such as "358bb_00006"."""
+        """The trial's id, such as "358bb_00006"."""
         return str(self._trial.id)
 
     @property
     def experiment_tag(self) -> str:
-        """Such as "6_lr=0.01"."""
+        """The trial's number and hyperparameters, such as "6_lr=0.01"."""
         return str(self._trial.tag)
 
     @property
@@ -50,7 +50,7 @@ class Trial:
 
     @property
     def last_result(self) -> dict[str, Any]:
-        """What it reported last; empty before its first report."""
+        """The last reported metrics; empty before the first report."""
         return dict(self._trial.last.metrics) if self._trial.last else {}
 
     def __getattr__(self, name: str) -> Any:
@@ -63,11 +63,11 @@ class Trial:
 def with_shown_trial(
     function: Callable[[Any], str] | None, trainable_name: str
 ) -> Callable[[Any], str] | None:
-    """`function` of a `Trial` as a function of a core trial."""
+    """Wrap `function` of a `Trial` as a function of a core trial."""
     if function is None:
         return None
 
-    @functools.wraps(function)  # so that it is recorded under its own name
+    @functools.wraps(function)  # keep the name under which the function is recorded
     def shown(trial: Any) -> str:
         return str(function(trial if isinstance(trial, Trial) else Trial(trial, trainable_name)))
 

@@ -1,4 +1,4 @@
-"""The trials that `run_experiments` returns: a list that also answers as an analysis does."""
+"""The trials that `run_experiments` returns: a list with the attributes of an analysis."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class Trials(list):  # type: ignore[type-arg]
     """The trials of all experiments, in the order of creation.
 
     Attributes:
-        analyses: One for each experiment, in order. What a list lacks (`best_config`,
-            `results_df`, ...) is asked of the only one.
+        analyses: One for each experiment, in order. Other attributes (`best_config`,
+            `results_df`, ...) are those of the analysis, if there is only one experiment.
     """
 
     def __init__(self, analyses: Sequence[ExperimentAnalysis]) -> None:

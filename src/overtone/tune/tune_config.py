@@ -1,4 +1,4 @@
-"""The options of a search as `Tuner` takes them."""
+"""Options of a search as `Tuner` takes them."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from overtone.errors import OvertoneError
 
 @dataclass
 class TuneConfig:
-    """What is searched for, and how.
+    """Search settings: goal, searcher, scheduler and budget.
 
     Attributes:
         mode: "max" or "min"; for several metrics a list.
         metric: The metric to optimise, or a list of several.
-        search_alg: None for random and grid search.
-        scheduler: None for first in, first out.
-        num_samples: How often the space is sampled; -1 without end.
-        max_concurrent_trials: At most so many trials at once; None or 0 for no limit.
-        time_budget_s: End the search after so many seconds, or after a timedelta.
-        trial_limits: What each trial may use, such as {"time_s": 3600, "memory": "2GB"}.
-        reuse_actors: Keep a trial's process for the next one, unless the trial leaves threads running.
+        search_alg: A searcher or its name; None for random and grid search.
+        scheduler: A scheduler, its class or its name; None for first in, first out.
+        num_samples: Number of samples of the space; -1 for no limit.
+        max_concurrent_trials: Maximum number of trials that run at the same time; None or 0 for no limit.
+        time_budget_s: Maximum time of the search, in seconds or as a timedelta.
+        trial_limits: Limits for each trial, such as {"time_s": 3600, "memory": "2GB"}.
+        reuse_actors: Keep a trial's process for the next trial, unless the trial leaves threads running.
             A class trainable that defines `reset_config` keeps its object as well.
-        trial_name_creator: `trial -> name`, shown to people.
+        trial_name_creator: `trial -> name`, the name that output shows.
         trial_dirname_creator: `trial -> folder name`.
         chdir_to_trial_dir: Accepted: trials never change their working directory.
-        seed: None draws one, which is logged.
-        priority: `config -> number`; trials with a higher one are chosen first.
-        points_to_evaluate: Configs (may be partial) to try first.
-        warm_start: Earlier searches that the searcher learns from before it begins: folders of
+        seed: The seed of all random choices; None draws a seed, which is logged.
+        priority: `config -> number`; trials with a higher number are chosen first.
+        points_to_evaluate: Configs (may be partial) to evaluate first.
+        warm_start: Earlier searches whose results the searcher observes first: folders of
             experiments, Overtone's or Ray Tune's, URLs of Optuna's storages, Optuna studies.
         constraints: Metrics that a good trial must keep at 0 or less; a mapping gives each
             its upper bound, such as {"latency_ms": 50}.
@@ -59,16 +59,17 @@ class TuneConfig:
 
 @dataclass
 class ResumeConfig:
-    """What becomes of an earlier experiment's trials when it is resumed.
+    """Resume settings for an earlier experiment's trials.
 
     Attributes:
-        finished: They stay as they are; nothing else is possible.
-        unfinished: They go on from their last checkpoint; nothing else is possible.
-        errored: They stay as they are, go on from their last checkpoint, or begin again.
+        finished: "skip": finished trials are kept unchanged. No other value is possible.
+        unfinished: "resume": unfinished trials resume from their last checkpoint. No other value
+            is possible.
+        errored: "skip", "resume" (from the last checkpoint) or "restart" (from the beginning).
     """
 
     class ResumeType(Enum):
-        """The choices."""
+        """Choices for a group of trials."""
 
         RESUME = "resume"
         RESTART = "restart"
@@ -79,10 +80,10 @@ class ResumeConfig:
     errored: ResumeType | str = ResumeType.SKIP
 
     def suffix(self) -> str:
-        """What it adds to `resume="AUTO"`.
+        """Return the suffix for `resume="AUTO"`.
 
         Raises:
-            OvertoneError: It asks for what Overtone does not do.
+            OvertoneError: `finished` is not "skip", or `unfinished` is not "resume".
         """
         finished, unfinished, errored = (
             self.ResumeType(one) for one in (self.finished, self.unfinished, self.errored)

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Tuner:
-    """A search, ready to run.
+    """A search with its settings; `fit()` runs it.
 
     Args:
-        trainable: A function, class or callable object; the name of a registered one; or an
+        trainable: A function, class or callable object; the name of a registered trainable; or an
             object with `as_trainable()`.
         param_space: The search space; or a list, generator or frame of configs.
-        tune_config: What is searched for, and how.
-        run_config: Everything else: storage, failures, checkpoints, output.
+        tune_config: Search settings: goal, searcher, scheduler and budget.
+        run_config: Run settings: name, storage, failures, checkpoints and output.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class Tuner:
         self._results: ResultGrid | None = None
         self._restored: Path | None = None
         self._experiment: Experiment | None = None
-        self.to_experiment()  # a wrong argument is an error here, not when it runs
+        self.to_experiment()  # raise for a wrong argument here, not when the search runs
 
     def fit(self) -> ResultGrid:
-        """The results of all trials, once every one has ended.
+        """Run the search and return the results of all trials. Block until every trial has ended.
 
-        Failed trials do not raise: they are the grid's `errors`.
+        Failed trials do not raise: their errors are in the grid's `errors`.
         """
         experiment = self.to_experiment()
         with ahead(experiment.engine):
@@ -62,10 +62,10 @@ class Tuner:
         return self._results
 
     def get_results(self) -> ResultGrid:
-        """What `fit` returned; of a restored experiment what there was before.
+        """Return the results of `fit`, or the recorded results of a restored experiment.
 
         Raises:
-            OvertoneError: `fit` was not called, or raised.
+            OvertoneError: `fit` was not called, or it raised.
         """
         if self._results is None and self._restored is not None:
             from overtone.analysis import ExperimentAnalysis, ResultGrid
@@ -76,7 +76,7 @@ class Tuner:
         return self._results
 
     def to_experiment(self) -> Experiment:
-        """What Overtone runs."""
+        """Return the native experiment that `fit` runs."""
         if self._experiment is not None:
             return self._experiment
         tune, run = self._tune, self._run
@@ -129,21 +129,23 @@ class Tuner:
         param_space: Any = None,
         **fields: Any,
     ) -> Tuner:
-        """The tuner of an experiment that was begun before: its `fit()` goes on with it.
+        """Return the tuner of an earlier experiment; its `fit()` resumes the experiment.
 
         Args:
             path: The experiment's folder, or its URL.
-            trainable: Code is not recorded: the function or class again. If its source changed, `fit`
-                prints a warning; functions that it calls are not compared.
-            resume_errored: Try failed trials again, from their last checkpoint.
-            restart_errored: Try failed trials again, from their beginning.
-            param_space: The space again, where it holds what is not data.
+            trainable: The function or class again, since code is not recorded. If its source changed,
+                `fit` prints a warning; functions that the trainable calls are not compared.
+            resume_unfinished: Must be True: unfinished trials always resume.
+            resume_errored: Retry failed trials from their last checkpoint.
+            restart_errored: Retry failed trials from their beginning.
+            param_space: The space again, if it holds values that are not plain data.
             fields: Arguments of `tune.run` that should differ, such as `num_samples`, or that are not
                 plain data, such as `callbacks`. All other arguments are taken from the experiment.
 
         Raises:
-            OvertoneError: Something must be passed again; the message names it.
-            StorageError: There is no experiment.
+            OvertoneError: An argument must be passed again (the message names it), or
+                `resume_unfinished` is False.
+            StorageError: There is no experiment at `path`.
         """
         from overtone.run.resume.recorded_experiment import recorded_experiment
         from overtone.run.storage.location import locate
@@ -170,13 +172,13 @@ class Tuner:
             folder, told.trainable, {**given, "resume": f"LOCAL{errored}"}
         )
         pieces = [piece for name in fields for piece in CHECKPOINT_ARGUMENTS.get(name, ())]
-        for piece in pieces:  # each of them is an option of its own
+        for piece in pieces:  # set only the given options of the policy
             setattr(tuner._experiment.checkpoints, piece, getattr(told.checkpoints, piece))
         return tuner
 
     @classmethod
     def can_restore(cls, path: str | Path, **_: Any) -> bool:
-        """Whether there is an experiment at `path`."""
+        """Return whether there is an experiment at `path`."""
         from overtone.run.storage.location import holds_experiment
 
         return holds_experiment(path)

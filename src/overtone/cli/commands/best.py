@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone best`."""
+    """Add the arguments of `overtone best`."""
     add_experiment(parser)
     add_goal(parser)
     about = "compare the last value of each trial, its best one (all), or an average (last)"

@@ -34,7 +34,7 @@ class Command(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone completion`."""
+    """Add the arguments of `overtone completion`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"where to put it:\n{HOW}"
     parser.add_argument("shell", choices=tuple(_SCRIPTS))
@@ -47,7 +47,7 @@ def run(args: Arguments) -> int:
 
 
 def commands() -> list[Command]:
-    """The commands as the parser has them."""
+    """Return the commands as the parser has them."""
     from overtone.cli.arguments import made
 
     subparsers = next(

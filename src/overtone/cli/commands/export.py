@@ -23,7 +23,7 @@ Rows = Callable[[], Iterable[dict[str, Any]]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone export`."""
+    """Add the arguments of `overtone export`."""
     add_experiment(parser)
     parser.add_argument("--format", choices=FORMATS, help="csv, unless FILE ends with another one's name")
     parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to standard output")
@@ -95,7 +95,7 @@ def _write_csv(rows: Rows, file: IO[Any]) -> int:
 
 
 def _cell(value: Any, cleaned: Callable[[str], str]) -> Any:
-    """A value in a table: nothing for None, JSON for lists, "nan" and "inf" as Python writes them."""
+    """Return a value in a table: nothing for None, JSON for lists, "nan" and "inf" as Python writes them."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -133,7 +133,7 @@ def _write_parquet(rows: Rows, file: IO[Any]) -> int:
 
 
 def typed_columns(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, list[Any]]]:
-    """Each column's type, as Arrow calls it, and its cells; what is mixed or nested becomes text."""
+    """Return each column's type, as Arrow calls it, and its cells; what is mixed or nested becomes text."""
     from overtone.analysis.frames import flatten
     from overtone.cli.json_output import line_of
 

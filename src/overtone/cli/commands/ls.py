@@ -15,14 +15,14 @@ _WIDEST_METRIC = 24
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone ls`."""
+    """Add the arguments of `overtone ls`."""
     parser.add_argument("directory", metavar="DIR", nargs="?", help="the folder (~/overtone_results)")
     parser.add_argument("-n", type=positive, metavar="N", help="the newest N only")
     add_json(parser)
 
 
 def run(args: Arguments) -> int:
-    """List the experiments; those that are damaged, too."""
+    """List the experiments, including damaged ones."""
     from overtone.cli.json_output import write_json
     from overtone.cli.lookup import results_folder
     from overtone.store.files import is_url
@@ -57,7 +57,7 @@ def _journals(folder: Path, is_asked: bool) -> list[Path]:
 
 
 def _fetched(url: str) -> list[Path]:
-    """The journals of the experiments at a URL, brought to this machine."""
+    """Return the journals of the experiments at a URL, brought to this machine."""
     from overtone.cli.lookup import journal_of
     from overtone.store.files import RemoteFiles
 
@@ -124,7 +124,7 @@ def _show(found: list[dict[str, Any]]) -> None:
 
 
 def _trials(one: dict[str, Any]) -> str:
-    """`5/12 done, 2 cut off`: those that wait are the rest."""
+    """Return the counts of trials, such as `5/12 done, 2 cut off`; the rest is pending."""
     from overtone.cli.overview import counted
 
     others = {name: count for name, count in one["statuses"].items() if name not in ("TERMINATED", "PENDING")}

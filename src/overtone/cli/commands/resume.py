@@ -1,4 +1,4 @@
-"""`overtone resume PATH`: run the recorded command again, so that it goes on with the experiment."""
+"""`overtone resume PATH`: run the recorded command again to resume the experiment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Execute = Callable[[str, Sequence[str], Mapping[str, str]], Any]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone resume`."""
+    """Add the arguments of `overtone resume`."""
     parser.add_argument(
         "experiment", metavar="PATH", help="the experiment's folder, its name below DIR, or a url"
     )
@@ -62,7 +62,7 @@ def run(args: Arguments, execute: Execute | None = None) -> int:
 
 
 def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
-    """Where the experiment lies, what will be run, and what is known of it."""
+    """Return the experiment's place, the command to run, and the experiment's overview."""
     from overtone.cli.index import Index
     from overtone.cli.lookup import journal_of
     from overtone.cli.overview import overview, place_of

@@ -15,7 +15,7 @@ _ROWS = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone show`."""
+    """Add the arguments of `overtone show`."""
     add_experiment(parser)
     parser.add_argument("trial", metavar="TRIAL", nargs="?", help="show this trial only")
     parser.add_argument("-n", type=positive, metavar="N", help=f"so many trials ({_ROWS}); 0: all")

@@ -24,7 +24,7 @@ _TIME_COLUMNS = 11
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone tail`."""
+    """Add the arguments of `overtone tail`."""
     add_experiment(parser)
     about = f"begin N lines back ({_LINES})"
     parser.add_argument("-n", type=positive, default=_LINES, metavar="N", help=about)

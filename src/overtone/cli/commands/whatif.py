@@ -17,7 +17,7 @@ _EXAMPLE = '"ASHAScheduler(max_t=81)"'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone whatif`."""
+    """Add the arguments of `overtone whatif`."""
     add_experiment(parser)
     about = f"a name of overtone.tune.schedulers with plain arguments, such as {_EXAMPLE}, or a short name"
     parser.add_argument("--scheduler", required=True, metavar="S", help=about)
@@ -43,10 +43,10 @@ def run(args: Arguments) -> int:
 
 
 def scheduler_of(text: str) -> Any:
-    """The scheduler that `text` names; nothing but literals is evaluated.
+    """Return the scheduler that `text` names; only literals are evaluated.
 
     Raises:
-        OvertoneError: It is no call of a scheduler with literals.
+        OvertoneError: `text` is not a call of a scheduler with literals.
     """
     from inspect import signature
 
@@ -136,7 +136,7 @@ def _show(found: WhatIf, scheduler: str) -> None:
 
 
 def reason(one: Stopped, found: WhatIf) -> str:
-    """Why a trial would have been stopped, and what it came to in truth."""
+    """Return the reason why a trial would have been stopped, and its recorded outcome."""
     from overtone.cli.commands.why import ordinal
     from overtone.observers.display.plain_text import number
 

@@ -19,7 +19,7 @@ _DECIDED = {"stop": "stopped", "pause": "paused", "restart": "restarted", "save"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be written after `overtone why`."""
+    """Add the arguments of `overtone why`."""
     add_experiment(parser)
     parser.add_argument("trial", metavar="TRIAL", help="its id, how it begins, or its index")
     add_goal(parser)
@@ -53,7 +53,7 @@ def run(args: Arguments) -> int:
 
 
 def sentence(step: Step, metric: str | None) -> str:
-    """What was decided at a step, with its numbers: "stopped by asha at rung 4: loss=3.7 is 3rd of 4"."""
+    """Return the decision of a step as text: "stopped by asha at rung 4: loss=3.7 is 3rd of 4"."""
     from overtone.observers.display.plain_text import number
 
     why = step.why
@@ -97,7 +97,7 @@ def _rung(at: str) -> str:
 
 
 def verdict(story: Story, trial: RecordedTrial, status: str) -> str:
-    """Where the trial is and why, in one sentence."""
+    """Return the trial's state and the reason for it, in one sentence."""
     name = trial.trial_id
     last = next(
         (one for one in reversed(story.steps) if one.kind == "ruled" and one.decision != "save"), None
@@ -118,7 +118,7 @@ def verdict(story: Story, trial: RecordedTrial, status: str) -> str:
 
 
 def unruled(story: Story, status: str) -> str:
-    """What to say of a trial that no scheduler and no stopper ever ruled on; else nothing."""
+    """Return a note on a trial that no scheduler or stopper changed, or else an empty text."""
     if story.is_ruled:
         return ""
     so_far = "" if status in ("TERMINATED", "ERROR") else " so far"
@@ -170,7 +170,7 @@ def _wrapped(text: str, room: int | None, margin: int) -> list[str]:
 
 
 def _competition(step: Step, trial_id: str, metric: str | None) -> list[str]:
-    """Who was next to it at the rung: the few better ones and the few worse ones."""
+    """Return lines with the trial's neighbours at the rung: a few better and a few worse trials."""
     why = step.why
     if step.kind != "ruled":
         return []

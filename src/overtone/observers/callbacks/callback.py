@@ -35,7 +35,7 @@ class Callback:
     def on_trial_restore(
         self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any
     ) -> None:
-        """A trial goes on from a checkpoint."""
+        """Handle a trial that resumes from a checkpoint."""
 
     def on_trial_save(self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any) -> None:
         """A trial saved a checkpoint."""
@@ -67,7 +67,7 @@ class Callback:
         """The run is over."""
 
     def get_state(self) -> dict[str, Any] | None:
-        """What this callback would like to keep; nothing by default."""
+        """Return the state to keep for a resume; None by default."""
         return None
 
     def set_state(self, state: dict[str, Any]) -> None:
@@ -81,7 +81,7 @@ class LoggerCallback(Callback):
         """A trial's process runs."""
 
     def log_trial_restore(self, trial: SeenTrial) -> None:
-        """A trial goes on from a checkpoint."""
+        """Handle a trial that resumes from a checkpoint."""
 
     def log_trial_save(self, trial: SeenTrial) -> None:
         """A trial saved a checkpoint."""
@@ -127,4 +127,4 @@ HOOKS = (
     "on_step_begin", "on_step_end", "on_trial_start", "on_trial_restore", "on_trial_save", "on_trial_result",
     "on_trial_complete", "on_trial_recover", "on_trial_error", "on_checkpoint", "on_experiment_end",
 )  # fmt: skip
-"""The hooks that a run calls, but for `setup`."""
+"""The hooks that a run calls, except `setup`."""

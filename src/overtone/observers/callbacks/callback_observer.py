@@ -1,4 +1,4 @@
-"""Calls users' callbacks as a run goes on."""
+"""Observer that calls users' callbacks during a run."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from overtone.observers.trial_view import Experiment, SeenTrial
 
 
 class CallbackObserver(Observer):
-    """Drives callbacks from records. One that raises is called no more, with one warning.
+    """Observer that calls callbacks for records. A callback that raises is disconnected with one warning.
 
     Args:
-        callbacks: Called in this order; only hooks that they define cost anything.
-        experiment: What all trials share.
+        callbacks: Called in this order; undefined hooks cost nothing.
+        experiment: Facts that all trials share.
         stop, num_samples, total_num_samples: For `Callback.setup`.
-        table: A table that other observers share, each of which sees every record before the
-            next one comes; by default one of its own.
-        warn: Says a line to the user; by default a RuntimeWarning.
+        table: A table shared with other observers, each of which gets every record before the
+            next record; by default a new table.
+        warn: Shows a line to the user; by default a RuntimeWarning.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class CallbackObserver(Observer):
             self._table.show(n, time, trial_id, t, metrics)
 
     def memory(self) -> TrialTable:
-        """The trials, as callbacks are shown them."""
+        """Return the trials, as callbacks are shown them."""
         return self._table
 
     def flush(self) -> None:
@@ -97,7 +97,7 @@ class CallbackObserver(Observer):
             self._iteration += 1
 
     def close(self) -> None:
-        """The run has ended. Twice is safe."""
+        """End the callbacks with the run. A second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
             self.flush()
@@ -151,7 +151,7 @@ class CallbackObserver(Observer):
         return self._by_id[trial_id]
 
     def _seen(self) -> list[SeenTrial]:
-        """Every trial so far; the list is the same one each time."""
+        """Return every trial so far; the list is the same one each time."""
         rows = self._table.rows
         if len(self._trials) < len(rows):
             for row in list(rows.values())[len(self._trials) :]:
@@ -165,6 +165,6 @@ def _warn(text: str) -> None:
 
 
 def _defines(callback: Any, hook: str) -> bool:
-    """Whether `callback` has this hook, other than the one that does nothing."""
+    """Return whether `callback` defines this hook, rather than inheriting the empty one."""
     method = getattr(callback, hook, None)
     return callable(method) and getattr(method, "__func__", method) is not getattr(Callback, hook)

@@ -1,4 +1,4 @@
-"""What people see of a run: picks how to show it from where it is shown and from what they asked."""
+"""Console output of a run: chooses the display by the kind of stream and the user's options."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ class Console(Observer):
             self._progress.show(self.table.show(n, time, trial_id, t, metrics), t, metrics)
 
     def memory(self) -> Progress:
-        """The counts, the best trials, and the table behind them."""
+        """Return the counts, the best trials, and the table behind them."""
         self.open()
         assert self._progress is not None
         return self._progress
 
     def on_recalled(self) -> None:
-        """What was new then has been told."""
+        """Clear the recalled news, which the earlier driver has shown."""
         assert self._progress is not None
         self._progress.forget_news()
 
@@ -159,13 +159,13 @@ def console_for(
     facts: ConsoleFacts, verbose: int | None = None, progress_reporter: ProgressReporter | None = None,
     stream: TextIO | None = None, pace: Callable[[], float] = time.monotonic,
 ) -> Console | SilentConsole:  # fmt: skip
-    """What shows a run: arguments as for `Console`.
+    """Return the display of a run; arguments as for `Console`.
 
     Args:
-        verbose: 0 is silent, but for what trials print.
+        verbose: 0 shows only the output of trials.
 
     Raises:
-        ValueError: It is no such number, or the reporter is none.
+        ValueError: `verbose` is not a valid level, or the reporter is not a reporter.
     """
     _checked(progress_reporter)
     if _level(verbose) == 0:
@@ -174,7 +174,7 @@ def console_for(
 
 
 def is_capable_terminal(out: Writer) -> bool:
-    """Whether lines on this stream can be drawn anew: a terminal, not a dumb one, that knows Unicode."""
+    """Return whether lines can be redrawn: the stream is a Unicode terminal, and not a dumb one."""
     if not _is_terminal(out.stream) or not out.is_unicode:
         return False
     return os.name == "nt" or os.environ.get("TERM", "dumb").lower() not in ("", "dumb", "unknown")

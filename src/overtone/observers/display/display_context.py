@@ -1,4 +1,4 @@
-"""What whoever shows an experiment must be told, since records do not say it."""
+"""Facts about an experiment that displays need and that records do not contain."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from overtone.observers.columns import Columns
 
 @dataclass(slots=True)
 class ConsoleFacts:
-    """An experiment, as the console needs to know it. Fields may be set until the run begins.
+    """Facts about an experiment for the console. Fields may be set until the run begins.
 
     Attributes:
         name: The experiment's name.
-        folder: Where its results lie.
-        engine_line: Which engine runs it, why, and what it has: the first line of a run.
-        clock: Seconds that the experiment has run.
+        folder: The folder of the results.
+        engine_line: The engine, the reason for its choice and its resources: the first line of a run.
+        clock: Returns the seconds that the experiment has run.
         trainable: The trainable's name, as in trial names.
-        metric, mode: What is optimised, where it was named.
-        goal: Asked for (metric, mode) while `metric` is None: a goal that is taken from the first result.
-        limits: The goal, as far as its constraints go.
-        total: How many trials there will be; None while that is unknown.
+        metric, mode: The metric to optimise and its direction, if the user named them.
+        goal: Returns (metric, mode) while `metric` is None: the goal is taken from the first result.
+        limits: The goal, for its constraints.
+        total: The number of trials of the experiment; None while it is unknown.
         describe: The scheduler's line or lines.
-        waits: What trials wait for that is not there, in one line; "" for nothing.
-        parameters: The paths ("optimizer/lr") that the search chooses; None to see it from the configs.
-        metric_columns, parameter_columns: What tables show; None chooses by itself.
+        waits: The missing resources that trials wait for, in one line; "" if no trial waits.
+        parameters: The paths ("optimizer/lr") that the search chooses; None to infer them from configs.
+        metric_columns, parameter_columns: The columns of tables; None chooses automatically.
         has_tensorboard: Whether TensorBoard files are written.
-        may_redraw: False keeps to plain lines in a terminal too, for pdb.
+        may_redraw: Whether a terminal may be redrawn; False writes plain lines, for pdb.
     """
 
     is_given: ClassVar[bool] = True  # no snapshot has them: a resume may be in another folder

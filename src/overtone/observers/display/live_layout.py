@@ -50,7 +50,7 @@ class Frame:
         self._parameters: list[str] = []
 
     def draw(self, columns: int, rows: int, rate: float | None) -> list[Line]:
-        """The whole picture in at most `columns` x `rows`.
+        """Return the whole picture in at most `columns` x `rows`.
 
         Args:
             rate: Results a second, where that is known.
@@ -167,7 +167,7 @@ class Frame:
         ]
 
     def _widen(self, column: _Column, texts: list[str]) -> list[str]:
-        """The header and the cells, as wide as this column ever was."""
+        """Return the header and the cells, as wide as this column ever was."""
         header = cut(clean(column.header), _MAX_CELL, keep_end=True)
         widest = max([self._widths.get(column.header, 0), width(header), *map(width, texts)])
         self._widths[column.header] = widest
@@ -175,7 +175,7 @@ class Frame:
 
 
 def _word(row: Row) -> str:
-    """What a trial does or did, in one word."""
+    """Return a trial's state in one word."""
     if row.status == "TERMINATED":
         rule = row.why.rule if row.why is not None else "returned"
         return "finished" if rule in ("returned", "stop") else "stopped"
@@ -183,7 +183,7 @@ def _word(row: Row) -> str:
 
 
 def _seconds(row: Row, progress: Progress) -> str | None:
-    """How long the trial has trained."""
+    """Return the trial's training time."""
     seconds = row.metrics.get("time_total_s")
     if not isinstance(seconds, (int, float)):
         if row.started is None:
@@ -199,7 +199,7 @@ def _text(value: Any) -> str:
 
 
 def _how_many_fit(widths: Iterable[int], room: int) -> int:
-    """How many columns fit side by side, from the left; at least one."""
+    """Return the number of columns that fit side by side, from the left; at least one."""
     used = -len(_GAP)
     fitting = 0
     for one in widths:

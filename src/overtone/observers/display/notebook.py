@@ -11,7 +11,7 @@ _STYLE = "margin:0;line-height:1.3;font-size:12px;overflow-x:auto"
 
 
 def is_notebook() -> bool:
-    """Whether this process is a notebook's kernel; IPython is not imported to find out."""
+    """Return whether this process is a notebook's kernel; IPython is not imported to find out."""
     ipython = sys.modules.get("IPython")
     if ipython is None:
         return False

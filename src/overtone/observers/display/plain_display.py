@@ -1,4 +1,4 @@
-"""Where the screen is not ours (a pipe, CI, a file): one line for each trial that ends."""
+"""Display for streams that cannot be redrawn (a pipe, CI, a file): one line for each trial that ends."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Lines:
         self._out.lines(lines)
 
     def show_output(self, trial_id: str, stream: str, text: str) -> None:
-        """What a trial printed, with its name."""
+        """Show a trial's output, with the trial's name."""
         named = self._output.feed(trial_id, stream, text)
         if stream == "stderr":
             if self._err is None:

@@ -22,7 +22,7 @@ _ESCAPES = re.compile(
 
 
 def clean(value: Any) -> str:
-    """`value` as one line of printable text; what could act on a terminal is spelled out.
+    """Return `value` as one line of printable text; what could act on a terminal is spelled out.
 
     >>> clean("a\\x1b[31mb\\n")
     'a\\\\x1b[31mb\\\\n'
@@ -34,10 +34,10 @@ def clean(value: Any) -> str:
 
 
 def printable_output(text: str, colours: bool) -> str:
-    """What a trial printed, without anything that moves the cursor.
+    """Return a trial's output without characters that move the cursor.
 
-    Colours stay where `colours`. A line that overwrites itself (a progress bar) is reduced to
-    what was last to be seen of it.
+    Colours are kept if `colours`. A line that overwrites itself (a progress bar) is reduced to
+    its last visible text.
     """
     text = text.replace("\r\n", "\n")
     if "\r" in text:
@@ -53,7 +53,7 @@ def _last_overwrite(line: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many columns `text` takes: two for wide (CJK) characters, none for combining ones."""
+    """Return the width of `text` in columns: two for wide (CJK) characters, none for combining ones."""
     if text.isascii():
         return len(text)
     return sum(_cell(c) for c in text)
@@ -72,7 +72,7 @@ def pad(text: str, columns: int, right: bool = False) -> str:
 
 
 def cut(text: str, columns: int, keep_end: bool = False) -> str:
-    """`text` in at most `columns`, with an ellipsis where something is missing."""
+    """Return `text` in at most `columns`, with an ellipsis where something is missing."""
     if width(text) <= columns:
         return text
     room = columns - len(ELLIPSIS)
@@ -88,7 +88,7 @@ def cut(text: str, columns: int, keep_end: bool = False) -> str:
 
 
 def number(value: float) -> str:
-    """A number as the status table shows it: whole ones exactly, others to 6 digits."""
+    """Return a number as the status table shows it: whole ones exactly, others to 6 digits."""
     return str(value) if isinstance(value, int) else f"{value:g}"
 
 

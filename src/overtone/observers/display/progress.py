@@ -1,4 +1,4 @@
-"""How far a run is: its table, its best result so far, and what is new since it was last shown."""
+"""The progress of a run: its table, its best result so far, and the news since the last display."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class Best(NamedTuple):
 
 
 class Progress:
-    """Folds records; each costs the same, however many trials there are.
+    """The progress of a run, updated from records in constant time per record.
 
     Args:
-        facts: What records do not say.
-        table: Where trials are folded; it may be shared with other observers.
+        facts: Facts that records do not contain.
+        table: The table of trials; it may be shared with other observers.
         keeps_results: Whether `results` is filled, for displays that show each report.
-        slims: Whether it lets go of what finished trials reported, unless they are among the best.
+        slims: Whether to drop the results of finished trials that are not among the best.
 
     Attributes:
-        n_results: How many results were reported, redone ones not counted.
+        n_results: The number of reported results, without repeated ones.
         best: The best result so far; NaN never wins.
         running: The trials with a process, by id, in the order in which they started.
         best_ended: The best finished trials, best first; bounded.
         failed: The newest failed trials; bounded.
-        rules: How many trials each rule stopped.
-        n_endings: How often a trial ended, also those that `endings` has no room for.
-        n_endings_before: The same, when what was new then had been shown.
-        endings, notes, results: What is new; whoever shows it clears it.
+        rules: The number of trials that each rule stopped.
+        n_endings: The number of ended trials, also those for which `endings` has no room.
+        n_endings_before: The value of `n_endings` when the news was last cleared.
+        endings, notes, results: The news; the display that shows it clears it.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Progress:
 
     @property
     def metric(self) -> str | None:
-        """What is optimised, once it is known."""
+        """The metric to optimise; None until it is known."""
         if self._metric is None:
             self._ask_goal()
         return self._metric
@@ -132,12 +132,12 @@ class Progress:
 
     @property
     def n_ended(self) -> int:
-        """How many trials ended for good."""
+        """The number of trials that finished or failed."""
         counts = self.table.counts
         return counts.get("TERMINATED", 0) + counts.get("ERROR", 0)
 
     def value(self, metrics: Mapping[str, Any]) -> Any:
-        """The goal's metric among `metrics`, or None."""
+        """Return the goal's metric among `metrics`, or None."""
         return lookup(metrics, self._metric) if self._metric is not None else None
 
     def best_at_end(self) -> Best | None:
@@ -157,7 +157,7 @@ class Progress:
         return best
 
     def as_metric(self, score: float) -> float:
-        """A score, where higher is better, as the user's metric."""
+        """Return a score, where higher is better, as the user's metric."""
         return score * self._sign
 
     def clear_news(self) -> None:
@@ -168,7 +168,7 @@ class Progress:
         self.results.clear()
 
     def forget_news(self) -> None:
-        """What was new is of an earlier driver, which has told it."""
+        """Clear the news of an earlier driver, which has shown it."""
         self.n_endings = 0
         self.clear_news()
 
@@ -198,7 +198,7 @@ class Progress:
             if moved.why is not None and moved.why.rule != "returned":
                 self.rules[moved.why.rule] = self.rules.get(moved.why.rule, 0) + 1
         else:
-            if self.failed:  # one that is tried again on request has not failed
+            if self.failed:  # a trial that is retried on request has not failed
                 self.failed = deque((one for one in self.failed if one is not row), _N_FAILED)
             return
         self.n_endings += 1

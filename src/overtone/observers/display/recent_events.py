@@ -1,4 +1,4 @@
-"""What happened since the last time, as lines, never more than a screen can take."""
+"""The latest events as lines, at most as many as fit on a screen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class News:
         self._n_left_out = 0  # results that got no line
 
     def lines(self, now: float) -> list[str]:
-        """The lines to show now, `now` being seconds of real time."""
+        """Return the lines to show now, `now` being seconds of real time."""
         progress = self._progress
         lines: list[str] = []
         if now - self._window >= 1.0:
@@ -43,7 +43,7 @@ class News:
         return lines
 
     def left_out(self, n_endings: int) -> list[str]:
-        """How much got no line of its own, up to the ending number `n_endings`."""
+        """Return lines that count the results and endings not shown, up to the ending number `n_endings`."""
         lines = []
         if self._n_left_out:
             lines.append(f"... {self._n_left_out} more results")

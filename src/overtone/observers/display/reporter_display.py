@@ -59,7 +59,7 @@ class Reporting:
         self._next = start + (self._pace() - start) * _COST
 
     def show_output(self, trial_id: str, stream: str, text: str) -> None:
-        """What a trial printed, with its name."""
+        """Show a trial's output, with the trial's name."""
         self._out.write(self._output.feed(trial_id, stream, text))
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Reporting:
             )
 
     def _all_trials(self) -> list[SeenTrial]:
-        """One window for each trial; those that are new since the last time are appended."""
+        """Return one view for each trial; views of new trials are appended."""
         rows = self._progress.table.rows
         if len(self._trials) < len(rows):
             new = list(rows.values())[len(self._trials) :]

@@ -35,7 +35,7 @@ class ProgressReporter:
         """Called when a run begins, and again when what it says has changed."""
 
     def should_report(self, trials: list[SeenTrial], done: bool = False) -> bool:
-        """Whether to call `report` now; asked after each batch of news, and at the end with `done`."""
+        """Return whether to call `report` now; asked after each batch of news, and at the end with `done`."""
         raise NotImplementedError
 
     def report(self, trials: list[SeenTrial], done: bool, *sys_info: str) -> None:
@@ -129,7 +129,7 @@ class TuneReporterBase(ProgressReporter):
         self._parameter_columns = added(self._parameter_columns, parameter, representation, "parameter")
 
     def should_report(self, trials: list[SeenTrial], done: bool = False) -> bool:
-        """Whether it is time, and there is something to show."""
+        """Return whether it is time, and there is something to show."""
         now = time.monotonic()
         if trials and now - self._last_report > self._max_report_frequency:
             self._last_report = now
@@ -137,7 +137,7 @@ class TuneReporterBase(ProgressReporter):
         return done
 
     def _progress_str(self, trials: Sequence[SeenTrial], done: bool, *sys_info: str) -> str:
-        """The whole block, without a line end."""
+        """Return the whole block, without a line end."""
         metric, mode = self._metric, self._mode or "max"
         lines = ["== Status ==", *self._memory(), *(line for info in sys_info for line in info.splitlines())]
         best = best_of(trials, metric, mode, self._allows) if metric else None

@@ -10,10 +10,10 @@ from overtone.store.room import lacks_room
 
 
 class Writer:
-    """Writes text to a stream, and goes silent when nobody reads it any more (`| head`).
+    """Writer of text to a stream; it stops writing when the reader has closed the stream (`| head`).
 
     Args:
-        stream: By default standard output, whatever that is when something is written.
+        stream: The stream; by default the standard output at the time of each write.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -22,7 +22,7 @@ class Writer:
 
     @property
     def stream(self) -> TextIO | None:
-        """Where text goes; None if this process has no standard output."""
+        """The stream to write to; None if this process has no standard output."""
         return sys.stdout if self._stream is None else self._stream
 
     @property

@@ -104,7 +104,7 @@ def counts(progress: Progress) -> str:
 
 
 def standing(progress: Progress, seconds: float, rate: float | None = None) -> str:
-    """Where the run is, in one line, for when nothing has ended for a while."""
+    """Return the state of the run in one line, for times without ended trials."""
     numbers = progress.counts
     words = [f"{of_total(progress, progress.n_ended)} trials finished"]
     for status in ("RUNNING", "PAUSED", "PENDING"):
@@ -122,7 +122,7 @@ def standing(progress: Progress, seconds: float, rate: float | None = None) -> s
 
 
 def beginning(progress: Progress) -> list[str]:
-    """The first lines of a run: the engine, then the experiment."""
+    """Return the first lines of a run: the engine, then the experiment."""
     facts = progress.facts
     total = facts.total()
     how_many = "" if total is None else f", {total} trial{'' if total == 1 else 's'}"
@@ -131,7 +131,7 @@ def beginning(progress: Progress) -> list[str]:
 
 
 def summary(progress: Progress, seconds: float) -> list[str]:
-    """The last lines of a run: how trials ended, the best one, and where to look."""
+    """Return the last lines of a run: how trials ended, the best one, and where to look."""
     facts = progress.facts
     n = len(progress.table.rows)
     trials = f"{n} trial{'' if n == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""What people see of a run that should be silent: what its trials print."""
+"""The display of a silent run: only the output of trials."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SilentConsole(Observer):
             self.table.show(n, time, trial_id, t, metrics)
 
     def memory(self) -> TrialTable:
-        """The table."""
+        """Return the table."""
         return self.table
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:

@@ -16,7 +16,7 @@ SHOWN_ORDER = ("RUNNING", "PAUSED", "PENDING", "TERMINATED", "ERROR")
 """The order of statuses in a table."""
 
 MAX_PARAMETERS = 8
-"""How many parameter columns are shown where none are named."""
+"""The number of parameter columns if the user names none."""
 
 _GIB = 2**30
 _KNOWN_RESOURCES = ("cpu", "gpu", "memory", "object_store_memory")
@@ -92,7 +92,7 @@ def count_line(trials: Iterable[SeenTrial], total: int | None) -> str:
 
 
 def fair_share(counts: Mapping[str, int], room: int) -> dict[str, int]:
-    """How many rows each status gets: equal shares, and what one leaves over goes to the others."""
+    """Return the number of rows for each status: equal shares; unused rows go to other statuses."""
     shares = dict.fromkeys(counts, 0)
     while room > 0:
         wanting = [status for status in sorted(counts) if shares[status] < counts[status]]
@@ -107,7 +107,7 @@ def fair_share(counts: Mapping[str, int], room: int) -> dict[str, int]:
 def select_rows(
     trials: Iterable[SeenTrial], max_rows: int, metric: str | None = None, mode: str = "max"
 ) -> tuple[list[SeenTrial], dict[str, int]]:
-    """The trials to show, in their order, and how many of each status are left out.
+    """Return the trials to show, in their order, and how many of each status are left out.
 
     Args:
         metric: Sort by it, the best first, within each status; None keeps the order of creation.
@@ -140,7 +140,7 @@ def trial_table(
     infer_limit: int = 3,
     max_column_length: int = 20,
 ) -> list[str]:
-    """The boxed table of `rows`; columns that would be empty are left out."""
+    """Return the boxed table of `rows`; columns that would be empty are left out."""
     parameters = headed(parameter_columns) or headed(
         varying(row.evaluated_params for row in rows)[:MAX_PARAMETERS]
     )
@@ -170,7 +170,7 @@ def hidden_line(hidden: Mapping[str, int]) -> str:
 
 
 def error_table(trials: Iterable[SeenTrial], max_rows: int) -> list[str]:
-    """The failed trials with their error and the file that has the traceback; empty for none."""
+    """Return the failed trials with their error and the file that has the traceback; empty for none."""
     failed = [trial for trial in trials if trial.status == SeenTrial.ERROR]
     if not failed:
         return []

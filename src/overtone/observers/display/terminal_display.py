@@ -1,4 +1,4 @@
-"""In a terminal: a table that stays at the bottom and is drawn anew, with no thread of its own."""
+"""Display in a terminal: a table that stays at the bottom and is redrawn without a separate thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REFRESH_S = 0.25
 COST = 40
 """A frame that took 10 ms is followed by 400 ms without one: the console takes 2.5 % of the loop."""
 FIRST_S = 0.3
-"""What is over sooner is never drawn, and need not import rich."""
+"""Seconds before the first frame: a shorter run draws nothing and does not import rich."""
 
 _MAX_BUFFERED = 65_536  # characters that trials printed, waiting for the next frame
 _RATE_WINDOW_S = 10.0
@@ -78,7 +78,7 @@ class LiveTable:
             return
         try:
             screen, live = self._started()
-            start = self._pace()  # importing rich, the first time, is no measure of the frames to come
+            start = self._pace()  # the first frame imports rich: do not count it in the cost of frames
             self._draw(screen, live, start)
         except BaseException:
             self._stop()
@@ -87,7 +87,7 @@ class LiveTable:
         self._next = end + max(REFRESH_S, (end - start) * COST)
 
     def show_output(self, trial_id: str, stream: str, text: str) -> None:
-        """What a trial printed, with its name; it appears above the table with the next frame."""
+        """Show a trial's output, with its name; it appears above the table with the next frame."""
         self._put_above(self._output.feed(trial_id, stream, text, colours=self._has_colours()))
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ class LiveTable:
         self._make_up_for_wrapping(screen, columns)
         self._picture.lines = lines
         if self._above:
-            self._print_above()  # draws the picture anew below
+            self._print_above()  # redraws the picture below
         else:
             live.refresh()
         self._drawn = [sum(width(text) for text, _ in line) for line in lines]

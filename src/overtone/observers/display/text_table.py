@@ -11,7 +11,7 @@ _HEADER_ROOM = 2  # a column is at least this much wider than its header, as in 
 
 
 def boxed(headers: Sequence[str], rows: Sequence[Sequence[Any]], max_width: int | None = None) -> list[str]:
-    """The lines of a table. Numbers line up on their decimal point, the rest to the left.
+    """Return the lines of a table. Numbers line up on their decimal point, the rest to the left.
 
     Args:
         headers: One a column.
@@ -34,7 +34,7 @@ def _line(columns: list[list[str]], i: int) -> str:
 
 
 def _column(header: str, cells: Sequence[Any], max_width: int | None) -> list[str]:
-    """The header and the cells, all equally wide."""
+    """Return the header and the cells, all equally wide."""
     filled = [cell for cell in cells if cell is not None and cell != ""]
     numeric = bool(filled) and all(
         isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in filled
@@ -62,7 +62,7 @@ def _text(cell: Any) -> str:
 
 
 def _after_point(text: str) -> int:
-    """How many characters follow the decimal point (or the exponent); -1 for whole numbers."""
+    """Return the number of characters after the decimal point (or the exponent); -1 for whole numbers."""
     place = text.rfind(".")
     if place < 0:
         place = text.rfind("e")

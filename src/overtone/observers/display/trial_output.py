@@ -1,4 +1,4 @@
-"""What trials print, line by line; each begins with the trial's name, as its engine wrote it."""
+"""Output of trials, line by line; each line begins with the trial's name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TrialOutput:
         self._partial: dict[tuple[str, str], str] = {}
 
     def feed(self, trial_id: str, stream: str, text: str, colours: bool = False) -> str:
-        """The lines that are complete now; a rest waits for its end. The engine has named them."""
+        """Return the lines that are complete now; a rest waits for its end. The engine has named them."""
         key = (trial_id, stream)
         text = self._partial.pop(key, "") + text
         whole, newline, rest = text.rpartition("\n")
@@ -28,7 +28,7 @@ class TrialOutput:
         return _shown(whole, colours) if newline else ""
 
     def rest(self, colours: bool = False) -> str:
-        """The lines that were never ended."""
+        """Return the lines that were never ended."""
         partial, self._partial = self._partial, {}
         return "".join(_shown(text, colours) for text in partial.values())
 
@@ -41,7 +41,7 @@ def _shown(text: str, colours: bool) -> str:
 
 
 def _coloured(line: str) -> str:
-    """The line with its "(name pid=1)" in colour, and no colour that runs on after it."""
+    """Return the line with its "(name pid=1)" in colour, and no colour that runs on after it."""
     name = _NAME.match(line)
     if name is not None:
         line = f"\x1b[36m{name[0]}\x1b[0m{line[name.end() :]}"

@@ -1,7 +1,7 @@
-"""What all results of one attempt of a trial have in common, as text: made once for all files of the trial.
+"""The constant part of all results of one attempt of a trial, as text, made once for all its files.
 
-Most configs are one level of numbers and texts. The text of each value is made once then, and joined by
-templates that configs with the same keys share.
+Most configs are one level of numbers and strings. The text of each value is then made once, and joined
+by templates that configs with the same keys share.
 """
 
 from __future__ import annotations

@@ -26,14 +26,14 @@ from overtone.observers.flatten import flatten
 PROGRESS_CSV = "progress.csv"
 
 SHARE = 8
-"""A file is widened when so many times the rows that wait are as many as it has."""
+"""A file is widened when SHARE times the number of waiting rows reaches its number of rows."""
 
 LEAST_WAIT_S = 0.5
 MOST_WAIT_S = 60.0
-"""How long rows of a wider table wait at most, for a small and for a large file."""
+"""Maximum seconds that rows of a wider table wait, apart from `WAIT_PER_CELL_S`."""
 
 WAIT_PER_CELL_S = 1e-5
-"""How much longer they wait for each cell of the file: to copy a cell takes some nanoseconds."""
+"""Additional seconds of waiting per cell of the file: copying a cell takes some nanoseconds."""
 
 MOST_CELLS = 1 << 20
 """Cells that may wait, in all trials together."""
@@ -145,7 +145,7 @@ class CsvRows(Observer):
     def _fit(
         self, row: Row, sheet: Sheet | None, constant: ConstantText, metrics: Mapping[str, Any]
     ) -> Sheet:
-        """The trial's sheet, with a column for everything in `metrics`."""
+        """Return the trial's sheet, with a column for everything in `metrics`."""
         if sheet is None or constant.names != sheet.columns.constant:
             sheet = self._sheets[row.id] = self._begun(row, sheet, constant, metrics)
         sheet.constant = constant
@@ -157,7 +157,7 @@ class CsvRows(Observer):
     def _begun(
         self, row: Row, sheet: Sheet | None, constant: ConstantText, metrics: Mapping[str, Any]
     ) -> Sheet:
-        """A sheet with these constant columns; the file's other columns are kept."""
+        """Return a sheet with these constant columns; the file's other columns are kept."""
         if sheet is not None:
             self._widen(row.id)
             before = sheet.names

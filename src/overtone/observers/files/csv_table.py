@@ -98,11 +98,11 @@ class Sheet:
         self.known |= set(names)
 
     def late_cells(self, metrics: Mapping[str, Any]) -> str:
-        """The late cells of a result, with a comma before them."""
+        """Return the late cells of a result, with a comma before them."""
         return row_text(("", *map(metrics.get, self.late)))
 
     def widening(self) -> Widening:
-        """What makes the file as wide as the table, with the rows that wait; none wait afterwards."""
+        """Return the change that widens the file and adds the waiting rows; no row waits afterwards."""
         n_late, before = len(self.late), header(self.columns, self.late[: self.n_written])
         rows = [f"{line}{',' * (n_late - n)}\n" for n, line in self.waiting]
         made = Widening(before, self.header, n_late - self.n_written, "".join(rows), self.names)
@@ -111,7 +111,7 @@ class Sheet:
 
 
 def sheet_of(names: list[str], constant: ConstantText) -> Sheet | None:
-    """The sheet of a file that has columns of these names; None if they stand in another order."""
+    """Return the sheet of a file that has columns of these names; None if they stand in another order."""
     fixed = constant.names
     at = names.index(fixed[0]) if fixed[0] in names else -1
     first, late = tuple(names[:at]), names[at + len(fixed) :]
@@ -126,7 +126,7 @@ def sheet_of(names: list[str], constant: ConstantText) -> Sheet | None:
 
 
 def header(columns: Columns, late: Sequence[str]) -> str:
-    """The first line of a table with these columns and late ones."""
+    """Return the first line of a table with these columns and late ones."""
     return columns.header + encodable(row_text(("", *late))) if late else columns.header
 
 
@@ -156,7 +156,7 @@ class Widening:
 
 
 def _padded(text: str, commas: str) -> str:
-    """`text` with these commas at the end of each row."""
+    """Return `text` with these commas at the end of each row."""
     end = f"{commas}\n"
     if '"' not in text:
         return text.replace("\n", end)
@@ -166,12 +166,12 @@ def _padded(text: str, commas: str) -> str:
 
 
 def names_of(text: str) -> list[str]:
-    """The columns of the table in `text`."""
+    """Return the columns of the table in `text`."""
     return next(csv.reader(io.StringIO(text, newline="")), [])
 
 
 def rearranged(text: str, names: list[str], header: str) -> str:
-    """The table in `text` with the columns `names`, in that order; cells without a value are empty."""
+    """Return the table in `text` with the columns `names`, in that order; cells without a value are empty."""
     with _limiting:
         limit = csv.field_size_limit()
         csv.field_size_limit(max(limit, len(text) + 1))  # a cell may hold a text of any length

@@ -127,6 +127,6 @@ def row_text(values: Iterable[Any]) -> str:
     """
     cells = list(values)
     try:
-        return ",".join([CELLS[type(cell)](cell) for cell in cells]) or '""'  # an empty line is no row
+        return ",".join([CELLS[type(cell)](cell) for cell in cells]) or '""'  # an empty line is not a row
     except KeyError:  # something else, such as a list
         return str(_writer.writerow(cells))

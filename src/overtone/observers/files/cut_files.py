@@ -1,4 +1,4 @@
-"""Tells at a run's end whether somebody else deleted or cut files of trials: they are written anew then."""
+"""Check, at a run's end, for trial files that others deleted or cut; such files are written again."""
 
 from __future__ import annotations
 

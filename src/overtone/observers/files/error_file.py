@@ -37,6 +37,6 @@ class ErrorFile(Observer):
 
 
 def error_text(event: Ended) -> str:
-    """What the file says of this end; nothing where it was no failure."""
+    """Return the contents of the file for this end; an empty text if it is not a failure."""
     text = event.traceback or event.error
     return text.rstrip("\n") + "\n" if text and event.cause in _IS_FAILURE else ""

@@ -65,7 +65,7 @@ def main(folder: str, parent: int, inode: int) -> None:
 
 
 def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
-    """What writes the text files of trials."""
+    """Return the observers that write the text files of trials."""
     texts = ConstantTexts()
     return [
         Params(files, table, texts),
@@ -123,7 +123,7 @@ def write_files(
 
 
 def _config(data: Any) -> Any:
-    """A config as it was, but for what is not data."""
+    """Return the original config, except for values that are not data."""
     try:
         return decode_config({}, data)
     except SpaceError:

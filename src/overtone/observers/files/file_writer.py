@@ -21,7 +21,7 @@ START_AFTER_S = 0.5
 """The process takes some time of a core to begin: a short run does its work at its end."""
 
 LOOK_EVERY_S = 1.0
-"""How often somebody looks whether it lives."""
+"""Seconds between two checks that the process is alive."""
 
 _MODULE = "overtone.observers.files.file_process"
 

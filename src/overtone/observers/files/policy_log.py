@@ -1,8 +1,8 @@
-"""The schedules that a population found, in files that can be replayed.
+"""The schedules of a population, in files that can be replayed.
 
-`pbt_global.txt` has a line for each change in the experiment, `pbt_policy_<trial>.txt` one for
-each that led to what the trial is now. A line is a JSON list, as Ray Tune writes it: the tag
-of the trial, that of the one that it went on from, the training_iteration of each, the config
+`pbt_global.txt` has a line for each change in the experiment. `pbt_policy_<trial>.txt` has a line
+for each change that led to the trial's current config. A line is a JSON list, as in Ray Tune: the tag
+of the trial, the tag of the trial that it cloned, the training_iteration of each, the config
 before, and the config after.
 """
 

@@ -16,26 +16,26 @@ from overtone.regular_files import read_regular
 from overtone.store.folder_mark import FolderMark
 
 EVERY_S = 0.5
-"""How long text may wait."""
+"""Maximum seconds that text waits."""
 
 MOST_WAITING = 1_000
 """Additions to files that may wait: what a batch of results adds to a file is one."""
 
 MOST_CHARACTERS = 1 << 23
-"""After so many are handed over all is written: additions may be large."""
+"""Number of waiting characters at which everything is written: additions may be large."""
 
 Change = Callable[[str], str]
-"""What a file is to hold, from what it holds."""
+"""A function from the current contents of a file to its new contents."""
 
 
 class Whole(str):
-    """All that a file is to hold, whatever it holds."""
+    """The whole new contents of a file, regardless of its current contents."""
 
     __slots__ = ()
 
 
 Pieces = list["str | Change"]
-"""What comes to a file's end or becomes of it, in order."""
+"""Texts to append to a file and changes of the file, in order."""
 
 Addition = tuple[tuple[str, str], Pieces]
 """The trial and the name of a file, and its pieces."""
@@ -80,7 +80,7 @@ class TrialFiles:
         self._pieces[trial_id, name].append(Whole(text))
 
     def read(self, trial_id: str, name: str) -> str:
-        """All that the file holds, with what waits; empty where there is none."""
+        """Return the file's contents, including waiting text; an empty text if there is no file."""
         self.close()
         return _held(self._path(trial_id, name))
 
@@ -120,10 +120,10 @@ class TrialFiles:
             raise StorageError(f"{self._path(*self._cut)} was deleted or cut during the run")
 
     def _write_all(self, additions: list[Addition]) -> None:
-        """Write to each file once, whatever there is for it.
+        """Write all additions, each file once.
 
         Raises:
-            StorageError: One cannot be written; the others are.
+            StorageError: A file cannot be written; the other files are written.
         """
         self._mark.check()
         by_file: dict[tuple[str, str], Pieces] = {}

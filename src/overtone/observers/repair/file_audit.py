@@ -1,4 +1,4 @@
-"""What is in the trials' folders, against what the journal says should be."""
+"""Comparison of the files in trials' folders with the journal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
 """Names of files, and how the names of event files begin."""
 
 RECENT_S = 120.0
-"""What was written so long before the journal's end is on the disk: systems write within 30 s."""
+"""Files written this many seconds before the journal's end are on the disk: systems write within 30 s."""
 
 _TRIAL = re.compile(r"[0-9a-f]{5}_\d{5,}")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -32,12 +32,12 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 @dataclass(slots=True)
 class Due:
-    """The trials whose files are to be written anew.
+    """The trials whose files must be written again.
 
     Attributes:
-        rows: Those whose result.json and progress.csv differ.
-        events: Those whose event files do.
-        facts: Those whose params.json or error.txt may.
+        rows: Trials whose result.json and progress.csv differ.
+        events: Trials whose event files differ.
+        facts: Trials whose params.json or error.txt may differ.
     """
 
     rows: set[str] = field(default_factory=set)
@@ -53,7 +53,7 @@ class Due:
 
 
 def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
-    """The trials whose files are not as long as the journal says.
+    """Return the trials whose files are not as long as the journal says.
 
     Args:
         table: The state at the end of the journal.
@@ -110,7 +110,7 @@ def _compare(path: str, row: Row, due: Due, with_events: bool) -> None:
 
 
 def strangers(folder: str, table: TrialTable) -> Iterator[str]:
-    """The folders of trials that the journal lost: the next trials of these names begin anew."""
+    """Yield the folders of trials that the journal lost: new trials with these names start empty."""
     with os.scandir(folder) as found:
         entries = list(found)
     for entry in entries:
@@ -132,7 +132,7 @@ def check_name(folder: str, trial: str) -> None:
     """Refuse a trial whose folder would not be in the experiment's.
 
     Raises:
-        StorageError: Its id is no plain name, or its folder is a link.
+        StorageError: The id is not a plain name, or the folder is a link.
     """
     if not _NAME.fullmatch(trial):
         raise StorageError(
@@ -161,10 +161,10 @@ def _size(path: str) -> int:
 
 
 def _read(path: str, name: str, names: list[str]) -> bytes:
-    """The contents of a file; nothing where it is missing, or is no file of ours."""
+    """Return the contents of a file; empty if it is missing or is not a regular file."""
     if name not in names:
         return b""
     try:
         return read_regular(path + name, follow_links=False)
-    except OSError:  # what is not a file of ours is written again
+    except OSError:  # anything that is not a regular file is replaced
         return b"\0"

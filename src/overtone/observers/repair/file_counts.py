@@ -1,4 +1,4 @@
-"""How many results a trial's files hold, told by their shape: nothing is decoded."""
+"""The number of results in a trial's files, counted without decoding them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _WALL_TIME = 0x09
 
 
 def json_lines(data: bytes) -> int:
-    """The results in a result.json; -1 where it was torn."""
+    """Return the results in a result.json; -1 where it was torn."""
     if not data:
         return 0
     return data.count(b"\n") if data.endswith(b"}\n") and b"\0" not in data else -1
 
 
 def csv_rows(data: bytes) -> int:
-    """The results in a progress.csv; -1 where it was torn."""
+    """Return the results in a progress.csv; -1 where it was torn."""
     if not data:
         return 0
     if not data.endswith(b"\n") or b"\0" in data:
@@ -31,7 +31,7 @@ def csv_rows(data: bytes) -> int:
 
 
 def event_steps(data: bytes) -> int:
-    """The results in a TensorBoard event file; -1 where it was torn."""
+    """Return the results in a TensorBoard event file; -1 where it was torn."""
     if _HOLE in data:
         return -1
     at, steps, size = 0, 0, len(data)

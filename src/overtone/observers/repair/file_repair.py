@@ -1,4 +1,4 @@
-"""Writes the files of some trials anew, from their records."""
+"""Repair of the files of selected trials, from their records."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Mending:
         try:
             if read_regular(path, follow_links=False) == text.encode("utf-8", "backslashreplace"):
                 return
-        except OSError:  # it is missing, or cannot be read: it is written anew
+        except OSError:  # missing or unreadable: written again
             pass
         swap_file(path, text)
 

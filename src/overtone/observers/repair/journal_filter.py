@@ -25,17 +25,17 @@ _IS_DRIVER = re.compile(rb'\{"n":\d+,"e":"(?:driver|header)"')
 def selected(
     journal: str | os.PathLike[str], trials: Collection[str] | None, codec: Codec | None = None
 ) -> Iterator[tuple[Record, float]]:
-    """Each record that is about one of `trials`, reduced to them, and its driver's beginning.
+    """Yield each record about one of `trials`, reduced to them, and its driver's beginning.
 
-    What a record says of other trials is left out; an event about another one becomes a
+    Facts about other trials are left out; an event about another trial becomes a
     Tick. The beginning is the wall time, in seconds since 1970, at which the experiment's
     clock would have been 0 by the clock of the driver that wrote the record.
 
     Args:
-        journal: One that was read to its end before: only the lines that are needed are
+        journal: A journal that was read to its end before: only the needed lines are
             verified again.
-        trials: Their ids; None for all, and then every line is verified.
-        codec: Needed where configs hold what is not data.
+        trials: The ids of the trials; None for all trials, and then every line is verified.
+        codec: Needed if configs hold values that are not data.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
@@ -62,7 +62,7 @@ def _all(journal: str | os.PathLike[str]) -> Iterator[tuple[bytes, float | None]
 
 
 def _about(journal: str | os.PathLike[str], trials: Collection[str]) -> Iterator[tuple[bytes, float | None]]:
-    """The lines that name one of `trials` or a driver, with the time of the line before a driver's."""
+    """Yield the lines that name one of `trials` or a driver, with the time of the line before a driver's."""
     wanted = {trial.encode() for trial in trials} | {None}  # None: the line of a driver
     latest = 0.0
     for data in _chunks(journal):
@@ -87,7 +87,7 @@ def _about(journal: str | os.PathLike[str], trials: Collection[str]) -> Iterator
 
 
 def _chunks(journal: str | os.PathLike[str]) -> Iterator[bytes]:
-    """The file in pieces of whole lines."""
+    """Yield the file in pieces of whole lines."""
     try:
         with open_regular(journal) as file:
             while chunk := file.read(_CHUNK_BYTES):
@@ -101,7 +101,7 @@ def _chunks(journal: str | os.PathLike[str]) -> Iterator[bytes]:
 
 
 def _last_time(data: bytes, end: int) -> float | None:
-    """The time of the last record before `end`."""
+    """Return the time of the last record before `end`."""
     begin = data.rfind(b"\n", 0, max(0, end - 1)) + 1
     found = _TIME.search(data, begin, end)
     return None if found is None else float(found[1])
@@ -114,7 +114,7 @@ def _wall(body: bytes) -> float:
 
 
 def _reduced(record: Record, trials: Collection[str]) -> Record:
-    """What the record says of `trials`."""
+    """Return the part of the record about `trials`."""
     event: Any = record.event
     if getattr(event, "trial_id", None) not in trials:
         event = Tick(event.time)

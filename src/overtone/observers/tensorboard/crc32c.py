@@ -14,11 +14,11 @@ _MASK = 0xFFFFFFFF
 _BLOCK = 512  # bytes at a time: the table takes 512 KiB
 _FEW = 16
 _WARM = 200_000
-"""So many bytes are looked up one by one: for less than that numpy is not imported."""
+"""Number of bytes that are looked up one by one before numpy is imported."""
 
 
 def _of_bytes() -> list[int]:
-    """The contribution of each byte value at the end."""
+    """Return the contribution of each byte value at the end."""
     found = list(range(256))
     for _ in range(8):
         found = [(one >> 1) ^ _POLYNOMIAL if one & 1 else one >> 1 for one in found]
@@ -43,7 +43,7 @@ def _tables() -> tuple[Any, Any]:
 
 
 def crc32c(data: bytes) -> int:
-    """The CRC-32C of `data`."""
+    """Return the CRC-32C of `data`."""
     global _n_left
     if len(data) <= _FEW:
         return _of_few(data)
@@ -75,7 +75,7 @@ def _of_many(data: bytes) -> int:
 
 
 def _loop(state: int, data: bytes) -> int:
-    """The register, which was `state`, after `data`."""
+    """Return the register, which was `state`, after `data`."""
     for byte in data:
         state = _LAST[(state ^ byte) & 0xFF] ^ (state >> 8)
     return state

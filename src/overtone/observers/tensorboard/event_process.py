@@ -68,7 +68,7 @@ def _spare_imports() -> None:
 
 
 def _batches(files: EventFiles, parent: int) -> Any:
-    """The batches from standard input; between them files are flushed."""
+    """Yield the batches from standard input; between them files are flushed."""
     from select import select
 
     fd = sys.stdin.fileno()
@@ -255,7 +255,7 @@ class EventFiles:
 
 
 def _step(metrics: dict[str, Any]) -> int:
-    """Where on the axis of steps a result is."""
+    """Return the step of a result, for the axis of steps."""
     for name in ("timesteps_total", "training_iteration"):
         value = metrics.get(name)
         if type(value) in _NUMBERS and value and -_MOST_STEPS < value < _MOST_STEPS:
@@ -264,7 +264,7 @@ def _step(metrics: dict[str, Any]) -> int:
 
 
 def _single(value: float) -> float:
-    """`value` as a float, which protobuf then makes single."""
+    """Return `value` as a float, which protobuf then makes single."""
     try:
         return float(value)
     except OverflowError:  # an int beyond all floats

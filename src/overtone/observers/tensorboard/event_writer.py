@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 Message = tuple[str, str, float, str]
-"""What happened ("start", "result", "end"), the trial's folder, the wall time, and JSON or a status."""
+"""The kind ("start", "result", "end"), the trial's folder, the wall time, and JSON or a status."""
 
 MOST_WAITING = 50_000
 """Messages that may wait."""
@@ -27,7 +27,7 @@ _MODULE = "overtone.observers.tensorboard.event_process"
 
 
 def frame(batch: list[Message]) -> bytes:
-    """A batch as it travels; an empty one is the last."""
+    """Return a batch as it travels; an empty one is the last."""
     body = marshal.dumps(batch)
     return struct.pack("<I", len(body)) + body
 
@@ -70,7 +70,7 @@ class EventWriter:
                 self._end(process)
 
     def abandon(self) -> None:
-        """Kill the writing process, if there is one: what it wrote is to be written anew."""
+        """Kill the writing process, if there is one: its files must be written again."""
         self._is_abandoned = True
         process, self._process = self._process, None
         if process is not None:

@@ -20,22 +20,22 @@ _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
 
 def is_available() -> bool:
-    """Whether tensorboardX is installed; it is not imported."""
+    """Return whether tensorboardX is installed; it is not imported."""
     from importlib.util import find_spec
 
     return find_spec("tensorboardX") is not None
 
 
 class TensorBoard(Observer):
-    """Writes one event file in each trial's folder, below tags such as "tune/mean_accuracy".
+    """Observer that writes one event file in each trial's folder, with tags such as "tune/mean_accuracy".
 
     Args:
-        folder: The experiment's.
-        table: Shared with other observers, or its own.
+        folder: The experiment's folder.
+        table: A table shared with other observers; by default a new table.
         began: The wall time, in seconds since 1970, at which the experiment's own clock was
-            0; by default it follows from the wall clock at the first record. That clock is not
-            asked again: one that jumps leaves no trace in the files.
-        beside: Write through this one's process, which closes it.
+            0; by default it follows from the wall clock at the first record. The wall clock is
+            not read again: clock jumps do not affect the files.
+        beside: Another `TensorBoard`, whose process writes the files and which closes the process.
 
     Raises:
         MissingPackageError: tensorboardX is not installed.

@@ -1,4 +1,4 @@
-"""Handwritten digits from MNIST's files; without them, drawn ones that look alike enough."""
+"""Handwritten digits from MNIST's files, or similar generated digits if there are no files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIDE = 28
 _FILES = {True: ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
           False: ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")}  # fmt: skip
 
-# five columns, seven rows, a bit a pixel: the font of character displays
+# five columns, seven rows, one bit per pixel: the font of character displays
 _GLYPHS = (
     "01110 10001 10011 10101 11001 10001 01110",
     "00100 01100 00100 00100 00100 00100 01110",
@@ -43,16 +43,16 @@ _SCALE = 3
 
 
 def digits(train: bool, directory: str | Path | None = None) -> tuple[Images, Labels]:
-    """Images (n, 28, 28) and labels (n,), for training or for testing.
+    """Return images (n, 28, 28) and labels (n,), for training or for testing.
 
     Args:
-        train: The training set, or the test set.
-        directory: The folder with MNIST's four idx files, gzipped or not; by default that of
-            the environment variable OVERTONE_MNIST_DIR. Where neither is given, digits are drawn:
-            the same ones each time.
+        train: True for the training set, False for the test set.
+        directory: The folder with MNIST's four idx files, gzipped or not. The default is
+            the environment variable OVERTONE_MNIST_DIR. If neither is set, digits are generated:
+            the same digits each time.
 
     Raises:
-        StorageError: A file is missing or not what it should be.
+        StorageError: A file is missing or is not an idx file of bytes.
     """
     directory = directory or os.environ.get(DIRECTORY)
     if not directory:
@@ -62,15 +62,15 @@ def digits(train: bool, directory: str | Path | None = None) -> tuple[Images, La
 
 
 def read_idx(path: Path) -> Any:
-    """The array of bytes in an idx file, gzipped where its name ends in .gz.
+    """Read the array of bytes in an idx file, gzipped if its name ends in .gz.
 
     Raises:
-        StorageError: It is not an idx file of bytes.
+        StorageError: The file is not an idx file of bytes.
     """
     import numpy as np
 
     content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    # two zeros, the type of the values (8: unsigned bytes), the number of dimensions, and those
+    # two zeros, the type of the values (8: unsigned bytes), the number of dimensions, the dimensions
     dimensions = content[3] if content[:3] == b"\x00\x00\x08" else 0
     shape = tuple(int.from_bytes(content[4 + 4 * i : 8 + 4 * i], "big") for i in range(dimensions))
     start = 4 + 4 * dimensions
@@ -80,7 +80,7 @@ def read_idx(path: Path) -> Any:
 
 
 def drawn(n: int, seed: int) -> tuple[Images, Labels]:
-    """`n` digits of a character display, moved about, of uneven ink and on noise."""
+    """Generate `n` digits of a character display at random positions, in random ink, on noise."""
     import numpy as np
 
     rng = np.random.default_rng(seed)

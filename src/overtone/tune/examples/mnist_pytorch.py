@@ -17,16 +17,16 @@ except ImportError as error:
     raise MissingPackageError("PyTorch", "torch", "overtone.tune.examples.mnist_pytorch") from error
 
 EPOCH_SIZE = 512
-"""How many images `train` uses in one go."""
+"""Number of images per call of `train`."""
 
 TEST_SIZE = 256
-"""How many images `test` uses."""
+"""Number of images per call of `test`."""
 
 _MEAN, _DEVIATION = 0.1307, 0.3081  # of MNIST's pixels
 
 
 class ConvNet(nn.Module):
-    """One convolution and one linear layer: log-probabilities of ten digits."""
+    """A network of one convolution and one linear layer; returns log-probabilities of ten digits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class ConvNet(nn.Module):
 
 
 def train(model: Any, optimizer: Any, train_loader: Any, device: Any = None) -> None:
-    """One epoch of `EPOCH_SIZE` images."""
+    """Train for one epoch of `EPOCH_SIZE` images."""
     device = device or torch.device("cpu")
     model.train()
     seen = 0
@@ -54,7 +54,7 @@ def train(model: Any, optimizer: Any, train_loader: Any, device: Any = None) -> 
 
 
 def test(model: Any, data_loader: Any, device: Any = None) -> float:  # noqa: PT028 - not a test of pytest's
-    """The accuracy over `TEST_SIZE` images, from 0 to 1."""
+    """Return the accuracy over `TEST_SIZE` images, from 0 to 1."""
     device = device or torch.device("cpu")
     model.eval()
     correct = total = 0
@@ -72,17 +72,17 @@ test.__test__ = False  # type: ignore[attr-defined]  # pytest must not collect i
 
 
 def get_data_loaders(batch_size: int = 64, data_dir: str | Path | None = None) -> tuple[Any, Any]:
-    """Loaders of the training images and of the test images.
+    """Return loaders of the training images and of the test images.
 
     Args:
-        batch_size: Images in a batch.
+        batch_size: Images per batch.
         data_dir: The folder with MNIST's four idx files; see `digit_images.digits`.
     """
     return _loader(True, batch_size, data_dir), _loader(False, batch_size, data_dir)
 
 
 def train_mnist(config: dict[str, Any]) -> None:
-    """Trains until it is stopped, and reports `mean_accuracy` after each epoch."""
+    """Train until stopped, and report `mean_accuracy` after each epoch."""
     from overtone import tune
 
     use_cuda = config.get("use_gpu") and torch.cuda.is_available()

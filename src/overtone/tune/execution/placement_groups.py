@@ -1,4 +1,4 @@
-"""A trial's demand in several bundles, written as a placement group."""
+"""A trial's resources in several bundles, written as a placement group."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from overtone.core.resources import Resources
 
 
 class PlacementGroupFactory(Resources):
-    """`PlacementGroupFactory([{"CPU": 1}, {"CPU": 2, "GPU": 1}], strategy="PACK")`.
+    """Resources in bundles: `PlacementGroupFactory([{"CPU": 1}, {"CPU": 2, "GPU": 1}], strategy="PACK")`.
 
-    The first bundle is the trial's own process (it may be empty), the others are for what
-    the trial starts.
+    The first bundle is for the trial's own process (it may be empty). The other bundles are
+    for processes that the trial starts.
     """
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""An experiment as data: the form that `run_experiments` takes."""
+"""Experiments as data, as `run_experiments` takes them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _OTHER_NAMES = {"trial_resources": "resources_per_trial", "repeat": "num_samples
 
 
 class Experiment:
-    """`Experiment("name", trainable, stop=..., config=..., num_samples=...)`.
+    """An experiment: `Experiment("name", trainable, stop=..., config=..., num_samples=...)`.
 
     Args:
-        name: The folder of its results.
+        name: The name of the results folder.
         run: A trainable, or the name of a registered one.
         arguments: Further arguments of `tune.run`.
     """
@@ -25,14 +25,14 @@ class Experiment:
         self.name = name
         self.run = run
         self.arguments = {_OTHER_NAMES.get(key, key): value for key, value in arguments.items()}
-        self.to_experiment()  # a wrong argument is an error here, not when it runs
+        self.to_experiment()  # raise for a wrong argument here, not when the experiment runs
 
     @classmethod
     def from_json(cls, name: str, spec: Mapping[str, Any]) -> Experiment:
-        """The experiment of `{"run": ..., "config": ..., ...}`.
+        """Return the experiment of `{"run": ..., "config": ..., ...}`.
 
         Raises:
-            TypeError: There is no "run", or an argument is unknown.
+            TypeError: "run" is missing, or an argument is unknown.
         """
         if not isinstance(spec, Mapping) or "run" not in spec:
             raise TypeError(
@@ -49,16 +49,16 @@ class Experiment:
         return {"run": self.run, **self.arguments}
 
     def to_experiment(self, **arguments: Any) -> Native:
-        """What Overtone runs; `arguments` fill in what the experiment itself leaves open."""
+        """Return the native experiment; `arguments` are defaults for arguments that are not set."""
         merged = {key: value for key, value in arguments.items() if value is not None} | self.arguments
         return to_experiment(self.run, **{"name": self.name, **merged})
 
 
 def experiments_of(given: Any) -> list[Experiment]:
-    """The experiments in a mapping by name, a list, or a single one.
+    """Return the experiments in a mapping by name, in a list, or the single one given.
 
     Raises:
-        TypeError: It is none of these.
+        TypeError: `given` is none of these.
     """
     if isinstance(given, Experiment):
         return [given]

@@ -1,1 +1,1 @@
-"""Callbacks for training loops of other libraries, each imported where it is used."""
+"""Callbacks for training loops of other libraries; import each module directly."""

@@ -1,4 +1,4 @@
-"""Reports from the loop of Keras: `model.fit(..., callbacks=[TuneReportCallback({"acc": "accuracy"})])`."""
+"""Callbacks for Keras: `model.fit(..., callbacks=[TuneReportCallback({"acc": "accuracy"})])`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ HOOKS = (
 
 
 class ReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
-    """Reports what Keras logs, with the model as a checkpoint, "model.keras".
+    """Callback that reports the logs of Keras, with the model as a checkpoint, "model.keras".
 
     Args:
-        checkpoint_on: When to save: "epoch_end", or several of `HOOKS`; nothing for never.
-        report_metrics_on: When to report.
-        metrics: Names of Keras, or {name to report: name of Keras}; all of them when None.
+        checkpoint_on: When to save: "epoch_end", or several of `HOOKS`; empty for never. A hook that
+            is not in `report_metrics_on` saves nothing.
+        report_metrics_on: When to report: one or several of `HOOKS`.
+        metrics: Names in the logs of Keras, or {name to report: name in Keras}; None for all.
         filename: The model's file in the checkpoint.
     """
 
@@ -60,11 +61,11 @@ class ReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
 
 
 class TuneReportCallback(ReportCheckpointCallback):
-    """Reports what Keras logs.
+    """Callback that reports the logs of Keras.
 
     Args:
         metrics: As in `ReportCheckpointCallback`.
-        on: When: one or several of `HOOKS`.
+        on: When to report: one or several of `HOOKS`.
     """
 
     def __init__(self, metrics: Metrics = None, on: Any = "epoch_end") -> None:
@@ -72,13 +73,13 @@ class TuneReportCallback(ReportCheckpointCallback):
 
 
 class TuneReportCheckpointCallback(ReportCheckpointCallback):
-    """Reports what Keras logs, with the model as a checkpoint.
+    """Callback that reports the logs of Keras, with the model as a checkpoint.
 
     Args:
         metrics: As in `ReportCheckpointCallback`.
         filename: The model's file in the checkpoint.
-        frequency: Accepted: a checkpoint comes with each report.
-        on: When: one or several of `HOOKS`.
+        frequency: Accepted and ignored: each report has a checkpoint.
+        on: When to report: one or several of `HOOKS`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Reports from the loop of LightGBM: `lgb.train(..., callbacks=[TuneReportCallback()])`."""
+"""Callbacks for LightGBM: `lgb.train(..., callbacks=[TuneReportCallback()])`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from overtone.tune.session import report
 
 
 class TuneReportCheckpointCallback:
-    """Reports each round's evaluation, such as "valid-binary_error", with the model as a checkpoint.
+    """Callback that reports each round's evaluation, such as "valid-binary_error", with checkpoints.
 
     Args:
-        metrics: Names of LightGBM, or {name to report: name there}; all when None.
+        metrics: Names in LightGBM, or {name to report: name in LightGBM}; None for all.
         filename: The model's file in the checkpoint.
-        frequency: Save every so many rounds; 0 for never.
-        results_postprocessing_fn: Makes of all that is known of a round what is reported.
+        frequency: Rounds between two checkpoints; 0 for no checkpoints.
+        results_postprocessing_fn: Called with a round's metrics by name; returns the metrics to report.
     """
 
     order = 20
@@ -34,7 +34,7 @@ class TuneReportCheckpointCallback:
         self._process = results_postprocessing_fn
 
     def __call__(self, env: Any) -> None:
-        """Called by LightGBM after each round."""
+        """Report a round; LightGBM calls this after each round."""
         logs = {f"{data}-{name}": value for data, name, value, *_ in env.evaluation_result_list or ()}
         metrics = chosen(self._metrics, self._process(logs) if self._process else logs)
         if self._every and (env.iteration + 1) % self._every == 0:
@@ -44,7 +44,7 @@ class TuneReportCheckpointCallback:
 
 
 class TuneReportCallback(TuneReportCheckpointCallback):
-    """Reports each round's evaluation.
+    """Callback that reports each round's evaluation.
 
     Args:
         metrics: As in `TuneReportCheckpointCallback`.

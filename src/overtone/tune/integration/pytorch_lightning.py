@@ -1,4 +1,4 @@
-"""Reports from the loop of Lightning: `Trainer(callbacks=[TuneReportCallback({"loss": "val_loss"})])`."""
+"""Callbacks for Lightning: `Trainer(callbacks=[TuneReportCallback({"loss": "val_loss"})])`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ except ImportError:
 
 
 class TuneReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
-    """Reports what the module logged, with the trainer's state as a checkpoint.
+    """Callback that reports the module's logged metrics, with the trainer's state as a checkpoint.
 
     Args:
-        metrics: Names of `trainer.callback_metrics`, or {name to report: name there}; all when None.
+        metrics: Names in `trainer.callback_metrics`, or {name to report: name there}; None for all.
         filename: The file in the checkpoint.
-        save_checkpoints: Whether there is one.
-        on: When: names of Lightning's hooks, such as "validation_end".
+        save_checkpoints: Whether reports have a checkpoint.
+        on: When to report: names of Lightning's hooks, such as "validation_end".
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class TuneReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore
 
 
 class TuneReportCallback(TuneReportCheckpointCallback):
-    """Reports what the module logged.
+    """Callback that reports the module's logged metrics.
 
     Args:
         metrics: As in `TuneReportCheckpointCallback`.
-        on: The same.
+        on: As in `TuneReportCheckpointCallback`.
     """
 
     def __init__(self, metrics: Metrics = None, on: Any = "validation_end") -> None:

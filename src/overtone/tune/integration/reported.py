@@ -1,4 +1,4 @@
-"""What callbacks for training loops have in common: which metrics to report, and when to save."""
+"""Functions shared by the callbacks: selecting metrics, and reporting with a checkpoint."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from overtone.tune.session import report
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 Metrics = str | Sequence[str] | Mapping[str, str] | None
-"""A name, several, or {name to report: name in the library}; None for all."""
+"""A name, several names, or {name to report: name in the library}; None for all."""
 
 
 def chosen(metrics: Metrics, logs: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of `logs` that should be reported, by the name that they get.
+    """Return the values of `logs` to report, by reported name.
 
     Raises:
-        OvertoneError: One of `metrics` is not there; the message has those that are.
+        OvertoneError: One of `metrics` is not in `logs`; the message lists the names in `logs`.
     """
     if not metrics:
         return {name: plain(value) for name, value in logs.items()}
@@ -35,12 +35,12 @@ def chosen(metrics: Metrics, logs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """A tensor of one number as that number; anything else as it is."""
+    """Return a scalar tensor as a number, and any other value unchanged."""
     return value.item() if hasattr(value, "item") and getattr(value, "shape", None) == () else value
 
 
 def report_saved(metrics: Mapping[str, Any], save: Callable[[str], Any]) -> None:
-    """Report `metrics` with what `save(folder)` writes."""
+    """Report `metrics` with a checkpoint of the files that `save(folder)` writes."""
     with tempfile.TemporaryDirectory() as folder:
         save(folder)
         report(metrics, checkpoint=Checkpoint.from_directory(folder))

@@ -1,4 +1,4 @@
-"""Reports from the loop of XGBoost: `xgb.train(..., callbacks=[TuneReportCallback()])`."""
+"""Callbacks for XGBoost: `xgb.train(..., callbacks=[TuneReportCallback()])`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ except ImportError as error:
 
 
 class TuneReportCheckpointCallback(TrainingCallback):  # type: ignore[misc,unused-ignore]
-    """Reports each round's evaluation, such as "eval-logloss", with the model as a checkpoint.
+    """Callback that reports each round's evaluation, such as "eval-logloss", with checkpoints.
 
     Args:
-        metrics: Names of XGBoost, or {name to report: name there}; all when None.
+        metrics: Names in XGBoost, or {name to report: name in XGBoost}; None for all.
         filename: The model's file in the checkpoint.
-        frequency: Save every so many rounds; 0 for never.
-        results_postprocessing_fn: Makes of all that is known of a round what is reported.
+        frequency: Rounds between two checkpoints; 0 for no checkpoints.
+        results_postprocessing_fn: Called with a round's metrics by name; returns the metrics to report.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class TuneReportCheckpointCallback(TrainingCallback):  # type: ignore[misc,unuse
         self._process = results_postprocessing_fn
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Called by XGBoost after each round; training goes on."""
+        """Report a round; XGBoost calls this after each round. Returns False: training continues."""
         logs = {f"{data}-{name}": values[-1] for data, by in evals_log.items() for name, values in by.items()}
         metrics = chosen(self._metrics, self._process(logs) if self._process else logs)
         if self._every and (epoch + 1) % self._every == 0:
@@ -51,7 +51,7 @@ class TuneReportCheckpointCallback(TrainingCallback):  # type: ignore[misc,unuse
 
 
 class TuneReportCallback(TuneReportCheckpointCallback):
-    """Reports each round's evaluation.
+    """Callback that reports each round's evaluation.
 
     Args:
         metrics: As in `TuneReportCheckpointCallback`.

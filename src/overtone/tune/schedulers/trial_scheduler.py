@@ -1,4 +1,4 @@
-"""The class that users' own schedulers derive from, with rulings as plain flags."""
+"""The base class of users' own schedulers, with decisions as plain flags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from overtone.schedulers.old_forms import refuse_old_hooks as refuse_old_hooks
 
 
 class TrialScheduler(protocols.TrialScheduler):
-    """A scheduler whose `on_result` may answer with a flag instead of a decision."""
+    """A scheduler whose `on_result` may return a flag instead of a decision."""
 
     CONTINUE = "CONTINUE"
     NOOP = "NOOP"
@@ -29,14 +29,14 @@ class TrialScheduler(protocols.TrialScheduler):
         if "on_result" in vars(cls):
             cls.on_result = _with_flags(cls.on_result, cls.__name__)  # type: ignore[assignment,method-assign]
         choose = vars(cls).get("choose_trial_to_run")
-        if choose is not None and n_arguments(choose) == 1:  # as the paper has it: it knows its trials
+        if choose is not None and n_arguments(choose) == 1:  # the paper's signature, without trials
             cls.choose_trial_to_run = lambda self, trials: choose(self)  # type: ignore[method-assign]
 
 
 def _with_flags(
     on_result: Callable[[Any, Any, Result], Any], rule: str
 ) -> Callable[[Any, Any, Result], Decision]:
-    """`on_result`, with the flag that it returns made a decision."""
+    """Wrap `on_result` to convert a returned flag to a decision."""
 
     @functools.wraps(on_result)
     def decided(self: Any, trial: Any, result: Result) -> Decision:
@@ -47,10 +47,10 @@ def _with_flags(
 
 
 def decision_of(flag: str, rule: str, t: float) -> Decision:
-    """The decision that a flag stands for.
+    """Return the decision that a flag stands for.
 
     Raises:
-        ValueError: It is no flag.
+        ValueError: `flag` is not a flag.
     """
     if flag in (TrialScheduler.CONTINUE, TrialScheduler.NOOP):
         return CONTINUE

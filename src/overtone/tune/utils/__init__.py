@@ -1,4 +1,4 @@
-"""Kept for imports of `tune.utils`: waiting for a GPU, and checks of a trainable before it is run."""
+"""Kept for imports of `tune.utils`: waiting for a GPU, and checks of a trainable before a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits, in a trial, until the GPU that it was given is free of what ran there before."""
+"""Waiting, in a trial, until the trial's GPU is free of earlier processes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def wait_for_gpu(
     delay_s: float = 5,
     gpu_memory_limit: float | None = None,
 ) -> bool:
-    """True, once less than `target_util` of a GPU's memory is in use.
+    """Wait until at most `target_util` of a GPU's memory is in use; return True.
 
     Args:
-        gpu_id: Its index, or its UUID; by default the first that the trial was given.
-        target_util: A share of its memory, from 0 to 1.
-        retry: How often to look.
-        delay_s: How long to wait between two looks.
+        gpu_id: The GPU's index or UUID; by default the trial's first GPU.
+        target_util: A fraction of the GPU's memory, from 0 to 1.
+        retry: Maximum number of checks.
+        delay_s: Seconds between two checks.
         gpu_memory_limit: The old name of `target_util`.
 
     Raises:
-        ResourceError: There is no such GPU, or it stayed in use.
+        ResourceError: There is no such GPU, or it is still in use after `retry` checks.
         MissingPackageError: nvidia-ml-py is not installed.
     """
     try:

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Verbosity(IntEnum):
-    """What `tune.run(verbose=...)` takes."""
+    """Levels of output, for `tune.run(verbose=...)`."""
 
     V0_MINIMAL = 0
     V1_EXPERIMENT = 1

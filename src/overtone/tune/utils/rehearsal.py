@@ -1,4 +1,4 @@
-"""Checks of a trainable before it is run: does it travel to a process, does it save and load?"""
+"""Checks of a trainable before a run: serialization, saving and loading."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from overtone.errors import TrainableError
 
 
 def diagnose_serialization(trainable: Any) -> bool | set[str]:
-    """True where `trainable` can be sent to a process; else the names that it uses and that cannot.
+    """Return True if `trainable` can be serialized, or else the names it uses that cannot.
 
-    What these stand for is best made inside of the trainable.
+    Create the values of these names inside the trainable.
     """
     if _travels(trainable):
         return True
@@ -30,15 +30,16 @@ def diagnose_serialization(trainable: Any) -> bool | set[str]:
 def validate_save_restore(
     trainable_cls: type, config: Mapping[str, Any] | None = None, num_gpus: float = 0
 ) -> bool:
-    """True, once an object of a class trainable saved, and another one went on from there.
+    """Check that a new object of a class trainable resumes from a saved checkpoint; return True.
 
     Args:
         trainable_cls: A subclass of `tune.Trainable`.
-        config: Its hyperparameters.
-        num_gpus: Accepted: it runs in this process.
+        config: The hyperparameters.
+        num_gpus: Accepted and ignored: the check runs in this process.
 
     Raises:
-        TrainableError: It is no class trainable, or what it saved is not what it loads.
+        TrainableError: `trainable_cls` is not a class trainable, or it did not resume from the
+            saved iteration.
     """
     from overtone.worker.checkpoints.saving import Restored
     from overtone.worker.trainables.class_trial import is_steppable, save_state, trainable_class
@@ -64,6 +65,6 @@ def _travels(value: Any) -> bool:
 
     try:
         cloudpickle.dumps(value)
-    except Exception:  # whatever a __reduce__ raises
+    except Exception:  # a __reduce__ may raise any exception
         return False
     return True
