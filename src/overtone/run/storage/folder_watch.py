@@ -1,4 +1,4 @@
-"""What becomes of a run whose folder is moved or deleted by somebody else while it goes on."""
+"""Handling of a run whose folder is moved or deleted while it runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FolderWatch:
         end: Ends the run as Ctrl-C does; callable from any thread.
 
     Attributes:
-        folder: Where the journal lies, as far as that is known.
+        folder: The folder of the journal, as far as known.
     """
 
     def __init__(self, place: Place, journal: JournalWriter, end: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ class FolderWatch:
         self._end()
 
     def check(self) -> None:
-        """Return if `folder` holds this run's journal.
+        """Check that `folder` holds this run's journal.
 
         Raises:
             StorageError: It holds another one, or none.
@@ -120,7 +120,7 @@ class FolderWatch:
                 self.folder = where.parent
 
     def _missing(self) -> Path:
-        """What was deleted: the folder, or of all that is in it the journal."""
+        """Return the deleted path: the folder, or the journal in it."""
         folder, lock = self._place.folder, self._place.lock
         return folder / JOURNAL if lock is not None and lock.is_at_path else folder
 
@@ -129,7 +129,7 @@ class FolderWatch:
         return f"{self._place.folder} was moved{to}"
 
     def _rescued(self) -> Path:
-        """A new folder with a copy of the journal: beside the deleted one, or where that cannot be written.
+        """Copy the journal to a new folder next to the deleted one, or elsewhere, and return that folder.
 
         Raises:
             FolderGoneError: It cannot be written there either.

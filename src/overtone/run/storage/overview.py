@@ -1,4 +1,4 @@
-"""Keeps beside the journal what `overtone ls` tells, so that its first look need not read the journal."""
+"""The overview for `overtone ls` next to the journal, which spares reading the journal."""
 
 from __future__ import annotations
 
