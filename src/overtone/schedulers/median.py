@@ -28,8 +28,8 @@ class MedianStoppingRule(TrialScheduler):
 
     def on_start(self, view: View) -> None:
         self._view, self._lost, self._yielded = view, set[str](), dict[str, float]()
-        self._marks: list[Rung] = []  # at each, the averages of all that came there
-        self._seen: dict[str, tuple[int, float, int]] = {}  # a trial's results, their sum, its marks
+        self._marks: list[Rung] = []  # At each mark, the averages of all trials that reached it.
+        self._seen: dict[str, tuple[int, float, int]] = {}  # Number of results, sum, marks.
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t < self.rules_from or trial.id in self._lost:
