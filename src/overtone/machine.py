@@ -18,7 +18,7 @@ class Context(dict):  # type: ignore[type-arg]
 
     @property
     def address_info(self) -> dict[str, Any]:
-        """Return the same facts as a mapping."""
+        """The same facts as a mapping."""
         return dict(self)
 
     def disconnect(self) -> None:

@@ -349,7 +349,7 @@ class Controller:
         self.is_done = True
 
     def _choose(self) -> Trial | None:
-        """The trial to start now, or None."""
+        """Return the trial to start now, or None."""
         past = self._roster.past
         if past is None and self._takes_first:
             return self.view.first_runnable()

@@ -22,7 +22,7 @@ _BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
 NOT_CHOSEN = Why("not chosen", note="the scheduler chose no trial to go on with")
 
 MAX_LOSSES = 3
-"""Losses in a row, without a new result between them, that count as no failure."""
+"""Losses in a row, without a new result between them, that count as a failure."""
 
 FAIL_FAST_S = 0.5
 """Grace in seconds for the other trials if the first failed trial ends the search."""
@@ -113,7 +113,7 @@ class Endings:
             self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry)
 
     def _lose(self, trial: Trial, error: str) -> None:
-        """Make a trial whose process was lost wait again; more than `MAX_LOSSES` in a row are a failure."""
+        """Make a trial whose process was lost wait again; `MAX_LOSSES` losses in a row are a failure."""
         before, count = self._losses.get(trial.id, (-1, 0))
         count = count + 1 if trial.n_results == before else 1
         self._losses[trial.id] = (trial.n_results, count)

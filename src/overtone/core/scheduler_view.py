@@ -43,12 +43,12 @@ class View:
 
     @property
     def free(self) -> dict[str, float]:
-        """Return the free resources, summed over nodes."""
+        """The free resources, summed over nodes."""
         return self._amounts()[0]
 
     @property
     def total(self) -> dict[str, float]:
-        """Return all resources, summed over nodes."""
+        """All resources, summed over nodes."""
         return self._amounts()[1]
 
     def runnable(self) -> Iterator[Trial]:

@@ -192,7 +192,7 @@ class TrialTable:
 
     @property
     def capacity(self) -> dict[str, float]:
-        """Return all resources, summed over nodes."""
+        """All resources, summed over nodes."""
         sums: dict[str, float] = {}
         for amounts in self.nodes.values():
             for name, amount in amounts.items():
@@ -201,7 +201,7 @@ class TrialTable:
 
     @property
     def used(self) -> dict[str, float]:
-        """Return the resources that trials with a process hold, summed over nodes."""
+        """The resources that trials with a process hold, summed over nodes."""
         sums: dict[str, float] = {}
         for resources, count in self._n_holding.items():
             for name, amount in resources.total().items():

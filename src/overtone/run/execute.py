@@ -101,12 +101,12 @@ class Run:
 
     @property
     def done(self) -> bool:
-        """Return whether the run is over."""
+        """Whether the run is over."""
         return self._is_over
 
     @property
     def results_df(self) -> Any:
-        """Return a frame with one row per trial and its newest result, also during the run."""
+        """A frame with one row per trial and its newest result, also during the run."""
         return self.analysis.results_df
 
     @property
@@ -182,7 +182,7 @@ class Run:
             self._parts.place.is_nothing = True
 
     def outcome(self) -> ExperimentAnalysis:
-        """The analysis of a run that is over, or the error that it ended with."""
+        """Return the analysis of a finished run, or raise the error that ended it."""
         if self._error is not None:
             raise self._error
         analysis = self.analysis

@@ -76,7 +76,7 @@ class ProcessHost:
         return None
 
     def poll(self) -> list[Suggested]:
-        """The answers since the last poll, in order; raises what the searcher raised."""
+        """Return the answers since the last poll, in order; raise the searcher's exception, if any."""
         return self._inbox.taken()
 
     def close(self) -> None:

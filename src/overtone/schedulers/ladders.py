@@ -86,7 +86,7 @@ class Ladders(Generic[R]):
             rungs[k].count(trial.last)
 
     def promoted(self, trials: View, below: float = NEVER) -> Trial | None:
-        """Return the trial to run now: the best promotable one, from the highest rung down, else a new one."""
+        """Return the trial to run now: the best promotable, from the highest rung down, or a new one."""
         if trials.first_runnable() is None:
             return None
         for rung in self.rungs:

@@ -61,7 +61,7 @@ class PopulationBasedTraining(TrialScheduler):
         self._view, self._n_saves, self._n_clones = view, 0, 0
         self._last: dict[str, float] = {}  # Time of each member's last comparison.
         self._scores: dict[str, float] = {}  # Its score then.
-        self._cloned_at: dict[str, float] = {}  # Members at or below this t redo work and do not clone.
+        self._cloned_at: dict[str, float] = {}  # The t of its last clone: no clone again up to it.
         self._held: set[str] = set()  # Members that wait for the others.
 
     def on_trial_add(self, trial: Trial) -> None:

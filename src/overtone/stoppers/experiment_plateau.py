@@ -53,7 +53,7 @@ class ExperimentPlateauStopper(Stopper):
         return self._since > self.patience
 
     def has_plateaued(self) -> bool:
-        """Whether the best results hardly differ."""
+        """Return whether the best results hardly differ."""
         return len(self._best) == self.top and standard_deviation(self._best) <= self.std
 
     def __repr__(self) -> str:

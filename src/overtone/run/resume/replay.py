@@ -120,7 +120,7 @@ class Resuming:
 
     @property
     def undone_discards(self) -> list[m.Command]:
-        """Return the deletions that were requested and not confirmed."""
+        """The deletions that were requested and not confirmed."""
         return [m.Discard(uri) for uri in self.outstanding.discards]
 
     def _heard(self, entry: Entry) -> Entry:

@@ -166,7 +166,7 @@ class _Taking:
         return [place, *values] if values else ["v", place]
 
     def _kept_after(self, before: int) -> Any:
-        """A recipe: it never changes, and so nothing in it counts."""
+        """Return the marker of a kept object and undo its numbering: nothing in it changes."""
         while len(self._seen) > before:
             self._seen.popitem()
         return _KEEP
