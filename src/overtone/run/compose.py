@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 def compose(experiment: Experiment) -> Parts:
     """Return the parts of `experiment`, whose folder is taken: only this driver writes there.
 
-    All that does not follow from the folder is made before: most of what cannot be is refused without
-    a trace.
+    Parts that do not depend on the folder are created before it is taken, so that most invalid
+    experiments leave no trace.
 
     Raises:
-        OvertoneError, ValueError, TypeError: What was asked for cannot be; the message says why. The
-            folder is given back, without anything that was made in it.
+        OvertoneError, ValueError, TypeError: The experiment is invalid; the message says why. The
+            folder is released, and its new contents are removed.
     """
     bound = as_bound(experiment.trainable)
     name = trainable_name(bound.trainable)

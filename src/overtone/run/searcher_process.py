@@ -57,7 +57,7 @@ def main(descriptor: int, driver: int) -> None:
     def listen() -> None:
         for body in bodies(line):
             questions.put(body)
-        os._exit(0)  # also from the midst of a suggestion: nobody wants it any more
+        os._exit(0)  # Also during a suggestion: it is no longer needed.
 
     Thread(target=listen, daemon=True).start()
     try:

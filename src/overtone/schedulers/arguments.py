@@ -17,8 +17,8 @@ MOST_RUNGS = 500
 def checked(cls: type[T]) -> type[T]:
     """Return `cls` with a check of its arguments on construction.
 
-    What is in `ALLOWED` by its name must be so; None may be given where it is the default. What a
-    child passes on is checked, too. Numbers of other libraries become Python's.
+    Arguments named in `ALLOWED` must follow its rules; None is valid if it is the default. Arguments
+    that a child class passes on are checked, too. Numbers of other libraries become Python's.
 
     Raises:
         TypeError: When it is made: an argument is of another kind than it must be.

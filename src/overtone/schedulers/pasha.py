@@ -2,8 +2,8 @@
 arXiv 2207.06940).
 
 ASHA's promotions, but only up to a top rung, which is low at first: the second. When a trial
-comes to the top rung, those that are there are ranked by their values there and at the rung
-below; while both rankings agree nobody needs to train for longer, else the top rises by one. Two
+reaches the top rung, the trials there are ranked by their values there and at the rung below.
+While both rankings agree, the maximum time stays; otherwise the top rises by one rung. Two
 trials whose values differ by less than the noise may change places: the noise is the 90th
 percentile of the differences between trials of the top rung whose curves crossed twice or more.
 

@@ -6,7 +6,7 @@ hyperparameters around those of that member (explore). So a search finds a sched
 hyperparameters rather than values, in the time that one training takes.
 
 Deviations: asynchronous unless `synch`, each compared by its score at its own last comparison,
-as in Ray Tune; a clone has its source's. None goes on from NaN, or without a checkpoint.
+as in Ray Tune; a clone has its source's score. No member clones one with NaN or no checkpoint.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -102,7 +102,7 @@ def changes(
     """Return each setting that differs from the recorded run's; nothing for one that is not recorded.
 
     Args:
-        old: What was recorded of the run: the parts of a journal's header.
+        old: The recorded run: the parts of a journal's header.
         new: The same of today's call.
         seeds: The recorded one, and the one of today's call, if any.
         defaults: The default arguments of "scheduler" and "searcher".

@@ -1,9 +1,8 @@
-"""The objects that hold a state, as data; and the data, put back into fresh objects.
+"""Conversion of objects with state to data, and of the data back into new objects.
 
 Only what changes is data. Functions, methods and classes are not, nor are objects whose class
-says `is_given`: they stay as they are in the objects that were made anew, in the same way,
-before the state is put into them. Objects
-keep their identity: what was shared is shared again.
+says `is_given`: they stay as they are in the new objects, which are created in the same way
+before the state is put into them. Objects keep their identity: shared objects are shared again.
 
     value     null, true, 1, 0.5, "text"
     [3]       the fourth thing from the beginning, again

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class FolderWatch:
     """Compares the open journal with its path once a second, in the thread that syncs the journal.
 
-    A run whose folder was moved ends as at Ctrl-C: its journal goes on in the moved folder, but what its
-    trials write would not. A run whose folder was deleted ends as well, and its journal is copied beside the
+    A run whose folder was moved ends as at Ctrl-C: its journal follows to the moved folder, but the
+    files of its trials would not. A run whose folder was deleted ends as well, and its journal is copied beside the
     folder from the open file.
 
     Args:
@@ -76,7 +76,7 @@ class FolderWatch:
             FolderGoneError: It was deleted, and the message says where a copy of the journal lies; or it was
                 moved, and cannot be found.
         """
-        self._end = lambda: None  # the run is over: it is freed as soon as nobody asks for it
+        self._end = lambda: None  # The run is over and can be freed.
         self._look()
         place = self._place
         if self._journal.is_at_path or self._journal.found_at() is not None:

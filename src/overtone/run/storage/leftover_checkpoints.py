@@ -68,14 +68,14 @@ class LateSaves:
         return [leftover for saved in self._by_trial.values() for _, leftover in saved]
 
     def begun(self, start: Start, time: float) -> tuple[Start | None, list[Event]]:
-        """Return the order such that the trial goes on from what it saved, and what it has told by that.
+        """Return the Start from the trial's own late checkpoint, and the events that came with it.
 
-        The order is None if the trial was done: it is not started again.
+        The Start is None if the trial was done: it is not started again.
         """
         saved = self._by_trial.pop(start.trial_id, [])
         digest, known = config_digest(start.config), start.checkpoint
         if known is not None and known.trial_id != start.trial_id:
-            return start, []  # it goes on from another trial's
+            return start, []  # It restores another trial's checkpoint.
         usable = [
             one
             for _, one in sorted(saved, key=lambda pair: _order(pair[1]))

@@ -28,7 +28,7 @@ HASTE_S = 10.0
 
 FILES_EVERY_S = 15.0
 SMALLEST_PAUSE = 20
-"""Between two rounds over the trials' files lies so many times what the last one took."""
+"""Pause between two rounds over the trials' files, in multiples of the last round's duration."""
 
 _BATCH_BYTES = 32 << 20
 _LONGEST_PAUSE_S = 10.0
@@ -186,7 +186,7 @@ class TrialUploads:
         """Copy what has changed since the last time; returns how many files that were.
 
         Raises:
-            StorageError: Not all could be copied; a later call goes on with the rest.
+            StorageError: Some files could not be copied; a later call copies the rest.
         """
         count = n_bytes = 0
         batch: dict[str, tuple[int, int]] = {}

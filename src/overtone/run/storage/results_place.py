@@ -172,7 +172,7 @@ class Place:
     def give_back(self) -> None:
         """Release the place for the next driver. Safe to call twice.
 
-        What holds no experiment is removed, as far as this driver made it, and while it holds the lock.
+        A folder without an experiment is removed if this driver created it and still holds the lock.
         """
         if self.lock is not None:
             if self.lock.is_at_path:  # else another driver may have made a folder there
