@@ -15,8 +15,8 @@ from overtone.schedulers.rungs import Rung
 
 @checked
 class MedianStoppingRule(TrialScheduler):
-    """Stops trials from `grace_period` on if `min_samples_required` others can be compared. Otherwise a
-    trial yields after `min_time_slice` to waiting ones. hard_stop=False pauses trials to the end."""
+    """Stops trials from `grace_period` on if `min_samples_required` others can be compared. If not,
+    trials yield after `min_time_slice`. hard_stop=False pauses them until all others are done."""
 
     def __init__(
         self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None,

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class FolderWatch:
     """Compares the open journal with its path once a second, in the thread that syncs the journal.
 
-    A run whose folder was moved ends as at Ctrl-C: its journal follows to the moved folder, but the
-    files of its trials would not. A run whose folder was deleted ends as well, and its journal is copied beside the
-    folder from the open file.
+    A run whose folder was moved ends as at Ctrl-C: its journal follows to the moved folder, but
+    the files of its trials would not. A run whose folder was deleted ends as well: its journal is copied
+    from the open file to a place next to the folder.
 
     Args:
         place: Of the experiment.
