@@ -1,6 +1,6 @@
 """Overtone: distributed model selection and training.
 
-`from overtone import tune` is where to start. `import overtone as ray` serves scripts that
+Start with `from overtone import tune`. `import overtone as ray` serves scripts that
 were written for a cluster: init, put, get, shutdown and the like, on one machine.
 """
 

@@ -6,10 +6,10 @@ from typing import Any
 
 
 class OvertoneError(Exception):
-    """Anything that Overtone raises on purpose; the message says what to do.
+    """Base class of the errors that Overtone raises on purpose; the message says what to do.
 
     Attributes:
-        analysis: What was found before, where an experiment had begun; else None.
+        analysis: The results so far, if an experiment had begun; else None.
     """
 
     analysis: Any = None
@@ -36,15 +36,15 @@ class StorageError(OvertoneError, OSError):
 
 
 class DamagedError(StorageError):
-    """A checkpoint is not there any more, or not as it was saved."""
+    """A checkpoint is missing, or differs from the saved one."""
 
 
 class NoRoomError(StorageError):
-    """A checkpoint cannot be kept: those that are kept take more than `max_disk`."""
+    """A checkpoint cannot be kept: the kept checkpoints take more than `max_disk`."""
 
 
 class MessageError(OvertoneError, ValueError):
-    """A trial's process sent what is not a message."""
+    """A trial's process sent data that is not a message."""
 
 
 class MissingPackageError(OvertoneError, ImportError):
@@ -60,7 +60,7 @@ class TrialError(OvertoneError):
 
 
 class TuneError(OvertoneError):
-    """An experiment ended with failed trials; `analysis` holds all that was found.
+    """An experiment ended with failed trials; `analysis` holds all results.
 
     Attributes:
         analysis: What `tune.run` would have returned, or None if nothing ran.

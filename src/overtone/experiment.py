@@ -1,4 +1,4 @@
-"""What the user wants, in one object: every dialect of the API ends here."""
+"""The description of an experiment in one object, for every dialect of the API."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from overtone.core.trial_limits import TrialLimits
 
 @dataclass(slots=True)
 class CheckpointPolicy:
-    """When trials save, and which checkpoints are kept.
+    """The policy of saving and keeping checkpoints.
 
     Attributes:
-        every: Save every so many iterations; 0 for never; None for as often as it costs little
-            (at most 5 % of a trial's time, and at most 10 minutes of work are lost).
-        at_end: Class trainables save when a trial ends; None to do so where `every` is None
-            and the trial ran for 10 s or more.
-        keep: How many checkpoints of a trial are kept, and its newest. None for all that were
-            asked for; of those that nobody asked for, the best and the two newest.
-        order: The metric by which the kept ones are chosen; None for the newest.
+        every: Iterations between checkpoints; 0 for no checkpoints. None for an automatic interval:
+            at most 5 % of a trial's time, but a save at least every 10 minutes.
+        at_end: Whether class trainables save when a trial ends. None to save if `every` is None and
+            the trial ran for 10 s or more.
+        keep: Number of best checkpoints kept per trial, besides its newest. None for all requested
+            ones, and of the automatic ones the best and the two newest.
+        order: The metric that selects the kept checkpoints; None for the newest.
         order_mode: "max" or "min" of `order`.
-        max_disk: How much the checkpoints of all trials may take together, such as "20GB" or
-            a number of bytes; None for no limit. Where there is no room the worst go first,
-            but none that a trial may still go on from; and while those alone take more,
-            nothing new is kept.
+        max_disk: Size limit of the checkpoints of all trials together, such as "20GB" or a number
+            of bytes; None for no limit. The worst checkpoints are deleted first, except those
+            that a trial may still restore. While these alone take more, no new checkpoint is
+            kept.
     """
 
     every: int | None = None
@@ -43,7 +43,7 @@ class CheckpointPolicy:
         """`max_disk` in bytes.
 
         Raises:
-            ValueError: It is no size.
+            ValueError: `max_disk` is not a size.
         """
         if self.max_disk is None:
             return None
@@ -62,8 +62,8 @@ class Experiment:
         space: The search space; or a list, generator or frame of configurations.
         name: The experiment's folder below `storage`; made from the trainable's name and
             the date when None.
-        storage: Where experiments lie; `~/overtone_results` when None.
-        num_samples: How often the space is sampled; -1 without end.
+        storage: The parent folder of experiments, or a URL; `~/overtone_results` if None.
+        num_samples: Number of samples of the space; -1 for no limit.
         metric, mode: The goal; None to take it from the scheduler, the searcher, or the
             first result.
         scheduler: None for FIFO. A class is instantiated.
@@ -71,11 +71,11 @@ class Experiment:
         stop: Criteria as a dict, a callable, a Stopper, or a list of these.
         resources: A mapping, a list of mappings (one a bundle), a `Resources`, a callable
             `config -> resources`, or None for the trainable's own request, else 1 CPU.
-        max_concurrent: At most so many trials at once; None or 0 for no limit.
-        max_failures: A trial is tried again so often; -1 for ever.
+        max_concurrent: Largest number of trials at the same time; None or 0 for no limit.
+        max_failures: Number of retries of a failed trial; -1 for no limit.
         fail_fast: End the search, and within seconds all trials, at the first failed one; "raise"
             does so and raises.
-        time_budget_s: End the search after so many seconds.
+        time_budget_s: Seconds after which the search ends; None for no limit.
         reuse: Keep a trial's process for the next one.
         log_to_file: True for files "stdout" and "stderr", or one or two names.
         checkpoints: When to save and what to keep.
@@ -93,17 +93,17 @@ class Experiment:
             its upper bound, such as {"latency_ms": 50}.
         priority: `config -> number`; trials with a higher one are chosen first.
         raise_on_failed_trial: Whether failed trials make the run end in TuneError.
-        captures_output: Whether what trials print is shown with their name.
+        captures_output: Whether the output of trials is shown with their name.
         durability: "interval" (fsync once a second) or "sync" (each batch).
-        grace_s: From a halt to SIGTERM, and from there to SIGKILL; a trial that somebody else
-            sends a SIGTERM has so long to save.
-        trial_limits: What each trial may use, with all processes that it starts, in the form
+        grace_s: Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM,
+            a trial has as many seconds to save.
+        trial_limits: Limits of each trial with all processes that it starts, in the form
             {"time_s": 60, "cpu_s": 60, "memory": "2GB"}; see `TrialLimits`.
-        resume: Go on with an earlier experiment: True, False, or "AUTO" for where there is one;
-            "AUTO+ERRORED" and "AUTO+RESTART_ERRORED" also try failed trials again. Settings that differ
+        resume: Whether to resume an earlier experiment: True, False, or "AUTO" (if there is one);
+            "AUTO+ERRORED" and "AUTO+RESTART_ERRORED" also retry failed trials. Settings that differ
             from the recorded run are printed, each with the value that counts.
-        storage_patience_s: How long a `storage` at a URL may be away before the run ends.
-        tensorboard: Whether event files are written; None where its library is there.
+        storage_patience_s: Seconds that a `storage` at a URL may be unreachable before the run ends.
+        tensorboard: Whether event files are written; None to write them if the library is installed.
         files: Whether each trial has params.json, result.json, progress.csv and event files; None for
             all but simulated searches. The journal has it all, and `overtone export` writes it.
     """
@@ -164,7 +164,7 @@ class Experiment:
                 raise ValueError(f"{name}={value!r} must be a number, {least} or more")
             if value < least:
                 raise ValueError(f"{name}={value!r} must be {least} or more")
-        _ = self.checkpoints.most_bytes  # raises where it is no size
+        _ = self.checkpoints.most_bytes  # Raises if it is not a size.
         limits = TrialLimits.of(self.trial_limits)
         self.trial_limits = limits and limits.as_data()
         if self.fail_fast not in (True, False, "raise"):

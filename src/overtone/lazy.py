@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 def attach(
     package: str, names: Mapping[str, str], modules: Iterable[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__getattr__` and `__dir__` of a package whose names live elsewhere.
+    """Return the `__getattr__` and `__dir__` of a package whose names are defined in other modules.
 
     Args:
         package: The package's `__name__`.
-        names: For each module, the names that it gives, separated by spaces.
+        names: For each module, the names that it provides, separated by spaces.
         modules: Submodules that are attributes without being imported first.
     """
     where = {name: module for module, given in names.items() for name in given.split()}
     children = frozenset(modules)
 
     def __getattr__(name: str) -> Any:
-        # __import__ and not importlib, which would be the dearest import of a bare `tune`
+        # __import__: importlib would be the slowest import of `tune`.
         if name in where:
             __import__(where[name])
             value = getattr(sys.modules[where[name]], name)
@@ -45,9 +45,9 @@ def attach(
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """'; did you mean ...?' for the known name most like `name`, or nothing."""
+    """Return '; did you mean ...?' with the known name most like `name`; "" if none is similar."""
     if name.startswith("_"):
-        return ""  # interpreters probe for such names all the time
+        return ""  # Interpreters often probe for such names.
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(known), 1)

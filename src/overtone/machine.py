@@ -1,4 +1,4 @@
-"""This machine, as scripts written for a cluster address it: init, shutdown, what it has."""
+"""The cluster functions of Ray on this machine: init, shutdown, resources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _local_mode = False
 
 
 class Context(dict):  # type: ignore[type-arg]
-    """What `init` returns: the address of this machine; leaving it as a context shuts down."""
+    """The result of `init`: the address of this machine; leaving it as a context shuts down."""
 
     dashboard_url = ""
 
@@ -22,7 +22,7 @@ class Context(dict):  # type: ignore[type-arg]
         return dict(self)
 
     def disconnect(self) -> None:
-        """Forget what `init` was told."""
+        """Reset the arguments of `init`."""
         shutdown()
 
     def __enter__(self) -> Context:
@@ -41,11 +41,11 @@ def init(
     local_mode: bool = False,
     **ignored: Any,
 ) -> Context:
-    """Declares what experiments of this process may use; everything this machine has otherwise.
+    """Declare the resources for experiments of this process; all of this machine's by default.
 
     Args:
         address: Accepted: there is one machine, whatever its address.
-        num_cpus, num_gpus: How many, instead of those that are found.
+        num_cpus, num_gpus: Number of CPUs and GPUs; detected by default.
         resources: Further amounts by name, such as {"license": 2}.
         local_mode: Run trials in this process, one at a time (engine "inline").
         ignored: Options of a cluster's head that mean nothing on one machine.
@@ -58,28 +58,28 @@ def init(
 
 
 def is_initialized() -> bool:
-    """Whether `init` was called."""
+    """Return whether `init` was called."""
     return _declared is not None
 
 
 def shutdown(*_: Any, **__: Any) -> None:
-    """Forgets what `init` was told; running experiments go on."""
+    """Reset the arguments of `init`; running experiments continue."""
     global _declared, _local_mode
     _declared, _local_mode = None, False
 
 
 def declared() -> dict[str, float]:
-    """The amounts that `init` named, by resource ("cpu", "gpu", ...); empty by default."""
+    """Return the amounts given to `init`, by resource ("cpu", "gpu", ...); empty by default."""
     return dict(_declared or {})
 
 
 def is_local_mode() -> bool:
-    """Whether trials should run in this process."""
+    """Return whether trials should run in this process."""
     return _local_mode
 
 
 def cluster_resources() -> dict[str, float]:
-    """What this machine has, by the names that Ray uses; memory in bytes."""
+    """Return the resources of this machine, by Ray's names; memory in bytes."""
     import os
 
     import psutil
@@ -95,7 +95,7 @@ def cluster_resources() -> dict[str, float]:
 
 
 def available_resources() -> dict[str, float]:
-    """The same as `cluster_resources`: each experiment has the whole machine to itself."""
+    """Return the same as `cluster_resources`: each experiment may use the whole machine."""
     return cluster_resources()
 
 
@@ -116,7 +116,7 @@ def get_gpu_ids() -> list[int | str]:
 
 
 def nodes() -> list[dict[str, Any]]:
-    """One entry, for this machine."""
+    """Return one entry, for this machine."""
     from socket import gethostname
 
     return [
@@ -133,6 +133,6 @@ def nodes() -> list[dict[str, Any]]:
 def wait(
     object_refs: Sequence[Any], *, num_returns: int = 1, timeout: float | None = None, **_: Any
 ) -> tuple[list[Any], list[Any]]:
-    """(ready, not ready): what was `put` on this machine is ready at once."""
+    """Return (ready, not ready): objects `put` on this machine are ready at once."""
     refs = list(object_refs)
     return refs[:num_returns], refs[num_returns:]

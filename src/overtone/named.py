@@ -41,23 +41,23 @@ _SEARCHERS = {
     "smac": "overtone.searchers.smac:SMACSearch",
 }
 _UNLEARNED = ("random", "sobol", "variant_generator")
-"""What has no use for the goal, which callers who try one algorithm after the other give to all."""
+"""Searchers that ignore the goal, which callers may pass to every searcher."""
 
 
 def create_scheduler(scheduler: str, **arguments: Any) -> Any:
-    """The scheduler of this name, made with `arguments`.
+    """Return the scheduler of this name, created with `arguments`.
 
     Raises:
-        ValueError: There is none; the message lists those that there are.
+        ValueError: The name is unknown; the message lists the known names.
     """
     return _made("scheduler", scheduler, _SCHEDULERS, arguments)
 
 
 def create_searcher(search_alg: str, **arguments: Any) -> Any:
-    """The searcher of this name, made with `arguments`.
+    """Return the searcher of this name, created with `arguments`.
 
     Raises:
-        ValueError: There is none; the message lists those that there are.
+        ValueError: The name is unknown; the message lists the known names.
     """
     if search_alg.lower() in _UNLEARNED:
         arguments = {name: one for name, one in arguments.items() if name not in ("metric", "mode")}

@@ -60,9 +60,9 @@ def read_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> 
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
-    """Let a file hold `data` and nothing else, whole or not at all.
+    """Replace the contents of a file by `data`, atomically.
 
-    It is written beside its place, as a file that is new: what somebody has put there is not written to.
+    The data is written to a new file next to it, never to an existing file.
 
     Raises:
         OSError: It cannot be written.
@@ -75,7 +75,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
         os.replace(new, path)
     except OSError:
         with suppress(OSError):
-            os.unlink(new)  # where the disk is full, it would be in the way
+            os.unlink(new)  # If the disk is full, it would take room.
         raise
 
 

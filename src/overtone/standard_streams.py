@@ -34,5 +34,5 @@ def show(text: str, stream: str = "stdout") -> None:
 
 
 def say(text: str) -> None:
-    """Say a line on stderr, as `show`."""
+    """Write a line to stderr, as `show` does."""
     show(f"overtone: {text}\n", "stderr")

@@ -1,4 +1,4 @@
-"""What an elastic engine is told of trials that wait for capacity."""
+"""Requests to an elastic engine for the capacity that pending trials lack."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from overtone.core.resources import Resources
 from overtone.core.suggestion_quota import Supply
 
 MOST = 64
-"""More of one shape are not asked for at once: a cluster that grows is asked again."""
+"""Largest number of trials of one shape in a request. A cluster that grows is asked again."""
 
 
 class Wants:
-    """Says what is wanted whenever that changes.
+    """Emits a `Want` for each shape whose number of waiting trials changed.
 
     Args:
-        queue: Who waits.
-        supply: How many are still to come.
-        ledger: Who runs.
+        queue: The waiting trials.
+        supply: The count of suggestions still to come.
+        ledger: The placed demands.
     """
 
     def __init__(self, queue: Queue, supply: Supply, ledger: Ledger) -> None:
@@ -29,7 +29,7 @@ class Wants:
         self._told: dict[Resources, int] = {}
 
     def look(self, limits: Limits, is_closing: bool) -> list[Want]:
-        """What to tell the engine now; nothing where it has all that there will ever be."""
+        """Return the requests for the engine now; empty if the engine is not elastic."""
         if not limits.is_elastic:
             return []
         waiting = {} if is_closing else self._queue.short_of()
@@ -41,11 +41,11 @@ class Wants:
         return self.news(waiting, (limits.max_concurrent or NEVER) - len(self._ledger))
 
     def news(self, waiting: Mapping[Resources, int], room: float) -> list[Want]:
-        """What to tell the engine.
+        """Return the changed requests since the last call.
 
         Args:
             waiting: How many trials of each shape wait for capacity.
-            room: How many more trials may run at once, whatever there is.
+            room: Number of further trials that may run at the same time, by `max_concurrent`.
         """
         wanted: dict[Resources, int] = {}
         for shape, count in waiting.items():
@@ -63,5 +63,5 @@ class Wants:
         return news
 
     def forget(self) -> None:
-        """Another engine is told from now on."""
+        """Forget the earlier requests: another engine receives the next ones."""
         self._told = {}

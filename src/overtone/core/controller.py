@@ -1,7 +1,7 @@
 """The pure controller: an event in, choices and commands out.
 
-No clock, no I/O, no threads, and randomness by key alone: the same events make the same
-choices on every engine, and again in a replay.
+It uses no clock, no I/O and no threads, and draws random numbers by key alone. So the same
+events lead to the same choices on every engine and in a replay.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ class Controller:
         scheduler: Rules on trials.
         goal: Turns metrics into scores.
         stoppers: May overrule the scheduler with a Stop.
-        limits: What bounds the experiment.
-        template: How a config becomes a trial.
-        retention: Which checkpoints are kept.
+        limits: Bounds of the experiment.
+        template: Makes trials from configs.
+        retention: Decides which checkpoints are kept.
         checkpoint_worth: A result's worth as a checkpoint; the newest is worth most if None.
         seed: All keyed randomness derives from it.
-        observes: Whether the searcher wants to hear of results.
+        observes: Whether the searcher observes results.
         earlier: Gives schedulers the results of another experiment, by path.
 
     Attributes:
         trials: Every trial by id, in the order of creation.
         is_done: Whether nothing is left to do.
-        view: What schedulers see.
+        view: The read-only view that schedulers get.
     """
 
     def __init__(
@@ -90,49 +90,48 @@ class Controller:
 
     @property
     def limits(self) -> Limits:
-        """What bounds the experiment."""
+        """The bounds of the experiment."""
         return self._limits
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on, and was not told to end."""
+        """Whether the experiment is not done and no end was requested."""
         return not self.is_done and self._endings.closing is None
 
     @property
     def is_finished(self) -> bool:
-        """Whether all is done and nothing waits for a resume."""
+        """Whether the experiment is done and no trial is kept for a resume."""
         return self.is_done and not self._endings.keeps
 
     @property
     def choices_so_far(self) -> tuple[m.Choice, ...]:
-        """What came of the newest event: where handling it raised, until then."""
+        """The choices of the newest event; if handling it raised, the choices made before the exception."""
         return tuple(self._roster.choices)
 
     @property
     def kept(self) -> dict[str, int]:
-        """The bytes of all checkpoints that are kept, by uri."""
+        """Bytes of each kept checkpoint, by uri."""
         return self._roster.kept
 
     def handle(self, event: m.Event) -> Outcome:
-        """Take note of an event and decide what follows.
+        """Apply an event and return the choices and commands that follow from it.
 
         Raises:
-            OvertoneError: The experiment cannot go on, and why.
-            Exception: What a scheduler or stopper raised.
+            OvertoneError: The experiment cannot continue.
+            Exception: A scheduler or stopper raised it.
         """
         self._roster.choices, self._roster.commands = [], []
         self._time = event.time
         if _HANDLERS[type(event)](self, event) is False:
             return Outcome((), [], is_stale=True)
-        # by the class's own way it takes ten times as long
+        # Outcome(...) takes ten times as long.
         return tuple.__new__(Outcome, (tuple(self._roster.choices), self._roster.commands, False))
 
     def replay(self, record: m.Record) -> tuple[Outcome, list[tuple[str, str]]]:
-        """Handle an event whose choices are known: they are made again, whatever the code chooses today.
+        """Handle a recorded event: the recorded choices take effect, whatever the code chooses today.
 
         Returns:
-            What followed, and where today's code chose otherwise, as pairs
-            (what it chooses, what it chose).
+            The outcome, and the differences as pairs (choice of today's code, recorded choice).
         """
         past = self._roster.past = Past(record.choices) if record.choices else self._nothing
         try:
@@ -152,10 +151,10 @@ class Controller:
 
     @property
     def retake(self) -> Callable[[str, int, int, Metrics], list[tuple[str, str]] | None]:
-        """As `replay`, for a report that led to nothing: see `Rulings.retake`."""
+        """The counterpart of `replay` for a report without choices: see `Rulings.retake`."""
         return self._rulings.retake
 
-    # --- events: each returns False for one that came too late -------------------------
+    # --- events: each handler returns False for an event that is late ------------------
 
     def _on_capacity_changed(self, event: m.CapacityChanged) -> None:
         self._ledger.set_capacity(event.nodes)
@@ -204,7 +203,7 @@ class Controller:
         return None
 
     def _on_save_failed(self, event: m.SaveFailed) -> bool | None:
-        """A trial that should pause cannot save: its process waits, or it redoes its work."""
+        """Park a trial that should pause but cannot save, or halt it: then it redoes its work."""
         live = self._roster.current(event)
         if live is None:
             return False
@@ -270,7 +269,7 @@ class Controller:
         self._advance()
 
     def _on_resumed(self, event: m.Resumed) -> None:
-        """A new driver goes on: what had a process has none, and waits to be run again."""
+        """Resume under a new driver: trials that had a process are pending again."""
         self._limits = event.limits
         self._wants.forget()
         self._has_wake = False
@@ -279,12 +278,12 @@ class Controller:
         self._roster.commands.extend(map(m.Suggest, asked))
         self._endings.reopen(event)
         self.view.search_is_over = self.view.search_is_over and self._supply.is_over
-        self._review()  # trials that were pausing are paused now
+        self._review()  # Trials that were pausing are paused now.
 
     def _review(self) -> None:
         """Ask the scheduler for rulings on trials that did not just report."""
         if self._endings.closing is not None:
-            return  # what is paused now was not paused by the scheduler
+            return  # The scheduler did not pause the trials that are paused now.
         self._carry_out(self._rulings.review(self.view))
 
     def _carry_out(self, rulings: Iterable[Add | tuple[Trial, Decision]]) -> None:
@@ -309,7 +308,7 @@ class Controller:
                 self._rulings.rule(self._roster.live[trial.id], decision, trial.ruled_t)
 
     def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:
-        """Make a trial wait for its turn; whether it failed at once instead."""
+        """Create a pending trial; return whether it failed at once."""
         origin = (add.source, add.why) if add else None
         past = self._roster.past
         trial = self._roster.create(config, self._template, origin, past.added() if past else None)
@@ -324,13 +323,13 @@ class Controller:
         return False
 
     def _advance(self) -> None:
-        """Start what can start, ask for more, and see whether all is done."""
+        """Start the trials that fit, ask for suggestions, and check whether the experiment is done."""
         if self._endings.closing is None:
             self._fill()
             indices = self._supply.ask(self._queue.n_pending, self._roster.room(self._limits.max_concurrent))
             self._roster.commands.extend(map(m.Suggest, indices))
         self._roster.commands += self._wants.look(self._limits, self._endings.closing is not None)
-        # a resume asks again what an interruption does not wait for
+        # An interruption does not wait for suggestions: a resume asks for them again.
         if self._roster.n_active or (self._supply.outstanding and not self._endings.keeps):
             return
         if self._endings.closing is None and not self.view.search_is_over and self._supply.is_over:
@@ -342,7 +341,7 @@ class Controller:
             first = self.view.first_runnable()
             past = self._roster.past
             if first is None or (past is not None and not past.has_ended(NOT_CHOSEN.rule)):
-                return  # what followed is not in a record that an exception cut short
+                return  # An exception cut this record short: later starts are not in it.
             if self.view.search_is_over or first.status is Status.PENDING:
                 self._endings.close(NOT_CHOSEN, keeps=False)
                 self._advance()
@@ -350,7 +349,7 @@ class Controller:
         self.is_done = True
 
     def _choose(self) -> Trial | None:
-        """The trial to start now, or None."""
+        """Return the trial to start now, or None."""
         past = self._roster.past
         if past is None and self._takes_first:
             return self.view.first_runnable()
@@ -359,12 +358,12 @@ class Controller:
         now = self._scheduler.choose_trial_to_run(self.view) if self._scheduler.replayable else None
         now = now if now is not None and self.view.fits(now) else None
         if now is None and self._scheduler.replayable and not past.is_late:
-            return None  # it may choose after a review, which comes later in the same event
+            return None  # The scheduler may choose after a review, later in the same event.
         return past.started(now, self.trials)
 
     def _fill(self) -> None:
         if self._template.priority is not equal and self._supply.outstanding and not self._has_started:
-            return  # the first to be suggested is not the first to start: the others may matter more
+            return  # Later suggestions may have a higher priority.
         cap = self._limits.max_concurrent or m.NEVER
         while self._queue and len(self._ledger) < cap:
             trial = self._choose()
@@ -393,4 +392,4 @@ _HANDLERS: dict[type, Callable[[Controller, Any], bool | None]] = {
     m.Interrupted: Controller._on_interrupted,
     m.Resumed: Controller._on_resumed,
 }
-"""Not bound to a controller, which would then be part of a cycle: its trials are freed with the run."""
+"""Unbound functions: bound methods would put the controller, and its trials, into a reference cycle."""

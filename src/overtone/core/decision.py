@@ -1,4 +1,4 @@
-"""What a scheduler may rule on a trial."""
+"""Decisions that a scheduler may make on a trial."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from overtone.core.types import Config, Why
 
 @message
 class Continue:
-    """Go on; with other values of `params` where a config is given, without a restart."""
+    """Continue the trial; if a config is given, with new values of `params` and without a restart."""
 
     config: Config | None = None
 
 
 @message
 class Save:
-    """Save a checkpoint, then go on."""
+    """Save a checkpoint, then continue."""
 
 
 @message
 class Pause:
-    """Save, give the resources back, and wait to be chosen again."""
+    """Save, release the resources, and wait until the scheduler chooses the trial again."""
 
     why: Why
 
 
 @message
 class Stop:
-    """End for good."""
+    """End the trial for good."""
 
     why: Why
 
 
 @message
 class Restart:
-    """Go on with another config, from the checkpoint of `source` (or one's own).
+    """Restart the trial with another config, from the checkpoint of `source` (or its own).
 
-    From `review`, also for a trial that waits. `resources` is its demand from then on; by
-    default that of the config.
+    From `review`, also for a waiting trial. `resources` is the trial's new demand; the demand of
+    the config by default.
     """
 
     config: Config
@@ -54,7 +54,7 @@ class Restart:
 
 @message
 class Add:
-    """A new trial, from the checkpoint of `source` where one is given; from `review` only."""
+    """Add a trial, from the checkpoint of `source` if one is given; from `review` only."""
 
     config: Config
     source: str | None
@@ -68,12 +68,12 @@ SAVE = Save()
 
 
 def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
-    """A decision from what a scheduler returned: one of ours, or today's string flags.
+    """Return the decision for a scheduler's return value: a decision or a string flag.
 
-    A reason may be a text.
+    A reason may be a string.
 
     Raises:
-        TypeError: It is neither, or what it holds is not what it should.
+        TypeError: `value` is neither, or one of its fields has a wrong type.
     """
     if type(value) is Stop and type(value.why) is Why:  # as most are that are not CONTINUE
         return value
@@ -94,11 +94,11 @@ def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
 
 
 def check_choice(value: Any, rule: str) -> None:
-    """Return if a scheduler may choose `value` to run.
+    """Check that a scheduler may choose `value` to run.
 
     Raises:
-        TypeError: It is not a trial.
-        ValueError: It is a trial that runs, or has ended.
+        TypeError: `value` is not a trial.
+        ValueError: The trial runs or has ended.
     """
     if not isinstance(value, Trial):
         raise TypeError(
@@ -112,7 +112,7 @@ def check_choice(value: Any, rule: str) -> None:
 
 
 def _whole(decision: Decision, rule: str, hook: str) -> Decision:
-    """The decision, such that a journal can hold it."""
+    """Return the decision in a form that a journal can hold."""
     given: Any = decision
     config, why = getattr(given, "config", None), getattr(given, "why", None)
     needs_config = isinstance(given, (Restart, Add))

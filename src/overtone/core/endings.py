@@ -1,4 +1,4 @@
-"""How trials end, and the experiment with them."""
+"""The ends of trials and of the experiment."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Config, Why
 
 _BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
-"""One object each, since most trials end so, and keep their reason."""
+"""Shared reasons: most trials end by these causes and keep the reason."""
 
 NOT_CHOSEN = Why("not chosen", note="the scheduler chose no trial to go on with")
 
 MAX_LOSSES = 3
-"""So often in a row, without a new result in between, a trial is lost before that is a failure."""
+"""Losses in a row, without a new result between them, that count as a failure."""
 
 FAIL_FAST_S = 0.5
-"""What the others are given to end by themselves, where the first failed trial ends the search."""
+"""Grace in seconds for the other trials if the first failed trial ends the search."""
 
 
 class Endings:
-    """Gives trials whose process ended their next status, and ends the search.
+    """Sets the next status of trials whose process ended, and ends the search.
 
     Args:
-        observes: Whether the searcher wants to hear of ended trials.
-        resources: A config's demand.
+        observes: Whether the searcher observes ended trials.
+        resources: Returns a config's demand.
 
     Attributes:
-        closing: Why the search is ending; None while it goes on.
-        keeps: It ends in order to be resumed: what has not ended stays unended.
+        closing: Reason of the search's end; None while the search continues.
+        keeps: Whether the search ends in order to be resumed: unfinished trials stay unfinished.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class Endings:
         self._supply = supply
         self._observes = observes
         self._resources = resources
-        self._losses: dict[str, tuple[int, int]] = {}  # by trial: its results then, how often since
+        self._losses: dict[str, tuple[int, int]] = {}  # By trial id: (number of results, losses since).
 
     def end(self, trial: Trial, event: m.Ended) -> None:
-        """A trial's process is gone. The trial has ended, or waits again."""
+        """Handle the end of a trial's process: the trial ends, or is pending or paused again."""
         live = self._roster.end_process(trial)
         self.settle(trial, live, event)
         if live.restart_from is not None:
@@ -71,16 +71,16 @@ class Endings:
             self._roster.queue.add(trial)
 
     def reopen(self, event: m.Resumed) -> None:
-        """Let all that had not ended wait to be run again, by a new driver."""
+        """Make all unfinished trials wait to be run by a new driver."""
         closed, self.closing, self.keeps = self.closing, None, False
         self._limits = event.limits
         self._losses.clear()
         for trial in [self._roster.trials[trial_id] for trial_id in self._roster.live]:
             lost = m.Ended(event.time, trial.id, trial.attempt, "lost", "the driver ended")
             self.end(trial, lost)
-        self._losses.clear()  # a driver's end says nothing of its trials
+        self._losses.clear()  # Losses of an earlier driver do not count.
         for trial in self._roster.queue.paused():
-            if trial.why is closed:  # no scheduler paused it
+            if trial.why is closed:  # The interruption paused it, not the scheduler.
                 self._again(trial, Why("resumed"))
         if event.errored:
             for trial in [one for one in self._roster.trials.values() if one.status is Status.ERROR]:
@@ -89,7 +89,7 @@ class Endings:
     def settle(self, trial: Trial, live: Live, event: m.Ended) -> None:
         """Give a trial whose process ended its next status."""
         intent = live.intent
-        if isinstance(intent, Stop):  # it halted, or it had to be killed, or raised on its way out
+        if isinstance(intent, Stop):  # The trial halted, was killed, or raised while it ended.
             self._finish(trial, Status.TERMINATED, intent.why, event.error)
         elif isinstance(intent, Restart) and event.cause in ("halted", "killed", "lost"):
             self._restart(trial, intent, live.restart_from, was_killed=event.cause != "halted")
@@ -109,11 +109,11 @@ class Endings:
             self._lose(trial, event.error)
         else:
             trial.failures += 1
-            may_retry = event.cause != "limit" and not event.is_hopeless  # it would use as much again
+            may_retry = event.cause != "limit" and not event.is_hopeless  # A retry would fail again.
             self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry)
 
     def _lose(self, trial: Trial, error: str) -> None:
-        """Let a trial whose process was taken away run again; too often in a row is a failure."""
+        """Make a trial whose process was lost wait again; `MAX_LOSSES` losses in a row are a failure."""
         before, count = self._losses.get(trial.id, (-1, 0))
         count = count + 1 if trial.n_results == before else 1
         self._losses[trial.id] = (trial.n_results, count)
@@ -130,11 +130,11 @@ class Endings:
         self._fail(trial, Why("lost", note=error), error, may_retry=True)
 
     def _wait_again(self, trial: Trial, why: Why) -> None:
-        """Let a trial wait to be started; a parked one waits to be chosen, as it did before."""
+        """Make a trial wait to be started; a parked trial waits to be chosen, as before."""
         self._roster.move(trial, Status.PAUSED if trial.status is Status.PARKED else Status.PENDING, why)
 
     def stop(self, trial: Trial, why: Why, save: bool = False, grace_s: float | None = None) -> None:
-        """End a trial for good, whatever it does now."""
+        """End a trial for good, from any status."""
         if trial.id in self._roster.live:
             self._roster.halt(trial, Stop(why), save, grace_s=grace_s)
         else:
@@ -142,7 +142,7 @@ class Endings:
             self._finish(trial, Status.TERMINATED, why)
 
     def refuse(self, trial: Trial) -> bool:
-        """Fail a trial whose demand is above what there is; whether it was."""
+        """Fail a trial whose demand exceeds the total resources; return whether it failed."""
         ledger = self._roster.ledger
         if self._limits.is_elastic or ledger.is_feasible(trial.resources):
             return False
@@ -151,7 +151,7 @@ class Endings:
         return True
 
     def close(self, why: Why, keeps: bool, grace_s: float | None = None) -> None:
-        """End the search: running trials save and halt, the others do not start."""
+        """End the search: running trials save and halt; the others do not start."""
         if self.closing is not None:
             return
         self.closing, self.keeps = why, keeps
@@ -163,7 +163,7 @@ class Endings:
                 self._roster.halt(trial, self._roster.live[trial.id].intent, save=True)
 
     def _lacks(self, trial: Trial) -> str:
-        """What is wrong with a trial that returned without what was needed, or nothing."""
+        """Return the error of a trial that returned without a required metric; "" if it lacks none."""
         if trial.last is None:
             what = "the trainable ended without a result"
             return f"{what}: call tune.report({{...}}) in it, or return the metrics"
@@ -185,7 +185,7 @@ class Endings:
             self.close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False, grace_s=FAIL_FAST_S)
 
     def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
-        """A trial ends for good; its checkpoint stays pinned, for another may go on from it."""
+        """End a trial for good; its checkpoint stays pinned, since another trial may restore it."""
         self._losses.pop(trial.id, None)
         self._roster.move(trial, status, why, error)
         self._supply.on_end()
@@ -199,7 +199,7 @@ class Endings:
             trial.best = trial.last if best is last else best and slim(best, names)
 
     def renew(self, trial: Trial, decision: Restart) -> None:
-        """A waiting trial is to go on with another config, or from another's checkpoint."""
+        """Give a waiting trial another config, or the checkpoint of another trial."""
         source = decision.source if decision.source != trial.id else None
         checkpoint = self._roster.checkpoint_of(source, f"trial {trial.id}") if source else None
         ruled = m.Ruled(
@@ -212,13 +212,13 @@ class Endings:
             self._roster.queue.add(trial)
 
     def _again(self, trial: Trial, why: Why) -> None:
-        """A trial that is paused waits to be started like a new one."""
+        """Make a paused trial pending, like a new trial."""
         self._roster.queue.remove(trial)
         self._roster.move(trial, Status.PENDING, why)
         self._roster.queue.add(trial)
 
     def _revive(self, trial: Trial, how: str) -> None:
-        """A trial that ended in an error is tried again, from its last checkpoint or from nothing."""
+        """Retry a trial that ended in an error, from its last checkpoint or from the beginning."""
         trial.failures, trial.error = 0, ""
         if how == "restart":
             self._roster.forget(trial)
@@ -228,14 +228,14 @@ class Endings:
         self._roster.queue.add(trial)
 
     def _restart(self, trial: Trial, intent: Restart, source: Checkpoint | None, was_killed: bool) -> None:
-        """Begin again with another config; one that was killed before it ever saved, from nothing."""
+        """Restart with another config; a trial killed before its first save starts from the beginning."""
         trial.config = intent.config
         past = self._roster.past
-        then = past.demand(trial) if past is not None else None  # the call may ask for another one today
+        then = past.demand(trial) if past is not None else None  # Today's call may return another demand.
         before, trial.resources = trial.resources, then or intent.resources or self._resources(intent.config)
         if source is not None:
             self._roster.go_on_from(trial, source)
-        elif trial.checkpoint is not None or not was_killed:  # what it saved on its way out, or before
+        elif trial.checkpoint is not None or not was_killed:  # its newest checkpoint
             source = self._roster.checkpoint_of(trial.id, f"trial {trial.id}")
         trial.ruled_t = source.t if source else 0
         if trial.status is not Status.PENDING:
@@ -245,5 +245,5 @@ class Endings:
 
 
 def _has_moved(trial: Trial, event: m.Ended) -> bool:
-    """Return whether a trial that leaves its node ended for that reason, and not by a failure of its own."""
+    """Return whether a trial ended because it left its node, rather than by a failure."""
     return event.cause in ("halted", "lost") or (event.cause == "killed" and trial.status is Status.HALTING)

@@ -1,4 +1,4 @@
-"""A trial that smaller ones keep passing gets its turn, and the machine stays full."""
+"""Reservations for a pending trial that smaller trials keep passing, without idling the machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from overtone.core.queue import Queue
 from overtone.core.resources import Resources
 
 RESERVED_SHARE = 0.1
-"""The part of the time in which there may be a reservation, over the whole run."""
+"""Largest share of the run during which a reservation may exist."""
 
 
 class Fairness:
@@ -19,12 +19,12 @@ class Fairness:
     resource that the pending trial needs. Trials of one shape fit or do not fit together, so their
     order is the scheduler's alone.
 
-    Too long is the median length of the trials that ended lately: long enough for the
-    machine to have emptied by itself, short enough that nobody waits for the whole search.
+    "Too long" is the median length of the trials that ended lately: long enough for the running
+    trials to end, short enough that no trial waits for the whole search.
 
-    While resources are kept for one trial, some of them idle, until the last of those that
-    hold them ends; and where lengths differ by a thousand times, that is long. So a
-    reservation that lasted d seconds is the last one for 9 d seconds (`RESERVED_SHARE`).
+    While resources are reserved for a trial, some of them idle until the last trial that holds
+    the others ends. If lengths differ by a factor of a thousand, that is long. So after a
+    reservation of d seconds, the next one follows 9 d seconds later at the earliest (`RESERVED_SHARE`).
     """
 
     def __init__(self, queue: Queue, ledger: Ledger) -> None:
@@ -36,11 +36,11 @@ class Fairness:
         self._none_before = 0.0
 
     def on_length(self, length_s: float) -> None:
-        """A trial gave its resources back after so long."""
+        """Record the length of a trial that released its resources."""
         self._lengths.append(length_s)
 
     def on_start(self, resources: Resources, time: float) -> None:
-        """A trial with these resources was started: was the first in line passed over?"""
+        """Record the start of a trial, and whether it passed the first pending trial."""
         owner = self._ledger.reserved_for
         if self._reserved is not None and self._reserved[0] != owner:
             lasted = time - self._reserved[1]
@@ -50,7 +50,7 @@ class Fairness:
             return
         head = self._queue.head()
         if self._passed is None and (head is None or not _competes(resources, head.resources)):
-            return  # nobody was passed before, and nobody is now
+            return  # No trial was passed before, and none is passed now.
         if head is None or self._queue.fits(head):
             self._passed = None
             return
@@ -69,7 +69,7 @@ class Fairness:
 
 
 def _competes(started: Resources, waiting: Resources) -> bool:
-    """Return whether a started trial has another shape than a waiting one, and took what that one needs."""
+    """Return whether a started trial has another shape and took a resource that the waiting trial needs."""
     if started is waiting or started == waiting:
         return False
     return not started.total().keys().isdisjoint(waiting.total())

@@ -1,4 +1,4 @@
-"""What is optimised: metric, mode, signs, missing keys and NaN, once for all algorithms."""
+"""The goal of the search: metric, mode, signs, missing keys and NaN, for all algorithms."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ OWN_FIELDS = frozenset({
     "experiment_id", "iterations_since_restore", "time_since_restore", "timesteps_since_restore", "done",
     "config", "should_checkpoint",
 })  # fmt: skip
-"""The fields that a session adds: never a goal that is inferred."""
+"""Fields that a session adds; never inferred as a goal."""
 
 MOST_LISTED = 20
 _MOST_SHOWN = 100
-"""Names that a message lists, and characters of each: a result may have a million names."""
+"""Most names in a message, and most characters of each: a result may have a million names."""
 
 _UP = re.compile(r"acc|reward|score|(^|[^a-z])(auc|f1)([^a-z]|$)", re.IGNORECASE)
 _DOWN = re.compile(r"loss|error|perplexity", re.IGNORECASE)
@@ -32,7 +32,7 @@ _NEGATED = re.compile(r"(^|[^a-z])neg(ative|ated)?([^a-z]|$)", re.IGNORECASE)
 
 _LARGEST = sys.float_info.max
 WORST_VIOLATION = float("inf")
-"""How much a constraint is broken whose metric is NaN."""
+"""Violation of a constraint whose metric is NaN."""
 
 
 class Goal:
@@ -42,10 +42,10 @@ class Goal:
         metrics: The objectives' names; empty until they are named or inferred.
         modes: "max" or "min" of each.
         time_attr: The metric that serves as the schedulers' clock.
-        constraints: Metrics that must be <= 0, or <= the bound that each is given.
-        is_needed: Whether an algorithm rules by it.
-        is_binding: Whether a trial that never reports it has failed: not where it was
-            only inferred and nobody needs it.
+        constraints: Metrics that must be <= 0, or <= their bound if one is given.
+        is_needed: Whether an algorithm uses the goal.
+        is_binding: Whether a trial that never reports the metric has failed. False if the metric
+            was inferred and no algorithm needs it.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class Goal:
         is_needed: bool = False,
         constraints: Sequence[str] | Mapping[str, float] = (),
     ) -> Goal:
-        """The one goal of several (who, metric, mode) that may name it.
+        """Return the goal named by several sources (who, metric, mode).
 
         Raises:
-            GoalError: Two of them disagree, or nobody says whether a metric should grow or fall.
+            GoalError: Two sources disagree, or none gives the mode of a metric.
         """
         metric: tuple[str, Any] | None = None
         mode: tuple[str, Any] | None = None
@@ -118,17 +118,17 @@ class Goal:
 
     @property
     def mode(self) -> str | None:
-        """The first objective's direction; before it is inferred, what the user gave."""
+        """The first objective's mode; before it is inferred, the mode that the user gave."""
         return self.modes[0] if self.modes else self._given_mode
 
     def infer(self, metrics: Metrics) -> str | None:
-        """Take the goal from the first result where nobody named one.
+        """Infer the goal from the first result if the user named none.
 
         Returns:
-            A line that says so; None where the goal is known, or is neither clear nor needed.
+            A message about it; None if the goal is known, or is neither clear nor needed.
 
         Raises:
-            GoalError: It is needed and cannot be told from what was reported.
+            GoalError: The goal is needed and cannot be inferred from the reported metrics.
         """
         if self.metrics:
             return None
@@ -169,17 +169,17 @@ class Goal:
         ]
 
     def result(self, metrics: Metrics, iteration: int | None = None) -> Result:
-        """The normalised form of one report.
+        """Return the normalised form of a report.
 
         Args:
-            iteration: Its training_iteration, where that is known already.
+            iteration: Its training_iteration, if already known.
         """
         if iteration is not None and self.time_attr == "training_iteration":
             clock: Any = iteration
         else:
             t = lookup(metrics, self.time_attr)
             clock = t if type(t) is int or is_number(t) else metrics.get("training_iteration", 0)
-        if self._name is not None:  # most have one metric, not nested, and no constraint
+        if self._name is not None:  # Usual: one metric, not nested, no constraints.
             value = metrics.get(self._name)
             if type(value) is float:
                 score = self._signs[0] * value if value == value else WORST
@@ -198,9 +198,9 @@ class Goal:
         )
 
     def violations(self, metrics: Metrics) -> tuple[float, ...]:
-        """By how much each constraint is broken; 0 or less where it is kept, inf for NaN and no number.
+        """Return the violation of each constraint: <= 0 if it is met, inf for NaN and non-numbers.
 
-        One that a report lacks counts as kept: it may come with a later one.
+        A constraint whose metric is missing counts as met: a later report may have the metric.
         """
         found = []
         for name, bound in zip(self.constraints, self.bounds, strict=True):
@@ -210,18 +210,18 @@ class Goal:
         return tuple(found)
 
     def allows(self, metrics: Metrics) -> bool:
-        """Whether a result keeps all constraints: one that does not is never the best."""
+        """Return whether a result meets all constraints; a result that does not is never the best."""
         return not self.constraints or max(self.violations(metrics)) <= 0
 
     def _only_name(self) -> str | None:
         return self.metrics[0] if len(self.metrics) == 1 and not self.constraints else None
 
     def value(self, score: float) -> float:
-        """A score as the user's metric: the sign put back."""
+        """Return a score as the user's metric, with its original sign."""
         return score * self._signs[0] if self._signs else score
 
     def missing_constraint(self, *reports: Metrics) -> str:
-        """What to tell the user none of whose reports has a constraint metric; empty where all are there."""
+        """Return the error if none of `reports` has one of the constraint metrics; "" otherwise."""
         for name in self.constraints:
             if all(lookup(metrics, name) is None for metrics in reports):
                 names = [one for one in reports[0] if one not in OWN_FIELDS]
@@ -232,7 +232,7 @@ class Goal:
         return ""
 
     def missing(self, metrics: Iterable[str]) -> str:
-        """What to tell the user whose trial ended without reporting the metric."""
+        """Return the error of a trial that ended without reporting the metric."""
         names = [name for name in metrics if name not in OWN_FIELDS]
         absent = [name for name in self.metrics if name not in names]
         lacking = absent[0] if absent else self.metric or "?"
@@ -246,7 +246,7 @@ class Goal:
 
 
 def lacking_criteria(names: Sequence[str], metrics: Metrics) -> str:
-    """Return the warning for a user who stops trials by metrics that no result has had.
+    """Return the warning about stop criteria whose metrics no result has had.
 
     Args:
         names: Those metrics.
@@ -262,7 +262,7 @@ def lacking_criteria(names: Sequence[str], metrics: Metrics) -> str:
 
 
 def _paths(metrics: Metrics, before: str = "") -> list[str]:
-    """The names of all metrics, the nested ones as "a/b"."""
+    """Return the names of all metrics; nested names as "a/b"."""
     found: list[str] = []
     for name, value in metrics.items():
         inside = isinstance(value, Mapping)
@@ -271,7 +271,7 @@ def _paths(metrics: Metrics, before: str = "") -> list[str]:
 
 
 def lookup(metrics: Metrics, name: str) -> Any:
-    """`metrics[name]`, or with "a/b" the nested value; None where there is none."""
+    """Return `metrics[name]`, or the nested value of "a/b"; None if there is no such value."""
     value = metrics.get(name)
     if value is None and "/" in name:
         inner: Any = metrics
@@ -293,7 +293,7 @@ def _nearest(name: str, names: Iterable[str]) -> str:
 
 
 def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ...]:
-    """What each constraint metric may be at most.
+    """Return the upper bound of each constraint metric.
 
     Raises:
         GoalError: It is no number.
@@ -319,14 +319,14 @@ def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _direction(name: str) -> str | None:
-    """Which way a well-known metric goes; a loss named "score_loss" falls, and "neg_mean_loss" grows."""
+    """Return the mode of a well-known metric: "score_loss" falls, "neg_mean_loss" grows; else None."""
     if not (falls := _DOWN.search(name)) and not _UP.search(name):
         return None
     return "min" if bool(falls) != bool(_NEGATED.search(name)) else "max"
 
 
 def real(value: float) -> float:
-    """A number as a float, infinite where a whole number is too large for one."""
+    """Return a number as a float; infinite if an integer is too large for a float."""
     try:
         return float(value)
     except OverflowError:
@@ -334,10 +334,10 @@ def real(value: float) -> float:
 
 
 def is_finite(value: float) -> bool:
-    """Whether a number is neither NaN nor infinite; a whole number too large for a float is infinite."""
+    """Return whether a number is finite; an integer too large for a float counts as infinite."""
     return -_LARGEST <= value <= _LARGEST
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value`, of a result, can be ranked; True and False cannot."""
+    """Return whether `value`, of a result, can be ranked; True and False cannot."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)

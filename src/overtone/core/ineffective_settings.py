@@ -1,4 +1,4 @@
-"""Finds stop criteria whose metric no trial reports, and populations in which no trial saves."""
+"""Detection of stop criteria whose metric no trial reports, and of populations without checkpoints."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from overtone.core.trial import Status, Trial
 from overtone.core.types import Metrics
 
 PATIENCE = 10
-"""Results of one trial that may lack a metric of `stop=` before the user is told."""
+"""Results of one trial that may lack a metric of `stop=` before the user is warned."""
 
 _ENDS = frozenset({"returned", "halted", "stop", "max_t"})
-"""Why a trial ended that had all of its results; a scheduler may stop one before a metric comes."""
+"""Rules after which a trial had all its results; a scheduler may stop a trial before a metric comes."""
 
 
 HOW_TO_SAVE = (
@@ -25,11 +25,11 @@ HOW_TO_SAVE = (
 class Awaited:
     """The metrics that stoppers wait for, and that no result of any trial has had.
 
-    They are doubted once: when one trial has reported `PATIENCE` results, or has ended and was not
-    stopped early by a scheduler.
+    The user is warned once: when one trial has reported `PATIENCE` results, or has ended and was
+    not stopped early by a scheduler.
 
     Attributes:
-        names: Those metrics; empty after the first results, as a rule.
+        names: The metrics; usually empty after the first results.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -37,7 +37,7 @@ class Awaited:
         self._is_told = False
 
     def look(self, metrics: Metrics) -> None:
-        """Take note of a result."""
+        """Remove the metrics that a result has."""
         self.names = tuple([one for one in self.names if not hasattr(lookup(metrics, one), "__float__")])
 
     def doubt(self, trial: Trial) -> str | None:
@@ -53,8 +53,8 @@ class Awaited:
 class AwaitedCheckpoint:
     """The checkpoint without which a scheduler cannot let one trial go on from another.
 
-    It is doubted once, while no trial has saved any: when a trial is asked to save for the second time,
-    or has ended by itself since it was asked.
+    The user is warned once, if no trial has saved any: when a trial is asked to save for the second
+    time, or has ended without being stopped since it was asked.
 
     Args:
         scheduler: The name of the scheduler that needs it; "" if none does.
@@ -62,15 +62,15 @@ class AwaitedCheckpoint:
 
     def __init__(self, scheduler: str) -> None:
         self._scheduler = scheduler
-        self._asked: dict[str, float] = {}  # by trial, when it was asked first
+        self._asked: dict[str, float] = {}  # By trial id: time of the first request.
 
     def on_saved(self) -> None:
-        """A trial saved: there is nothing to wait for."""
+        """Stop waiting: a trial has saved."""
         self._scheduler = ""
         self._asked.clear()
 
     def ask(self, trial: Trial, t: float) -> str | None:
-        """The scheduler wants a checkpoint of `trial`; the text for the user if it has wanted one before."""
+        """Record a request for a checkpoint of `trial`; return the warning if it is the second one."""
         if not self._scheduler:
             return None
         first = self._asked.setdefault(trial.id, t)

@@ -1,4 +1,4 @@
-"""What an engine needs to know of an experiment in order to run its trials."""
+"""The part of an experiment that an engine needs to run its trials."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ class Job:
     """One experiment, as an engine sees it.
 
     Attributes:
-        trainable: What the user gave: a function, a class, a callable, a curve.
+        trainable: The user's function, class, callable or curve.
         name: The trainable's name, as in the folder and in trial names.
         folder: The experiment's folder on this machine, already there.
         parameters: Large objects from `tune.with_parameters`, by argument name.
-        checkpoint_freq: Trials save every so many iterations; 0 for never, None for as often
-            as it costs little.
-        checkpoint_at_end: Class trainables save when they end; None to leave that to
+        checkpoint_freq: Iterations between checkpoints; 0 for no checkpoints, None for an
+            automatic interval with a small overhead.
+        checkpoint_at_end: Whether class trainables save when they end; None to leave that to
             `checkpoint_freq=None`.
         reuse: Keep a process for the next trial.
         log_to_file: File names (below the trial's folder) for stdout and stderr, or
             None to show both on the console.
-        grace_s: From a Halt to SIGTERM, and from there to SIGKILL; also from a SIGTERM of
-            somebody else's to SIGKILL, for a trial that can save.
-        captures_output: Whether what trials print is caught and shown with their name.
-        store: Where checkpoints go.
-        elapsed_s: How long the experiment has run already, under earlier drivers.
-        limits: What a trial may use.
-        memory_share: Of the machine's memory; before more is in use, the trial ends that uses the most. None
-            if nobody watches the machine's memory.
-        seed: The experiment's; an engine that simulates draws by it.
+        grace_s: Seconds from a Halt to SIGTERM, and from there to SIGKILL. Also from an external
+            SIGTERM to SIGKILL, for a trial that can save.
+        captures_output: Whether the output of trials is captured and shown with their name.
+        store: Store of the checkpoints.
+        elapsed_s: Seconds that the experiment has run under earlier drivers.
+        limits: Limits of each trial.
+        memory_share: Share of the machine's memory. Before more is in use, the trial that uses the
+            most is ended. None if the machine's memory is not watched.
+        seed: Seed of the experiment; simulating engines draw random numbers from it.
         is_bounded: Whether anything but a trial itself may end it, such as `stop` or `max_t`.
-        uses_ray: Trials use Ray themselves, so that on a cluster each is an actor.
-        runtime_env: Of trials on a cluster: Ray's environment.
-        label_selector: Conditions on the labels of the nodes of a cluster where trials run.
-        mark: Tells `folder` from another one at its path (`store.folder_mark`); None for a folder of this
-            process alone, which is made if it is missing.
+        uses_ray: Whether trials use Ray themselves, so that on a cluster each trial is an actor.
+        runtime_env: Ray's runtime environment of trials on a cluster.
+        label_selector: Conditions on the labels of the cluster nodes that run trials.
+        mark: Identifies `folder` among folders at the same path (`store.folder_mark`). None for a
+            folder of this process alone, which is created if missing.
     """
 
     trainable: Any

@@ -13,11 +13,11 @@ def encoder(
     is_spaced: bool = False,
     sort_keys: bool = False,
 ) -> Callable[[Any], str]:
-    """A function from data to JSON text; made once, since `json.dumps` makes one a call.
+    """Return a function from data to JSON text; create it once, since `json.dumps` makes one per call.
 
     Args:
-        default: What stands for a value that JSON does not know; by default that is a TypeError.
-        allow_nan: Whether NaN and the infinities become NaN and Infinity; else they are a ValueError.
+        default: Returns a substitute for a value that JSON cannot encode; TypeError by default.
+        allow_nan: Whether NaN and the infinities become NaN and Infinity; a ValueError if False.
         is_spaced: Whether a space follows each comma and each colon.
         sort_keys: Whether the names in each object are sorted.
     """
@@ -30,7 +30,7 @@ def encoder(
             None, plain.default, json.encoder.encode_basestring_ascii, None, key, item, sort_keys, False,
             allow_nan,
         )  # fmt: skip
-    except (KeyError, TypeError):  # a Python without its C accelerator, or with another one
+    except (KeyError, TypeError):  # No C accelerator, or another version of it.
         return plain.encode
     join = "".join
     return lambda value: join(made(value, 0))

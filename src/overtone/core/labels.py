@@ -15,11 +15,11 @@ def selector_of(name: str, value: Any) -> dict[str, str]:
     """Return a label selector, checked; empty for None.
 
     Args:
-        name: What the user calls it, for errors.
+        name: Name of the argument, for errors.
         value: By label, "x", "!x", "in(x, y)" or "!in(x, y)".
 
     Raises:
-        ResourceError: It is not a dict of such texts.
+        ResourceError: `value` is not a dict of such strings.
     """
     if value is None:
         return {}
@@ -35,7 +35,7 @@ def selector_of(name: str, value: Any) -> dict[str, str]:
 
 
 def joined(first: Mapping[str, str], second: Mapping[str, str]) -> dict[str, str]:
-    """Return the selector of nodes that meet both.
+    """Return the selector of nodes that meet both selectors.
 
     Raises:
         ResourceError: Both have different conditions on one label, which Ray cannot express.

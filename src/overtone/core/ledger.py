@@ -1,4 +1,4 @@
-"""The books of a machine's or a cluster's resources: placed, free, reserved; never oversubscribed."""
+"""Accounts of a machine's or a cluster's resources: placed, free, reserved; never oversubscribed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _UNKNOWN = Placement((), ())
 
 
 class Ledger:
-    """Places demands on nodes and keeps the books.
+    """Places demands on nodes and accounts for their resources.
 
-    One demand at a time may hold a reservation: what it needs is kept for it as it becomes
-    free, and the others backfill with what is left over.
+    One demand at a time may hold a reservation: freed resources that it needs are kept for it,
+    and other demands use the remaining ones.
     """
 
     def __init__(self, nodes: Mapping[str, Mapping[str, float]] | None = None) -> None:
@@ -23,14 +23,14 @@ class Ledger:
         self._nodes: dict[str, Node] = {}
         self._placed: dict[str, tuple[Resources, Placement]] = {}
         self._reserved: tuple[str, Resources, Placement] | None = None
-        self._fitting: dict[Resources, Placement | None] = {}  # where each would go now
+        self._fitting: dict[Resources, Placement | None] = {}  # Placement of each demand now.
         self._feasible: dict[Resources, bool] = {}
         self.set_capacity(nodes or {})
 
     # --- capacity ----------------------------------------------------------------------
 
     def set_capacity(self, nodes: Mapping[str, Mapping[str, float]]) -> None:
-        """The nodes that there are now. What is placed stays on the books of the nodes that remain."""
+        """Set the current nodes. Placed demands stay accounted for on the nodes that remain."""
         self._capacity = {
             node: {name: round(amount * UNIT) for name, amount in amounts.items()}
             for node, amounts in nodes.items()
@@ -52,10 +52,10 @@ class Ledger:
     # --- placing -----------------------------------------------------------------------
 
     def place(self, owner: str, resources: Resources) -> Placement | None:
-        """Put the demand on the books, or None if it does not fit now.
+        """Place the demand and return its placement; None if it does not fit now.
 
         Raises:
-            ValueError: `owner` is on the books already.
+            ValueError: `owner` already has a placement.
         """
         if owner in self._placed:
             raise ValueError(f"{owner} is placed already")
@@ -72,7 +72,7 @@ class Ledger:
         return placement
 
     def release(self, owner: str) -> None:
-        """Take `owner` off the books; what is not there is no error."""
+        """Release the placement of `owner`, if it has one."""
         entry = self._placed.pop(owner, None)
         if entry is None:
             return
@@ -82,15 +82,15 @@ class Ledger:
         self._fitting.clear()
 
     def fits(self, resources: Resources, owner: str = "") -> bool:
-        """Whether the demand could be placed now (for the reservation's owner, with what is kept for it)."""
-        if self._reserved is None:  # asked for all that wait, whenever something has changed
+        """Return whether the demand fits now; the reservation's owner may use the reserved resources."""
+        if self._reserved is None:  # Called for all waiting shapes after each change.
             found = self._fitting.get(resources, _UNKNOWN)
             if found is not _UNKNOWN:
                 return found is not None
         return self._find(resources, self._reserved is not None and self._reserved[0] == owner) is not None
 
     def _find(self, resources: Resources, mine: bool) -> Placement | None:
-        """Where the demand would go now."""
+        """Return the placement that the demand would get now; None if it does not fit."""
         if mine:
             return fit(resources, self._nodes.values())
         found = self._fitting.get(resources, _UNKNOWN)
@@ -100,7 +100,7 @@ class Ledger:
         return found
 
     def is_feasible(self, resources: Resources) -> bool:
-        """Whether the demand could be placed if everything else were gone."""
+        """Return whether the demand would fit if nothing else were placed."""
         known = self._feasible.get(resources)
         if known is None:
             known = fit(resources, [self._empty(node) for node in self._capacity]) is not None
@@ -108,7 +108,7 @@ class Ledger:
         return known
 
     def room(self, resources: Resources) -> int:
-        """About how many more of this demand fit now: exact for 0, and for one bundle without GPUs."""
+        """Return about how many more of this demand fit now; exact for 0 and for one bundle without GPUs."""
         if not self.fits(resources):
             return 0
         demand = sums_of(resources)
@@ -123,11 +123,11 @@ class Ledger:
 
     @property
     def reserved_for(self) -> str | None:
-        """Who holds the reservation."""
+        """The owner of the reservation; None if there is none."""
         return self._reserved[0] if self._reserved else None
 
     def reserve(self, owner: str, resources: Resources) -> None:
-        """Keep what `owner` needs as it becomes free, on the nodes that are emptiest now."""
+        """Reserve freed resources for `owner`, on the nodes that are emptiest now."""
         self._reserved = None
         order = sorted(
             self._nodes.values(),
@@ -144,13 +144,13 @@ class Ledger:
         self._fitting.clear()
 
     def unreserve(self, owner: str) -> None:
-        """Give the reservation up, if `owner` has it."""
+        """Cancel the reservation if `owner` holds it."""
         if self.reserved_for == owner:
             self._reserved = None
             self._fitting.clear()
 
     def _unreserved(self) -> dict[str, Node]:
-        """The nodes as those see them who do not hold the reservation."""
+        """Return the nodes without the reserved resources."""
         assert self._reserved is not None
         nodes = {name: node.copy() for name, node in self._nodes.items()}
         for node, demand, gpus in parts(self._reserved[1], self._reserved[2]):
@@ -166,20 +166,20 @@ class Ledger:
     # --- reading -----------------------------------------------------------------------
 
     def free(self) -> dict[str, float]:
-        """What nobody holds, summed over nodes."""
+        """Return the free resources, summed over nodes."""
         return _sum(node.free for node in self._nodes.values())
 
     def total(self) -> dict[str, float]:
-        """What there is, summed over nodes."""
+        """Return all resources, summed over nodes."""
         return _sum(self._capacity.values())
 
     def __len__(self) -> int:
-        """How many demands are placed."""
+        """Return the number of placed demands."""
         return len(self._placed)
 
 
 def infeasible(resources: Resources, total: Mapping[str, float]) -> str:
-    """What to tell a user whose demand is above what there is."""
+    """Return the error text for a demand above the total resources."""
     has = (
         ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in sorted(total.items()))
         or "nothing"
@@ -188,10 +188,10 @@ def infeasible(resources: Resources, total: Mapping[str, float]) -> str:
 
 
 def check_feasible(resources: Resources, nodes: Mapping[str, Mapping[str, float]]) -> None:
-    """Raise at once where no trial could ever start.
+    """Raise if no trial could ever start.
 
     Raises:
-        ResourceError: The demand is above what there is.
+        ResourceError: The demand is above the resources of the nodes.
     """
     ledger = Ledger(nodes)
     if not ledger.is_feasible(resources):

@@ -1,4 +1,4 @@
-"""What bounds an experiment."""
+"""Bounds of an experiment."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What bounds an experiment.
+    """Bounds of an experiment.
 
     Attributes:
-        total: How many trials the searcher will suggest; None where that is unknown.
-        lookahead: How many suggestions may wait for a free slot.
-        max_concurrent: At most so many trials at once; None for as many as fit.
-        max_failures: How often a failed trial is tried again; -1 for ever.
+        total: Number of trials that the searcher will suggest; None if unknown.
+        lookahead: Number of suggestions that may wait for a free slot.
+        max_concurrent: Largest number of trials at the same time; None for as many as fit.
+        max_failures: Number of retries of a failed trial; -1 for no limit.
         fail_fast: Whether the first failed trial ends the search.
-        time_budget_s: When the search ends.
-        max_parked: How many paused processes may wait in report().
-        is_elastic: Whether a trial waits for capacity that is not there now, instead of failing.
+        time_budget_s: Seconds after which the search ends; None for no limit.
+        max_parked: Number of paused processes that may wait in report().
+        is_elastic: Whether a trial that exceeds the current capacity waits instead of failing.
     """
 
     total: int | None = None

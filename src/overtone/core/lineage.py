@@ -1,4 +1,4 @@
-"""Which configs a trial trained with, one after the other, those of its ancestors included."""
+"""The sequence of configs that a trial and its ancestors trained with."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ class Step:
     """A change of a trial's config.
 
     Attributes:
-        target, source: The experiment_tags of the trial and of the one whose checkpoint it
-            went on from, which may be itself.
+        target: The experiment_tag of the trial.
+        source: The experiment_tag of the trial whose checkpoint it restored, perhaps its own.
         target_t: The training_iteration at which it was decided.
-        t: The one that it went on from.
-        before, after: The config of `source`, and the new one.
+        t: The training_iteration of the restored checkpoint.
+        before: The config of `source`.
+        after: The new config.
     """
 
     target: str
@@ -29,7 +30,7 @@ class Step:
 
 
 class Lineage:
-    """Follows an experiment's records, and knows each trial's steps."""
+    """Collects each trial's config changes from an experiment's records."""
 
     def __init__(self) -> None:
         self._tags: dict[str, str] = {}
@@ -39,7 +40,7 @@ class Lineage:
         self._due: dict[str, tuple[Ruled, str, Config, tuple[Step, ...]]] = {}
 
     def apply(self, record: Record) -> list[tuple[str, Step]]:
-        """Take note of a record; the changes that took effect with it, by trial id."""
+        """Apply a record; return the config changes that took effect with it, by trial id."""
         found: list[tuple[str, Step]] = []
         for choice in record.choices:
             if isinstance(choice, Added):
@@ -59,11 +60,11 @@ class Lineage:
         return found
 
     def steps(self, trial_id: str) -> tuple[Step, ...]:
-        """The changes that led to what the trial is now, oldest first."""
+        """Return the config changes that led to the trial's current config, oldest first."""
         return self._steps[trial_id]
 
     def schedule(self, trial_id: str) -> tuple[Config, list[tuple[float, Config]]]:
-        """The config that the trial's first ancestor began with, and each later one with its t."""
+        """Return the first config of the trial's first ancestor, and each later config with its t."""
         steps = self._steps[trial_id]
         first = steps[0].before if steps else self._firsts[trial_id]
         return first, [(step.t, step.after) for step in steps]

@@ -1,4 +1,4 @@
-"""Classes of values that are made by the million, and not changed once they are made."""
+"""Classes of immutable values that are created by the million."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ else:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def message(kind: type[T]) -> type[T]:
-    """A dataclass with slots that is frozen for the type checker alone.
+    """Return a dataclass with slots that is frozen for the type checker only.
 
-    One that is frozen at run time as well takes five times as long to make, which was a fifth of the
-    time of a simulated search.
+    An instance that is frozen at run time takes five times as long to create, which was a fifth of
+    the time of a simulated search.
     """
     return dataclass(slots=True, unsafe_hash=True)(kind)

@@ -1,4 +1,4 @@
-"""Events in, commands out, and the record of what happened.
+"""Messages of the controller: events in, commands out, and records of both.
 
 Times are seconds that the experiment has run. Every message about a trial names its
 `(trial_id, attempt)`; the controller ignores a stale pair.
@@ -23,12 +23,12 @@ NEVER = math.inf
 Cause = Literal["returned", "raised", "killed", "limit", "lost", "halted"]
 
 
-# --- events: what happened ------------------------------------------------------------
+# --- events ---------------------------------------------------------------------------
 
 
 @message
 class CapacityChanged:
-    """The nodes that there are now, each with its amounts by resource name."""
+    """The current nodes, each with its amounts by resource name."""
 
     time: float
     nodes: Mapping[str, Mapping[str, float]]
@@ -36,7 +36,7 @@ class CapacityChanged:
 
 @message
 class Suggested:
-    """The searcher's answer for trial `index`; None means that it has none now."""
+    """The searcher's answer for trial `index`; None if it has no config now."""
 
     time: float
     index: int
@@ -48,8 +48,8 @@ class Started:
     """A trial's process runs.
 
     Attributes:
-        restored: The checkpoint that it goes on from: one of `Start.fallbacks` where the
-            one of the Start was damaged; None where it begins anew.
+        restored: The restored checkpoint: one of `Start.fallbacks` if the checkpoint of the Start
+            was damaged; None if the trial begins from the start.
     """
 
     time: float
@@ -66,10 +66,10 @@ class Reported:
     """A result. `t` is training_iteration.
 
     Attributes:
-        metrics: What was reported and the session's own fields; plain data.
-        checkpoint: What was saved with this report.
-        raw: `metrics` as the JSON text that the worker sent, so that nobody needs to
-            encode it again; empty when there is none. NaN and inf are tagged in it.
+        metrics: The reported metrics and the fields that the session adds; plain data.
+        checkpoint: The checkpoint saved with this report.
+        raw: `metrics` as the JSON text that the worker sent, which spares a second encoding; ""
+            if there is none. NaN and inf are tagged in it.
     """
 
     time: float
@@ -93,7 +93,7 @@ class Saved:
 
 @message
 class SaveFailed:
-    """A save that was asked for did not happen; the trial waits in report()."""
+    """A requested save did not happen; the trial waits in report()."""
 
     time: float
     trial_id: str
@@ -127,14 +127,14 @@ class Noticed:
 
 @message
 class Ended:
-    """A trial's process is done with it.
+    """A trial's process has ended.
 
     Attributes:
-        cause: How: `returned` by itself, `raised`, `killed` by a signal or exit, past a
-            `limit`, `lost` with its node, or `halted` as it was told.
-        error: One line for people, where something went wrong.
+        cause: `returned` normally, `raised`, `killed` by a signal or exit, past a `limit`, `lost`
+            with its node, or `halted` by a Halt.
+        error: One line for people if the trial failed; else "".
         traceback: The user's own traceback, complete.
-        is_hopeless: It would be the same again, however often it is tried.
+        is_hopeless: Whether every retry would fail in the same way.
     """
 
     time: float
@@ -148,7 +148,7 @@ class Ended:
 
 @message
 class Requested:
-    """A person or a program asks: `stop` the experiment, `stop_trial` or `save_trial`."""
+    """A request of a person or program: `stop` the experiment, `stop_trial` or `save_trial`."""
 
     time: float
     what: Literal["stop", "stop_trial", "save_trial"]
@@ -158,12 +158,12 @@ class Requested:
 
 @message
 class Resumed:
-    """A new driver goes on with the experiment; no process of the last one is left.
+    """A new driver resumes the experiment; no process of the last driver is left.
 
     Attributes:
-        limits: What bounds it from now on.
-        errored: What becomes of trials that had ended in an error: "" nothing, "resume" from
-            their last checkpoint, "restart" from nothing.
+        limits: Bounds of the experiment from now on.
+        errored: Treatment of trials that ended in an error: "" leaves them, "resume" retries them
+            from their last checkpoint, "restart" from the beginning.
     """
 
     time: float
@@ -173,7 +173,7 @@ class Resumed:
 
 @message
 class Tick:
-    """The time that a Wake asked for has come."""
+    """The time of a Wake has come."""
 
     time: float
 
@@ -202,7 +202,7 @@ Event = (
 )
 
 
-# --- commands: what to do -------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------
 
 
 @message
@@ -214,7 +214,7 @@ class Suggest:
 
 @message
 class Observe:
-    """Tell the searcher of a trial's result, or of its end where `result` is None."""
+    """Tell the searcher of a trial's result, or of its end if `result` is None."""
 
     trial: Trial
     result: Result | None
@@ -225,14 +225,14 @@ class Start:
     """Run a trial.
 
     Attributes:
-        checkpoint: Go on from here; training_iteration continues from its `t`.
+        checkpoint: Checkpoint to restore; training_iteration continues from its `t`.
         until_t: Reports with t < until_t do not wait for a Proceed.
-        tag: Its experiment_tag.
-        name: What the user calls it, if anything.
-        fallbacks: Go on from the first of these that is whole, where `checkpoint` is
-            damaged; from nothing where none is.
+        tag: The trial's experiment_tag.
+        name: The user's name for the trial, if any.
+        fallbacks: Replacements if `checkpoint` is damaged: the first intact one is restored. The
+            trial starts from the beginning if none is intact.
         devices: (name, value) of the environment variables that show the trial its
-            accelerators; None: `placement` names its GPUs by index.
+            accelerators; None if `placement` names its GPUs by index.
     """
 
     trial_id: str
@@ -255,7 +255,7 @@ class Proceed:
 
     Attributes:
         save: Save a checkpoint first (or, for cooperative trials, soon).
-        config: New values for `params`, where they changed.
+        config: New values for `params`, if they changed.
     """
 
     trial_id: str
@@ -267,13 +267,13 @@ class Proceed:
 
 @message
 class Halt:
-    """End the trial at its (next) report, saving first where `save`.
+    """End the trial at its (next) report, after a save if `save`.
 
     Attributes:
-        park: It will be wanted again: where it cannot save, answer SaveFailed and wait.
-        final: What it has now is not given up: what saves at its end saves, unless it parks.
-        grace_s: What its process is given at most before it is made to end, where that is less
-            than for any other.
+        park: Whether the trial will continue: if it cannot save, answer SaveFailed and wait.
+        final: Whether its state is still needed: a trainable that saves at its end saves, unless it parks.
+        grace_s: Most seconds before its process is ended by force, if fewer than for any other
+            trial.
     """
 
     trial_id: str
@@ -293,7 +293,7 @@ class Discard:
 
 @message
 class Want:
-    """`count` trials of this shape wait for capacity that is not there."""
+    """`count` trials of this shape wait for capacity that does not exist now."""
 
     shape: Resources
     count: int
@@ -309,12 +309,12 @@ class Wake:
 Command = Suggest | Observe | Start | Proceed | Halt | Discard | Want | Wake
 
 
-# --- choices: what the algorithms and the controller made of an event -----------------
+# --- choices: decisions of the algorithms and the controller on an event --------------
 
 
 @message
 class Added:
-    """A trial was created; `name` is what the user calls it, if anything."""
+    """A trial was created; `name` is the user's name for it, if any."""
 
     trial_id: str
     index: int
@@ -331,11 +331,11 @@ class Added:
 class Ruled:
     """A decision took effect: `what` is its name in lower case.
 
-    A Continue is only on record where it changed the config.
+    A Continue is recorded only if it changed the config.
 
     Attributes:
-        redone: The report repeats a t that was ruled on before; nobody saw it.
-        resources: The demand from now on, where it changes.
+        redone: The report repeats a t that was ruled on before; no algorithm saw it.
+        resources: The new demand, if it changes.
     """
 
     trial_id: str
@@ -352,10 +352,10 @@ class Moved:
     """A trial's status changed.
 
     Attributes:
-        attempt: Its incarnation from now on.
-        placement: Where it is placed, when it starts.
-        error: The last line of what went wrong, when something did.
-        resources: Its demand from now on, where it is another.
+        attempt: The number of its process from now on.
+        placement: Its placement, if it starts.
+        error: The last line of its error, if any.
+        resources: Its new demand, if it changes.
     """
 
     trial_id: str
@@ -370,10 +370,10 @@ class Moved:
 
 @message
 class Noted:
-    """A line that people should read once, such as which metric was taken.
+    """A line that people should read once, such as the name of the inferred metric.
 
     Attributes:
-        is_warning: Whether it is said at any verbosity.
+        is_warning: Whether it is shown at any verbosity.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What the controller makes of an event: choices for the journal, and commands for the engine."""
+"""The controller's answer to an event: choices for the journal, and commands for the engine."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from overtone.core.messages import Choice, Command
 
 
 class Outcome(NamedTuple):
-    """What came of an event.
+    """The consequences of an event.
 
     Attributes:
-        choices: What was decided, for the journal; what is implied is left out.
-        commands: What is to be done now, in this order.
-        is_stale: The event was late or a duplicate, and is not for the journal.
+        choices: The decisions, for the journal; implied ones are left out.
+        commands: The commands to carry out now, in this order.
+        is_stale: Whether the event was late or a duplicate, and is not for the journal.
     """
 
     choices: tuple[Choice, ...]

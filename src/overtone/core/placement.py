@@ -1,6 +1,6 @@
-"""Where the bundles of a demand go: on nodes with what each has left.
+"""Placement of a demand's bundles on the free resources of nodes.
 
-Amounts are whole multiples of 1/10,000, so that the books balance exactly.
+Amounts are integer multiples of 1/10,000, so that sums are exact.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import lru_cache
 from overtone.core.resources import Placement, Resources
 
 UNIT = 10_000
-"""How many book units make one CPU, one GPU, one byte."""
+"""Accounting units per CPU, GPU or byte."""
 
 MOST_TRIES = 1_000
-"""How often the search for a gang's nodes may put a bundle somewhere before it gives up."""
+"""Most placements of a bundle that the search for a gang's nodes tries before it gives up."""
 
 Gpus = tuple[tuple[int, float], ...]
 Demand = tuple[tuple[str, int], ...]
-"""A bundle in book units."""
+"""A bundle in accounting units."""
 
 
 @dataclass(slots=True)
 class Node:
-    """What one node has left; `gpus` has the free units of each device."""
+    """The free resources of a node; `gpus` has the free units of each device."""
 
     name: str
     free: dict[str, int]
@@ -34,7 +34,7 @@ class Node:
         return Node(self.name, dict(self.free), list(self.gpus))
 
     def gpus_for(self, demand: Demand) -> Gpus | None:
-        """The GPUs that `demand` would get; None if it does not fit."""
+        """Return the GPUs that `demand` would get; None if it does not fit."""
         gpus: Gpus = ()
         for name, units in demand:
             if self.free.get(name, 0) < units:
@@ -47,7 +47,7 @@ class Node:
         return gpus
 
     def take(self, demand: Demand, gpus: Gpus) -> None:
-        """Subtract `demand`, which gets these GPUs."""
+        """Subtract `demand` and its GPUs."""
         for name, units in demand:
             self.free[name] = self.free.get(name, 0) - units
         for index, fraction in gpus:
@@ -55,7 +55,7 @@ class Node:
                 self.gpus[index] -= round(fraction * UNIT)
 
     def give(self, demand: Demand, gpus: Gpus) -> None:
-        """Add back what `take` took."""
+        """Add back the resources that `take` subtracted."""
         for name, units in demand:
             self.free[name] = self.free.get(name, 0) + units
         for index, fraction in gpus:
@@ -63,11 +63,11 @@ class Node:
                 self.gpus[index] += round(fraction * UNIT)
 
     def state(self) -> tuple[object, ...]:
-        """Equal where two nodes have the same left."""
+        """Return a value that is equal for nodes with equal free resources."""
         return tuple(sorted(self.free.items())), tuple(self.gpus)
 
     def _devices(self, units: int) -> list[tuple[int, int]] | None:
-        """Whole free devices for whole demands; for a fraction, the fullest device that has room."""
+        """Return free devices for a demand of whole GPUs; for a fraction, the fullest device with room."""
         if units < UNIT:
             room = [(free, index) for index, free in enumerate(self.gpus) if free >= units]
             return [(min(room)[1], units)] if room else None
@@ -76,9 +76,9 @@ class Node:
 
 
 def fit(resources: Resources, nodes: Collection[Node]) -> Placement | None:
-    """A placement of every bundle on `nodes`, which stay as they are, or None.
+    """Return a placement of every bundle, or None. `nodes` are not modified.
 
-    PACK prefers one node, then few; SPREAD prefers nodes that hold none of the demand yet.
+    PACK prefers one node, then few nodes; SPREAD prefers nodes that hold no bundle of the demand yet.
     """
     demands = demands_of(resources)
     if len(demands) == 1:
@@ -101,12 +101,12 @@ def fit(resources: Resources, nodes: Collection[Node]) -> Placement | None:
 
 @lru_cache(1024)
 def _alone(node: str, gpus: Gpus) -> Placement:
-    """The placement of a single bundle: one object for all that are alike."""
+    """Return the placement of a single bundle; equal placements share one object."""
     return Placement((node,), (gpus,))
 
 
 def _all_on(node: Node, demands: Sequence[Demand]) -> tuple[Gpus, ...] | None:
-    """The GPUs of each demand where all lie on `node`, which loses them."""
+    """Take all demands from `node` and return the GPUs of each; None if they do not fit."""
     found: list[Gpus] = []
     for demand in demands:
         gpus = node.gpus_for(demand)
@@ -118,7 +118,7 @@ def _all_on(node: Node, demands: Sequence[Demand]) -> tuple[Gpus, ...] | None:
 
 
 def _may_fit(demands: Sequence[Demand], nodes: Collection[Node]) -> bool:
-    """Whether each bundle fits alone, and all in sum: few gangs that do not fit pass this."""
+    """Return whether each bundle fits alone and the sum fits: a check that most infeasible gangs fail."""
     sums: dict[str, int] = {}
     for demand in demands:
         if not any(node.gpus_for(demand) is not None for node in nodes):
@@ -129,10 +129,10 @@ def _may_fit(demands: Sequence[Demand], nodes: Collection[Node]) -> bool:
 
 
 class _Search:
-    """Looks for the nodes of unlike bundles, the largest first, depth first.
+    """Depth-first search for the nodes of unlike bundles, the largest bundle first.
 
-    Few gangs need more than one descent. The search is bounded, since a gang that does
-    not fit could keep it busy for hours: after `MOST_TRIES` it does not fit.
+    Few gangs need more than one descent. The search is bounded, since a gang that does not fit
+    could take hours: after `MOST_TRIES` the gang counts as not fitting.
     """
 
     def __init__(self, demands: Sequence[Demand], nodes: Collection[Node], strategy: str) -> None:
@@ -145,14 +145,14 @@ class _Search:
         self._left = MOST_TRIES
 
     def placement(self) -> Placement | None:
-        """The first that is found."""
+        """Return the first placement found; None if there is none."""
         if not self._place(0):
             return None
         chosen = [self._chosen[i] for i in range(len(self._demands))]
         return Placement(tuple([name for name, _ in chosen]), tuple([gpus for _, gpus in chosen]))
 
     def _place(self, depth: int) -> bool:
-        """Place the bundles from `depth` on; equal nodes are tried once."""
+        """Place the bundles from `depth` on; return whether all fit. Equal nodes are tried once."""
         if depth == len(self._order):
             return True
         i = self._order[depth]
@@ -180,28 +180,28 @@ class _Search:
             del self._chosen[i]
             node.give(demand, gpus)
             if are_alike:
-                return False  # whatever node this one is on, as many of its kind fit
+                return False  # Equal bundles: another node for this one leaves room for no more of them.
         return False
 
 
 @lru_cache(1024)
 def demands_of(resources: Resources) -> tuple[Demand, ...]:
-    """The bundles in book units."""
+    """Return the bundles in accounting units."""
     return tuple([units_of(bundle) for bundle in resources.bundles])
 
 
 @lru_cache(1024)
 def sums_of(resources: Resources) -> Demand:
-    """All bundles in sum, without what is nothing."""
+    """Return the sum of all bundles, without zero amounts."""
     return tuple([one for one in units_of(resources.total().items()) if one[1]])
 
 
 def units_of(bundle: Iterable[tuple[str, float]]) -> Demand:
-    """Amounts by name in book units."""
+    """Return amounts by name in accounting units."""
     return tuple([(name, round(amount * UNIT)) for name, amount in bundle])
 
 
 @lru_cache(1024)
 def parts(resources: Resources, placement: Placement) -> tuple[tuple[str, Demand, Gpus], ...]:
-    """(node, demand, GPUs) of each bundle."""
+    """Return (node, demand, GPUs) of each bundle."""
     return tuple(zip(placement.nodes, demands_of(resources), placement.gpus, strict=True))

@@ -1,4 +1,4 @@
-"""The seams: what a searcher, a scheduler, an engine, an observer and a store are."""
+"""Interfaces of searchers, schedulers, stoppers, engines, observers and stores."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
-    """Remembers the arguments that it was made with, so that a journal can name it as data."""
+    """Base class that keeps its constructor arguments, so that a journal can record it as data."""
 
     arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
 
@@ -37,15 +37,14 @@ class Searcher(Part):
     """Proposes configurations.
 
     Attributes:
-        total: How many suggestions there are in all, where that is known: the search is
-            over after so many.
-        lookahead: How many suggestions may be drawn before there is a free slot for
-            them. Model-based searchers keep 0; those that do not learn allow more.
-        metric, mode: The goal, where the user named it here.
-        goal: What is optimised, known before `on_start`; None where nobody runs the searcher.
-        takes_constraint: Whether it keeps to the constraint that a space may have.
-        is_slow: Whether a suggestion takes a second of Python or more: where trials are processes, the
-            searcher is one of its own, too, and goes there as a pickle.
+        total: Number of suggestions in all, after which the search is over; None if unknown.
+        lookahead: Number of suggestions that may be drawn before a slot is free. Model-based
+            searchers keep 0; searchers that do not learn allow more.
+        metric, mode: The goal, if the user named it here.
+        goal: The experiment's goal, set before `on_start`; None if the searcher is not run.
+        takes_constraint: Whether suggestions meet the constraint of the space, if it has one.
+        is_slow: Whether a suggestion takes a second of Python or more. If trials are processes, the
+            searcher is pickled and runs in a separate process, too.
         replay: "keyed" (depends on told trials and (seed, index) alone) or "asked".
     """
 
@@ -63,43 +62,43 @@ class Searcher(Part):
 
     @abstractmethod
     def suggest(self, index: int) -> Config | None:
-        """The config of trial `index`; None when there is none now.
+        """Return the config of trial `index`; None if no config is available now.
 
         A None while nothing runs ends the search.
         """
 
     def on_start(self, space: Any, seed: int) -> None:
-        """Called once, before anything else: the user's space and the experiment's seed."""
+        """Handle the start: called once, before anything else, with the space and the experiment's seed."""
 
     def on_suggested(self, index: int, config: Config) -> None:
-        """`config` is what was suggested for `index`: it waits, or runs, until its trial ends.
+        """Record the suggestion `config` for `index`: it is pending or running until its trial ends.
 
-        Called after each suggestion; for what an earlier driver's log holds, instead of it.
+        Called after each suggestion; for suggestions in the log of an earlier driver, instead of `suggest`.
         """
 
     def on_result(self, trial: Trial, result: Result) -> None:
-        """A trial reported; `trial.suggestion` is the index that it was suggested for."""
+        """Observe a result; `trial.suggestion` is the index of the trial's suggestion."""
 
     def on_trial_end(self, trial: Trial) -> None:
-        """A trial ended: `trial.status` and `trial.best` tell how."""
+        """Observe the end of a trial; see `trial.status` and `trial.best`."""
 
 
 class TrialScheduler(Part):
-    """Rules on running trials and chooses the next: two methods, the rest optional.
+    """Decides on running trials and chooses the next; only `on_result` is required.
 
     Attributes:
-        needs_metric: Whether it rules by the goal, so that there must be one.
-        needs_population: Whether it compares running trials with those that wait, so that all trials
-            are suggested at the start, whatever the searcher's `lookahead` is.
-        needs_checkpoints: Whether it lets trials go on from checkpoints of others, so that the user is told
+        needs_metric: Whether it decides by the goal, so that a goal is required.
+        needs_population: Whether it compares running trials with waiting trials. Then all trials are
+            suggested at the start, whatever the searcher's `lookahead` is.
+        needs_checkpoints: Whether trials restore checkpoints of other trials. Then the user is warned
             if no trial saves any.
-        metric, mode: The goal, where the user named it here.
+        metric, mode: The goal, if the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
-        rules_from: Nothing but Continue is ruled at a smaller t; see `next_decision`.
-        rules_anywhere: What `next_decision` says is its parent's, whose `on_result` it overrides: it is
-            asked at each report.
-        shown: What the status line calls it; the class's name by default.
-        replayable: False for one that uses outside information.
+        rules_from: Every decision at a smaller t is Continue; see `next_decision`.
+        rules_anywhere: Whether the class overrides its parent's `on_result` but not `next_decision`:
+            then it is asked at each report.
+        shown: Its name in the status line; the class name by default.
+        replayable: False if it uses outside information.
     """
 
     metric: str | None = None
@@ -122,49 +121,49 @@ class TrialScheduler(Part):
 
     @abstractmethod
     def on_result(self, trial: Trial, result: Result) -> Decision:
-        """What becomes of `trial`, which just reported `result`."""
+        """Return the decision on `trial`, which just reported `result`."""
 
     def choose_trial_to_run(self, trials: View) -> Trial | None:
-        """The trial to start now, among `trials.runnable()`; None to start none."""
+        """Return the trial to start now, among `trials.runnable()`; None to start none."""
         return trials.first_runnable()
 
     def review(self, trials: View) -> Iterable[tuple[str, Decision]]:
-        """Rulings (trial id, decision) on trials that did not just report.
+        """Return rulings (trial id, decision) on trials that did not just report.
 
         Called when a trial ended or paused, and when the search closed.
         """
         return ()
 
     def on_start(self, view: View) -> None:
-        """Called once, before anything else; `view` stays valid for the whole run."""
+        """Handle the start: called once, before anything else; `view` stays valid for the whole run."""
 
     def on_trial_add(self, trial: Trial) -> None:
-        """A trial was created; or one that had ended in an error is tried again, from `trial.ruled_t`."""
+        """Handle a new trial, or the retry of a trial that ended in an error, from `trial.ruled_t`."""
 
     def on_decision(self, trial: Trial, decision: Decision) -> None:
-        """The decision that took effect, which stoppers and limits may have overruled."""
+        """Handle the decision that took effect; stoppers and limits may have overruled the scheduler's."""
 
     def on_trial_end(self, trial: Trial) -> None:
-        """A trial ended for good."""
+        """Handle the end of a trial."""
 
     def next_decision(self, trial: Trial) -> float:
-        """The smallest t at which this scheduler may rule anything but Continue.
+        """Return the smallest t at which this scheduler may decide anything but Continue.
 
         Reports before it do not wait for an answer. By default `rules_from`: the next report.
         """
         return self.rules_from
 
     def describe(self) -> str:
-        """One line for the status block."""
+        """Return one line for the status block."""
         return f"Using {self.shown or type(self).__name__}"
 
 
 class Stopper(Protocol):
-    """Ends trials: returns a reason, or None to go on.
+    """Ends trials: returns a reason, or None to let the trial continue.
 
     It may also have `next_decision(trial) -> float`, as schedulers do, and
-    `stop_all() -> str | None`, which is asked after each result; and `awaits`, the names of the
-    metrics without which it ends nothing.
+    `stop_all() -> str | None`, which is called after each result. `awaits` may name the metrics
+    without which it ends no trial.
     """
 
     def __call__(self, trial: Trial, result: Result) -> str | None: ...
@@ -178,13 +177,13 @@ class Engine(ABC):
     """
 
     is_elastic: bool = False
-    """Whether capacity may come that is not there now, so that what does not fit waits."""
+    """Whether capacity may be added later, so that trials that do not fit wait."""
 
     isolates: bool = False
-    """Whether trials are processes of their own, so that the driver goes on while one works."""
+    """Whether trials are separate processes, so that the driver continues while a trial works."""
 
     repeats: bool = False
-    """Whether the same commands lead to the same events again, so that a resume can go through them."""
+    """Whether the same commands lead to the same events, so that a resume can repeat them."""
 
     max_concurrent: int | None = None
     """The largest number of trials that run at the same time; None if only resources limit it."""
@@ -195,29 +194,29 @@ class Engine(ABC):
 
     @abstractmethod
     def now(self) -> float:
-        """Seconds that the experiment has run, on this engine's clock."""
+        """Return the seconds that the experiment has run, on this engine's clock."""
 
     @abstractmethod
     def submit(self, commands: Sequence[Command]) -> None:
-        """Carry out; never waits for a trial, never raises for a trial's fault."""
+        """Carry out commands; never wait for a trial, never raise for a trial's fault."""
 
     @abstractmethod
     def poll(self, timeout_s: float | None) -> Sequence[Event]:
-        """The next events; empty when `timeout_s` passed or `wake` was called."""
+        """Return the next events; empty if `timeout_s` passed or `wake` was called."""
 
     @abstractmethod
     def close(self) -> None:
-        """End everything that still runs. Twice is safe; from a signal is safe."""
+        """End everything that still runs. Safe to call twice, and from a signal handler."""
 
     def wake(self) -> None:
-        """Let a poll that waits return; callable from any thread and from a signal."""
+        """Make a waiting poll return; callable from any thread and from a signal handler."""
 
     def describe(self) -> str:
-        """What runs the trials, and what it has: for the first line of a run."""
+        """Return the name and resources of the engine, for the first line of a run."""
         return type(self).__name__
 
     def waits(self) -> str:
-        """What trials wait for that is not there, in a line for the status; "" for nothing."""
+        """Return a status line about missing capacity that trials wait for; "" if there is none."""
         return ""
 
 
@@ -225,39 +224,39 @@ class Observer(ABC):
     """Follows an experiment: sees each record after it is in the journal.
 
     Attributes:
-        follows_results: Whether it is shown reports that led to nothing: the bulk of all records.
+        follows_results: Whether it receives reports without choices: the bulk of all records.
     """
 
     follows_results: bool = True
 
     @abstractmethod
     def on_record(self, record: Record) -> None:
-        """One record, in order."""
+        """Handle one record, in order."""
 
     def on_past(self, record: Record) -> None:
-        """A record of an earlier driver, before the first of this one: take note, and do nothing."""
+        """Handle a record of an earlier driver, before the first record of this one, without side effects."""
 
     def on_past_report(
         self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
     ) -> None:
-        """Such a record that is a report which led to nothing, the bulk of them, by its parts."""
+        """Handle a report of an earlier driver that led to no choices, given by its parts."""
         self.on_past(Record(n, Reported(time, trial_id, attempt, t, metrics)))
 
     def memory(self) -> Any:
-        """What it knows of the past: the object is filled in a resume, instead of hearing it all again.
+        """Return the state built from past records: a resume fills this object instead of replaying them.
 
-        One that has `on_past` and not this makes every resume begin at the journal's beginning.
+        An observer with `on_past` but without `memory` makes every resume read the whole journal.
         """
         return None
 
     def on_recalled(self) -> None:
-        """Its memory was filled with what an earlier driver knew."""
+        """Handle the restored memory: it now holds the state of an earlier driver."""
 
     def flush(self) -> None:
-        """A batch of records has ended."""
+        """Handle the end of a batch of records."""
 
     def close(self) -> None:
-        """The run has ended; write what is left."""
+        """Write the remaining output at the end of the run."""
 
 
 class Store(ABC):
@@ -265,10 +264,10 @@ class Store(ABC):
 
     @abstractmethod
     def put(self, source: Path, key: str, move: bool = False) -> str:
-        """Keep a copy of the directory `source` under `key`, whole or not at all.
+        """Store a copy of the directory `source` under `key`, atomically.
 
         Args:
-            move: The caller gives `source` away, which may spare the copy.
+            move: Whether `source` may be moved, which can save the copy.
 
         Returns:
             Its uri.
@@ -276,15 +275,15 @@ class Store(ABC):
 
     @abstractmethod
     def get(self, uri: str) -> Path:
-        """A local directory with the contents; not to be written to."""
+        """Return a local directory with the contents; callers must not write to it."""
 
     @abstractmethod
     def delete(self, uri: str) -> None:
-        """Forget it. What is not there is no error."""
+        """Delete the contents of `uri`, if they exist."""
 
     @abstractmethod
     def list(self, prefix: str = "") -> list[str]:
-        """The keys that start with `prefix`, sorted; unfinished puts are not listed."""
+        """Return the keys that start with `prefix`, sorted, without unfinished puts."""
 
 
 __all__ = ["CONTINUE", "Engine", "Observer", "Searcher", "Stopper", "Store", "TrialScheduler"]

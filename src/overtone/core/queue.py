@@ -1,4 +1,4 @@
-"""The trials that wait, in the order in which they should start."""
+"""Waiting trials, in the order in which they should start."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _Key = tuple[int, float, int, str]
 
 
 class Queue:
-    """Pending trials, then paused ones; each by priority, then oldest first.
+    """Pending trials, then paused trials; each group by priority, then oldest first.
 
-    Trials of one shape fit or do not fit together, so there is a sorted list a shape, and
-    finding the first that fits costs as much as there are shapes.
+    Trials of one shape fit or do not fit together, so each shape has a sorted list. The cost of
+    finding the first trial that fits is proportional to the number of shapes.
     """
 
     def __init__(self, trials: dict[str, Trial], ledger: Ledger) -> None:
@@ -27,12 +27,12 @@ class Queue:
         self.n_pending = 0
 
     def add(self, trial: Trial) -> None:
-        """`trial` waits from now on; its status tells whether as pending or as paused."""
+        """Add `trial`, as pending or paused by its status."""
         insort(self._waiting.setdefault(trial.resources, []), _key(trial))
         self.n_pending += trial.status is Status.PENDING
 
     def remove(self, trial: Trial) -> None:
-        """`trial`, still with the status that it was added with, no longer waits."""
+        """Remove `trial`, which must still have the status that it was added with."""
         keys = self._waiting[trial.resources]
         at = bisect_left(keys, _key(trial))
         if at == len(keys) or keys[at][3] != trial.id:
@@ -43,7 +43,7 @@ class Queue:
         self.n_pending -= trial.status is Status.PENDING
 
     def runnable(self) -> Iterator[Trial]:
-        """Those that fit now, in order."""
+        """Yield the trials that fit now, in order."""
         owner = self._ledger.reserved_for
         if owner is not None and (first := self._trials.get(owner)) is not None and self.fits(first):
             yield first
@@ -54,7 +54,7 @@ class Queue:
                 yield self._trials[trial_id]
 
     def first_runnable(self) -> Trial | None:
-        """The first of `runnable()`, or None."""
+        """Return the first of `runnable()`, or None."""
         if self._ledger.reserved_for is not None:
             return next(self.runnable(), None)
         first: _Key | None = None
@@ -64,7 +64,7 @@ class Queue:
         return None if first is None else self._trials[first[3]]
 
     def has_runnable(self) -> bool:
-        """Whether any of them may fit now."""
+        """Return whether any waiting trial may fit now."""
         if self._ledger.reserved_for is not None:
             return True
         fits = self._ledger.fits
@@ -74,20 +74,20 @@ class Queue:
         return False
 
     def fits(self, trial: Trial) -> bool:
-        """Whether `trial` could start now."""
+        """Return whether `trial` could start now."""
         return self._ledger.fits(trial.resources, trial.id)
 
     def is_feasible(self, resources: Resources) -> bool:
-        """Whether these could be given to a trial if nobody else ran."""
+        """Return whether a trial could get these resources if no other trial ran."""
         return self._ledger.is_feasible(resources)
 
     def head(self) -> Trial | None:
-        """The first of the pending trials, whether it fits or not."""
+        """Return the first pending trial, whether it fits or not; None if there is none."""
         firsts = [keys[0] for keys in self._waiting.values() if keys[0][0] == 0]
         return self._trials[min(firsts)[3]] if firsts else None
 
     def short_of(self) -> dict[Resources, int]:
-        """How many pending trials of each shape do not fit now, in the order of the first of each."""
+        """Return the number of pending trials of each shape that does not fit, by their first trial."""
         found = {
             shape: (keys[0], bisect_left(keys, (1,)))
             for shape, keys in self._waiting.items()
@@ -101,12 +101,12 @@ class Queue:
         return None if newest is None else newest.resources
 
     def paused(self) -> list[Trial]:
-        """The paused trials, oldest first."""
+        """Return the paused trials, oldest first."""
         found = [key for keys in self._waiting.values() for key in keys[bisect_left(keys, (1,)) :]]
         return [self._trials[key[3]] for key in sorted(found, key=lambda key: key[2])]
 
     def pending(self) -> list[Trial]:
-        """The pending trials, in order."""
+        """Return the pending trials, in order."""
         found = [key for keys in self._waiting.values() for key in keys[: bisect_left(keys, (1,))]]
         return [self._trials[key[3]] for key in sorted(found)]
 

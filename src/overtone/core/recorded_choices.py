@@ -1,7 +1,7 @@
-"""What the journal says came of an event, handed out again while the event is replayed.
+"""The choices that a journal recorded for an event, supplied while the event is replayed.
 
-The scheduler decides again, so that it learns what it had learnt; where it decides otherwise
-than it did (its code was edited), the journal wins.
+The scheduler decides again, to rebuild its state. If it decides differently than before (its
+code was edited), the journal takes precedence.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Past:
     """The choices of one record, in the order in which they were made.
 
     Attributes:
-        differs: Where the code of today chose otherwise, as (what it chose, what it had chosen).
-        is_late: All else of the event is done, and what was started then must be started now.
+        differs: Differences, as (choice of today's code, recorded choice).
+        is_late: Whether all else of the event is done, so that the recorded starts must happen now.
     """
 
     def __init__(self, choices: Sequence[m.Choice]) -> None:
@@ -39,7 +39,7 @@ class Past:
         )
 
     def decision(self, trial: Trial, t: float, now: Decision) -> Decision:
-        """What was decided on the report of `trial`, which leads to the decision `now` today."""
+        """Return the recorded decision on the report of `trial`; `now` is the decision of today's code."""
         first = self._ruled[0] if self._ruled else None
         then: Decision = CONTINUE
         if first is not None and first.trial_id == trial.id and first.t == t:
@@ -50,7 +50,7 @@ class Past:
     def rulings(
         self, now: Sequence[tuple[str, Decision]], trials: Mapping[str, Trial]
     ) -> list[tuple[str, Decision]]:
-        """What a review ruled, which rules `now` today."""
+        """Return the recorded rulings of a review; `now` are the rulings of today's code."""
         mine = [
             (trial_id, one) for trial_id, one in now
             if isinstance(one, Add) or _has_effect(one, trials.get(trial_id))
@@ -67,27 +67,27 @@ class Past:
         return mine
 
     def rest(self) -> list[tuple[str, Decision]]:
-        """The rulings that no review of today has made."""
+        """Return the recorded rulings that no review of today's code has made."""
         found = [(one.trial_id, _decision(one)) for one in self._ruled]
         new = [("", Add(one.config, one.source, one.why)) for one in self._added if one.why is not None]
         self._ruled.clear()
         return [*found, *new]
 
     def added(self) -> m.Added:
-        """How the trial looked that is made again now."""
+        """Return the record of the trial that is created again now."""
         if not self._added:
             raise StorageError("the journal has no trial where one is made today")
         return self._added.popleft()
 
     def demand(self, trial: Trial) -> Resources | None:
-        """Return what a trial asked for when it was restarted with another config; None where unknown."""
+        """Return the demand of a trial when it was restarted with another config; None if unknown."""
         for one in self._moved:
             if one.trial_id == trial.id and one.status == "PENDING":
                 return one.resources or trial.resources
         return None
 
     def started(self, now: Trial | None, trials: Mapping[str, Trial]) -> Trial | None:
-        """Which trial was started next, where `now` would be started today; None for none."""
+        """Return the trial that was started next, or None; `now` is the choice of today's code."""
         then = trials.get(self._started[0].trial_id) if self._started else None
         if then is not None:
             self._started.popleft()
@@ -95,30 +95,30 @@ class Past:
         return then
 
     def has_ended(self, rule: str) -> bool:
-        """Whether trials ended by this rule."""
+        """Return whether trials ended by this rule."""
         return any(one.why is not None and one.why.rule == rule for one in self._moved)
 
     def has_more_starts(self) -> bool:
-        """Whether today's code started fewer trials."""
+        """Return whether today's code started fewer trials."""
         return bool(self._started)
 
     def take_differs(self) -> list[tuple[str, str]]:
-        """What differed, which is forgotten here: a past without choices serves for many events."""
+        """Return and clear the differences: a `Past` without choices serves many events."""
         found, self.differs = self.differs, []
         return found
 
     def differing(self, now: Decision) -> list[tuple[str, str]]:
-        """What differs where today's decision is `now`, and nothing came of it then."""
+        """Return the differences if today's decision is `now` and the journal has none."""
         self._compare(now, CONTINUE)
         return self.take_differs()
 
     def finish(self) -> None:
-        """The event is handled: what is left over was not chosen today."""
+        """End the event: recorded choices left over were not made by today's code."""
         for one in (*self._ruled, *self._started, *self._added):
             self.differs.append(("nothing", repr(one)))
 
     def _compare(self, now: object, then: object) -> None:
-        if now is not then and now != then and repr(now) != repr(then):  # a NaN equals only its repr
+        if now is not then and now != then and repr(now) != repr(then):  # NaN equals only by its repr.
             self.differs.append((repr(now), repr(then)))
 
 
@@ -138,7 +138,7 @@ def _decision(ruled: m.Ruled) -> Decision:
 
 
 def _has_effect(decision: Decision, trial: Trial | None) -> bool:
-    """Whether a ruling of a review changes anything, and so is in the journal."""
+    """Return whether a review's ruling changes anything, and so is in the journal."""
     if trial is None or trial.status.is_final or isinstance(decision, Continue):
         return False
     if isinstance(decision, Restart) and trial.status.value in ("PENDING", "PAUSED", "PARKED"):

@@ -1,4 +1,4 @@
-"""What a trial asks of a machine."""
+"""The resources that a trial requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOWER = {"CPU": "cpu", "GPU": "gpu"}
 
 
 def parse_bytes(value: float | str) -> float:
-    """Bytes in `value`: a number, or text such as "2GB", "512MiB", "1.5g"."""
+    """Return the bytes in `value`: a number, or text such as "2GB", "512MiB", "1.5g"."""
     if not isinstance(value, str):
         return float(value)
     match = _SIZE.fullmatch(value)
@@ -33,7 +33,7 @@ def parse_bytes(value: float | str) -> float:
 
 
 def bundle(amounts: Mapping[str, Any]) -> Bundle:
-    """The canonical form of one bundle, with zero amounts left out.
+    """Return the canonical form of a bundle, without zero amounts.
 
     Raises:
         ResourceError: An amount is negative, not finite, or not a number.
@@ -60,11 +60,11 @@ def bundle(amounts: Mapping[str, Any]) -> Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """A trial's demand: bundle 0 is its own process, the others are for what it starts.
+    """A trial's demand: bundle 0 is for its process, the others are for processes that it starts.
 
     Attributes:
         bundles: At least one; the first may be empty.
-        strategy: How bundles lie on nodes: PACK, SPREAD, STRICT_PACK or STRICT_SPREAD.
+        strategy: Placement of bundles on nodes: PACK, SPREAD, STRICT_PACK or STRICT_SPREAD.
     """
 
     bundles: tuple[Bundle, ...]
@@ -72,7 +72,7 @@ class Resources:
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # kept, since books are looked up by it; of checksums, since it may go to other processes
+        # Cached for look-ups; from checksums, since it may be sent to other processes.
         parts = [[(crc32(name.encode()), amount) for name, amount in one] for one in self.bundles]
         object.__setattr__(self, "_hash", hash((*map(tuple, parts), crc32(self.strategy.encode()))))
 
@@ -83,7 +83,7 @@ class Resources:
     def of(
         cls, amounts: Mapping[str, Any] | Sequence[Mapping[str, Any]], strategy: str = "PACK"
     ) -> Resources:
-        """`Resources.of({"cpu": 1, "gpu": 0.5})`, or one mapping a bundle.
+        """Return the demand of one mapping, such as `{"cpu": 1, "gpu": 0.5}`, or of one mapping per bundle.
 
         A single mapping may hold `extra_cpu`, `extra_gpu`: added to the one bundle.
         """
@@ -95,7 +95,7 @@ class Resources:
         return cls(tuple(bundle(one) for one in many), strategy)
 
     def total(self) -> dict[str, float]:
-        """The sum over all bundles, by name."""
+        """Return the sum over all bundles, by name."""
         sums: dict[str, float] = {}
         for one in self.bundles:
             for name, amount in one:
@@ -104,7 +104,7 @@ class Resources:
 
     @property
     def required_resources(self) -> dict[str, float]:
-        """`total()`, under the name that users of other tools know."""
+        """The result of `total()`, under the name that users of other tools know."""
         return self.total()
 
     def __str__(self) -> str:
@@ -117,11 +117,11 @@ class Resources:
 
 @message
 class Placement:
-    """Where a demand was placed.
+    """The placement of a demand.
 
     Attributes:
         nodes: The node of each bundle.
-        gpus: For each bundle, (index, fraction) of the GPUs that it was given.
+        gpus: For each bundle, (index, fraction) of its GPUs.
     """
 
     nodes: tuple[str, ...]
@@ -129,7 +129,7 @@ class Placement:
 
 
 def format_amount(name: str, amount: float) -> str:
-    """The amount as people write it: "2", "0.5", "2.0 GiB"."""
+    """Return the amount as people write it: "2", "0.5", "2.0 GiB"."""
     if name == "memory":
         return f"{amount / 2**30:.2f} GiB"
     return f"{amount:g}"

@@ -1,4 +1,4 @@
-"""Which checkpoints are kept: what is needed, the newest, the best few, and no more than there is room."""
+"""Retention of checkpoints: needed ones, the newest and the best few, within a limit of bytes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 from overtone.core.types import Checkpoint
 
 NEWEST_AUTOMATIC = 2
-"""So many of a trial's newest automatic checkpoints are kept: should one be damaged, there is the other."""
+"""Number of a trial's newest automatic checkpoints that are kept: one may be damaged."""
 
 MOST_FALLBACKS = 100
 
 
 class Entry(NamedTuple):
-    """A checkpoint, and what it is worth: among those of its trial, and among those of all."""
+    """A checkpoint with its worth within its trial and its worth among all trials."""
 
     checkpoint: Checkpoint
     score: float
@@ -26,38 +26,38 @@ class Entry(NamedTuple):
 class Retention:
     """Decides when a checkpoint may be deleted.
 
-    What is pinned stays: the one that a trial, a clone or a retry would go on from. Of the
-    others go
+    Pinned checkpoints stay: a trial, a clone or a retry would restore them. Of the others,
+    these are deleted:
 
-        with `keep`         those of a trial that are not among its best, nor its newest
-        without             of those that were saved automatically, all but the best and the
-                            two newest; what somebody asked for stays
-        with `most_bytes`   while all together take more: the worst of all trials, even the
-                            last one of a trial that has ended
+        with `keep`         a trial's checkpoints, except its best and its newest
+        without             automatic checkpoints, except the best and the two newest;
+                            requested checkpoints stay
+        with `most_bytes`   while the sum is larger: the worst checkpoint of all trials, even
+                            the last one of a trial that has ended
 
-    Where what is pinned alone takes more than `most_bytes`, nothing can go: stores refuse
-    to keep more until something can (`store.budgeted`).
+    If the pinned checkpoints alone take more than `most_bytes`, none can be deleted: stores
+    refuse to keep more until one can be (`store.budgeted`).
 
     Attributes:
-        keep: How many of its best a trial keeps, and the newest besides; None for all.
-        most_bytes: How much all may take; None for no limit.
+        keep: Number of best checkpoints kept per trial, besides the newest; None for all.
+        most_bytes: Most bytes of all checkpoints; None for no limit.
     """
 
     keep: int | None = None
     most_bytes: int | None = None
     _kept: dict[str, list[Entry]] = field(default_factory=dict)
     _pins: Counter[str] = field(default_factory=Counter)
-    _rests: Counter[str] = field(default_factory=Counter)  # how many of the pins are of ended trials
+    _rests: Counter[str] = field(default_factory=Counter)  # Number of pins of ended trials.
     _due: dict[str, Entry] = field(default_factory=dict)
     _bytes: int = 0
 
     def add(self, checkpoint: Checkpoint, score: float, merit: float = 0.0) -> list[str]:
-        """A checkpoint was saved, to a place where none was before.
+        """Add a checkpoint with a new uri.
 
         Args:
             checkpoint: The newest of its trial.
             score: Its worth in its trial; higher is better. Ties go to the newer.
-            merit: Its worth among those of all trials.
+            merit: Its worth among the checkpoints of all trials.
 
         Returns:
             The uris that may be deleted now.
@@ -71,11 +71,11 @@ class Retention:
         return [*self._release(gone), *self._fit()]
 
     def pin(self, checkpoint: Checkpoint) -> None:
-        """Somebody needs it: it is not deleted until as many unpins."""
+        """Pin a checkpoint: it is not deleted until it was unpinned as often."""
         self._pins[checkpoint.uri] += 1
 
     def unpin(self, checkpoint: Checkpoint) -> list[str]:
-        """Somebody no longer needs it; returns the uris that may be deleted now."""
+        """Unpin a checkpoint; return the uris that may be deleted now."""
         self._pins[checkpoint.uri] -= 1
         if self._pins[checkpoint.uri] > 0:
             return self._fit()
@@ -84,30 +84,30 @@ class Retention:
         return [*self._release([late] if late else []), *self._fit()]
 
     def rest(self, checkpoint: Checkpoint) -> list[str]:
-        """One who pinned it has ended, and can do without it; returns the uris that may be deleted now."""
+        """Mark one pin as that of an ended trial; return the uris that may be deleted now."""
         self._rests[checkpoint.uri] += 1
         return self._fit()
 
     def wake(self, checkpoint: Checkpoint) -> None:
-        """One who had ended needs it again."""
+        """Undo `rest`: an ended trial needs the checkpoint again."""
         self._rests[checkpoint.uri] -= 1
 
     def of(self, trial_id: str) -> list[Checkpoint]:
-        """What is kept of a trial, oldest first."""
+        """Return the kept checkpoints of a trial, oldest first."""
         return [entry.checkpoint for entry in self._kept.get(trial_id, ())]
 
     def sizes(self) -> dict[str, int]:
-        """The bytes of all that is kept, or pinned, by uri; 0 where nobody knows."""
+        """Return the bytes of all kept or pinned checkpoints, by uri; 0 if unknown."""
         entries = [*self._due.values(), *(entry for mine in self._kept.values() for entry in mine)]
         known = {entry.checkpoint.uri: entry.checkpoint.size_bytes for entry in entries}
         return {**{uri: 0 for uri, n in self._pins.items() if n > 0}, **known}
 
     def has(self, checkpoint: Checkpoint) -> bool:
-        """Whether it is still there."""
+        """Return whether the checkpoint is still kept."""
         return checkpoint.uri in self._due or checkpoint in self.of(checkpoint.trial_id)
 
     def before(self, checkpoint: Checkpoint) -> tuple[Checkpoint, ...]:
-        """What its trial saved before it and is kept, newest first: to go on from where it is damaged."""
+        """Return the trial's earlier kept checkpoints, newest first, to restore if this one is damaged."""
         mine = self.of(checkpoint.trial_id)
         if checkpoint in mine:
             del mine[mine.index(checkpoint) :]
@@ -115,7 +115,7 @@ class Retention:
         return tuple(earlier[:MOST_FALLBACKS])
 
     def _unwanted(self, mine: list[Entry]) -> list[Entry]:
-        """Those of one trial that are too many."""
+        """Return the checkpoints of one trial that need not be kept."""
         judged = mine if self.keep is not None else [one for one in mine if one.checkpoint.is_automatic]
         n_best, n_newest = (1, NEWEST_AUTOMATIC) if self.keep is None else (self.keep, 1)
         if len(judged) <= n_newest:
@@ -125,7 +125,7 @@ class Retention:
         return [entry for entry in judged if entry.checkpoint.uri not in wanted]
 
     def _fit(self) -> list[str]:
-        """Give up the worst while all take more than they may; what may be deleted now."""
+        """Drop the worst checkpoints while the sum exceeds `most_bytes`; return the uris to delete now."""
         free: list[str] = []
         while self.most_bytes is not None and self._bytes > self.most_bytes:
             loose = [
@@ -145,7 +145,7 @@ class Retention:
         return free
 
     def _release(self, entries: list[Entry]) -> list[str]:
-        """Let go of these; the uris of those that may be deleted now: the others wait for their unpins."""
+        """Drop entries; return the uris to delete now. Pinned ones wait for their unpins."""
         free = []
         for entry in entries:
             uri = entry.checkpoint.uri

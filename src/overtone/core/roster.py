@@ -1,4 +1,4 @@
-"""Every trial of an experiment: the one place that changes their state and keeps its books."""
+"""All trials of an experiment: the only place that changes their state."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from overtone.errors import OvertoneError
 
 @dataclass(slots=True)
 class Live:
-    """What is kept of a trial only while it has a process.
+    """State of a trial that exists only while it has a process.
 
     Attributes:
-        trial: Whose it is.
-        started: When its process was asked for.
-        is_up: Whether its process has said that it runs.
-        t: Its newest report; one that is no newer is a duplicate.
-        saved_t: Its newest checkpoint; an older one is a duplicate.
-        until_t: Up to where it may run ahead.
-        intent: Why it was told to halt.
-        restart_from: The pinned checkpoint that a Restart goes on from.
-        leaves: Whether it halts as soon as it has saved, since its node goes away.
+        trial: The trial.
+        started: Time at which its process was requested.
+        is_up: Whether its process has reported that it runs.
+        t: The t of its newest report; a report that is not newer is a duplicate.
+        saved_t: The t of its newest checkpoint; an older checkpoint is a duplicate.
+        until_t: The t up to which it may run ahead.
+        intent: The decision for which it halts; None otherwise.
+        restart_from: The pinned checkpoint that a Restart restores.
+        leaves: Whether it halts after its next save, since its node goes away.
     """
 
     trial: Trial
@@ -49,16 +49,16 @@ class Live:
 
 
 class Roster:
-    """Holds the trials; each change of one is noted in `choices`, each order in `commands`.
+    """Holds the trials; records each change in `choices` and each command in `commands`.
 
     Attributes:
         trials: Every trial by id, in the order of creation.
-        queue: Those that wait, pending or paused.
-        ledger: What those that run hold.
-        live: By id, what is known of those that have a process.
-        parked: The ids of those whose process waits, paused, in report().
-        choices, commands: What came of the current event so far.
-        past: What the journal says came of the current event, while it is replayed.
+        queue: The waiting trials, pending or paused.
+        ledger: The resources that running trials hold.
+        live: State of the trials with a process, by id.
+        parked: The ids of paused trials whose process waits in report().
+        choices, commands: Consequences of the current event so far.
+        past: The recorded choices of the current event while it is replayed; else None.
     """
 
     def __init__(self, prefix: str, retention: Retention) -> None:
@@ -72,11 +72,11 @@ class Roster:
         self.past: Past | None = None
         self._prefix = prefix
         self._retention = retention
-        self._resting: dict[str, list[Trial]] = {}  # by uri, the ended trials that have it
+        self._resting: dict[str, list[Trial]] = {}  # Ended trials with this checkpoint, by uri.
 
     @property
     def n_active(self) -> int:
-        """How many trials have a process that does not just wait to be chosen."""
+        """The number of trials with a process, without parked ones."""
         return len(self.live) - len(self.parked)
 
     def create(
@@ -86,7 +86,7 @@ class Roster:
         origin: tuple[str | None, Why] | None,
         like: m.Added | None = None,
     ) -> Trial:
-        """A new trial, or one that is made again as it was; it is in no queue yet."""
+        """Create a trial, or create it again as recorded; the trial is not yet queued."""
         index = len(self.trials)
         if like is not None:
             trial = Trial(like.trial_id, index, config, like.resources, tag=like.tag, priority=like.priority)
@@ -114,7 +114,7 @@ class Roster:
         placement: Placement | None = None,
         resources: Resources | None = None,
     ) -> None:
-        """Change a trial's status: nothing else does.
+        """Change a trial's status; no other code does.
 
         Raises:
             AssertionError: `TRANSITIONS` has no such change.
@@ -132,25 +132,25 @@ class Roster:
         )
 
     def room(self, max_concurrent: int | None) -> int:
-        """How many more trials could start, had the searcher some."""
+        """Return how many more trials could start if the searcher had configs."""
         newest = next(reversed(self.trials.values())) if self.trials else None
         if newest is not None and newest.status is Status.PENDING:
-            return 0  # it waits, and so might another
+            return 0  # The newest trial waits, so another might, too.
         if newest is None or not self.ledger.is_feasible(newest.resources):
-            free = int(bool(self.ledger.total()))  # nothing tells what the next one asks for
+            free = int(bool(self.ledger.total()))  # The next trial's demand is unknown: allow at most one.
         else:
             free = self.ledger.room(newest.resources)
         return min(free, max_concurrent - len(self.ledger)) if max_concurrent else free
 
     def current(self, event: Any) -> Live | None:
-        """The process that a message is from; None when the message is late."""
+        """Return the live state of the message's sender; None if the message is late."""
         live = self.live.get(event.trial_id)
         return None if live is None or live.trial.attempt != event.attempt else live
 
     # --- processes ---------------------------------------------------------------------
 
     def start(self, trial: Trial, placement: Placement, time: float, until_t: float) -> None:
-        """Give a waiting trial its process, or let its parked one go on."""
+        """Start the process of a waiting trial, or resume its parked process."""
         self.queue.remove(trial)
         live = self.live.get(trial.id)
         if live is None:
@@ -186,7 +186,7 @@ class Roster:
         park: bool = False,
         grace_s: float | None = None,
     ) -> None:
-        """Tell a trial to end its process; one that is told already only learns a new reason."""
+        """Halt a trial; if it already halts, only its intent changes."""
         self.live[trial.id].intent = intent
         if trial.status is Status.HALTING:
             return
@@ -194,11 +194,11 @@ class Roster:
             self.queue.remove(trial)
             self.parked.discard(trial.id)
         self.move(trial, Status.HALTING)
-        final = not isinstance(intent, Restart)  # what it has now is given up
+        final = not isinstance(intent, Restart)  # A Restart discards its current state.
         self.commands.append(m.Halt(trial.id, trial.attempt, save, park, final, grace_s))
 
     def leave(self, live: Live) -> bool | None:
-        """Let a trial leave its node: it halts once it has saved, or at once if it has not begun.
+        """Make a trial leave its node: it halts after a save, or at once if it has not begun.
 
         Returns:
             False if it leaves or halts already.
@@ -214,7 +214,7 @@ class Roster:
         return None
 
     def park(self, trial: Trial, why: Why) -> None:
-        """Let a trial's process wait, without resources, until it is chosen again."""
+        """Park a trial: its process waits, without resources, until the trial is chosen again."""
         self.live[trial.id].intent = None
         self.parked.add(trial.id)
         self.ledger.release(trial.id)
@@ -222,7 +222,7 @@ class Roster:
         self.queue.add(trial)
 
     def end_process(self, trial: Trial) -> Live:
-        """A trial has no process any more; what was known of it."""
+        """Remove the process of a trial; return its last state."""
         if trial.status is Status.PARKED:
             self.queue.remove(trial)
             self.parked.discard(trial.id)
@@ -231,53 +231,53 @@ class Roster:
         return self.live.pop(trial.id)
 
     def withdraw(self, trial: Trial) -> None:
-        """A waiting trial no longer waits."""
+        """Remove a waiting trial from the queue."""
         self.queue.remove(trial)
         self.ledger.unreserve(trial.id)
 
     # --- checkpoints -------------------------------------------------------------------
 
     def keep(self, trial: Trial, checkpoint: Checkpoint, worth: float, merit: float = 0.0) -> None:
-        """Note what a trial saved, and let go of what its retention no longer wants."""
+        """Record a trial's checkpoint, and discard the checkpoints that retention no longer keeps."""
         self.go_on_from(trial, checkpoint)
         self._discard(self._retention.add(checkpoint, worth, merit))
 
     @property
     def kept(self) -> dict[str, int]:
-        """The bytes of all checkpoints that are kept, by uri."""
+        """Bytes of each kept checkpoint, by uri."""
         return self._retention.sizes()
 
     def went_on_from(self, trial: Trial, restored: Checkpoint | None) -> None:
-        """Note what a trial's process restored: an earlier one, where the newest was damaged."""
+        """Record the restored checkpoint: an earlier one if the newest was damaged."""
         if restored is None:
             self.forget(trial)
         elif restored != trial.checkpoint and self._retention.has(restored):
             self.go_on_from(trial, restored)
 
     def go_on_from(self, trial: Trial, checkpoint: Checkpoint) -> None:
-        """Make it the one that the trial goes on from; it is pinned as long as it is that."""
+        """Set the checkpoint that the trial would restore; it stays pinned until replaced."""
         self.pin(checkpoint)
         if trial.checkpoint is not None:
             self.unpin(trial.checkpoint)
         trial.checkpoint = checkpoint
 
     def forget(self, trial: Trial) -> None:
-        """The trial goes on from nothing."""
+        """Clear the trial's checkpoint: it starts from the beginning."""
         if trial.checkpoint is not None:
             self._wake(trial)
             self.unpin(trial.checkpoint)
             trial.checkpoint = None
 
     def pin(self, checkpoint: Checkpoint) -> None:
-        """Somebody needs it."""
+        """Pin a checkpoint that is needed."""
         self._retention.pin(checkpoint)
 
     def unpin(self, checkpoint: Checkpoint) -> None:
-        """Somebody no longer needs it; it is deleted if it was only waiting for that."""
+        """Unpin a checkpoint; discard it if only the pin kept it."""
         self._discard(self._retention.unpin(checkpoint))
 
     def _rest_or_wake(self, trial: Trial) -> None:
-        """The checkpoint of a trial that has ended may go where there is no room, and only then."""
+        """Allow the deletion of an ended trial's checkpoint, only if room is short."""
         if not trial.status.is_final:
             self._wake(trial)
         elif trial.checkpoint is not None:
@@ -285,7 +285,7 @@ class Roster:
             self._discard(self._retention.rest(trial.checkpoint))
 
     def _wake(self, trial: Trial) -> None:
-        """A trial that has ended needs its checkpoint after all."""
+        """Undo `_rest_or_wake`: an ended trial needs its checkpoint again."""
         resting = self._resting.get(trial.checkpoint.uri, []) if trial.checkpoint else []
         if trial.checkpoint is not None and trial in resting:
             resting.remove(trial)
@@ -298,10 +298,10 @@ class Roster:
             self.commands.append(m.Discard(uri))
 
     def checkpoint_of(self, source: str, asking: str) -> Checkpoint:
-        """The newest checkpoint of the trial `source`.
+        """Return the newest checkpoint of the trial `source`.
 
         Raises:
-            OvertoneError: There is no such trial, or it has none.
+            OvertoneError: There is no such trial, or the trial has no checkpoint.
         """
         trial = self.trials.get(source)
         if trial is None:
@@ -314,6 +314,6 @@ class Roster:
 
 
 def slim(result: Result, names: Sequence[str]) -> Result:
-    """The result with these metrics alone: the journal has the others."""
+    """Return the result with these metrics alone; the journal has the others."""
     kept = {name: result.metrics[name] for name in names if name in result.metrics}
     return Result(result.t, result.score, result.scores, result.violations, kept)

@@ -1,4 +1,4 @@
-"""What becomes of a trial that reported: the scheduler rules, stoppers may overrule, it is carried out."""
+"""Decisions on trials that reported: the scheduler decides, stoppers may overrule."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
 
 
 class Rulings:
-    """Takes results into the books, and carries out what scheduler and stoppers make of them.
+    """Records results, and carries out the decisions of scheduler and stoppers.
 
     Args:
-        observes: Whether the searcher wants to hear of results.
+        observes: Whether the searcher observes results.
         worth: A result's worth as a checkpoint; the newest is worth most if None.
 
     Attributes:
@@ -55,7 +55,7 @@ class Rulings:
         self._hears_decisions = heard is not TrialScheduler.on_decision
 
     def on_reported(self, live: Live, event: m.Reported) -> None:
-        """A trial's report, which is not a duplicate."""
+        """Handle a trial's report that is not a duplicate."""
         trial = live.trial
         is_new = event.t > trial.ruled_t
         if is_new:
@@ -64,7 +64,7 @@ class Rulings:
             self.keep(live, event.checkpoint)
         if not is_new:
             self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
-        if trial.status is Status.HALTING:  # it reported before it heard: on record, ruled by nobody
+        if trial.status is Status.HALTING:  # Reported before the Halt arrived: recorded without a ruling.
             return
         if not is_new or trial.last is None:
             self._proceed(live, event.t)
@@ -75,13 +75,13 @@ class Rulings:
         self.rule(live, decision, event.t)
 
     def on_saved(self, live: Live, checkpoint: Checkpoint) -> None:
-        """A trial saved between reports; if it leaves its node, this is what it waited for."""
+        """Handle a save between reports; a trial that leaves its node halts now."""
         self.keep(live, checkpoint)
         if live.leaves and live.trial.status is Status.RUNNING:
             self._roster.halt(live.trial, None)
 
     def keep(self, live: Live, checkpoint: Checkpoint) -> None:
-        """A trial saved."""
+        """Record a trial's checkpoint with its worth."""
         live.saved_t = checkpoint.t
         self._awaited_checkpoint.on_saved()
         last = live.trial.last
@@ -93,7 +93,7 @@ class Rulings:
         )
 
     def doubt(self, trial: Trial) -> None:
-        """Note what is waited for in vain, now that `trial` has reported or ended."""
+        """Warn of metrics and checkpoints that are still missing after `trial` reported or ended."""
         for text in (self._awaited.doubt(trial), self._awaited_checkpoint.doubt(trial)):
             self._warn(text)
 
@@ -102,7 +102,7 @@ class Rulings:
             self._roster.choices.append(m.Noted(text, is_warning=True))
 
     def stop_all(self) -> str | None:
-        """Why a stopper wants to end the search, if one does."""
+        """Return a stopper's reason to end the search; None if there is none."""
         for stopper in self._stoppers:
             ask = getattr(stopper, "stop_all", None)
             reason = ask() if ask else None
@@ -151,7 +151,7 @@ class Rulings:
                 raise TypeError(f"{decision!r} is not a Decision")
 
     def review(self, view: View) -> Iterable[Add | tuple[Trial, Decision]]:
-        """What the scheduler rules on trials that did not just report."""
+        """Return the scheduler's rulings on trials that did not just report."""
         found: list[tuple[str, Decision]] = []
         if self._roster.past is None or self._scheduler.replayable:
             found = self._pairs(self._scheduler.review(view))
@@ -160,10 +160,10 @@ class Rulings:
         return self.checked(found) if found else ()
 
     def _pairs(self, ruled: Any) -> list[tuple[str, Decision]]:
-        """What review() gave, in pairs.
+        """Return the result of review() as pairs.
 
         Raises:
-            TypeError: It gave something else.
+            TypeError: review() returned something else.
         """
         pairs = list(ruled) if hasattr(ruled, "__iter__") and type(ruled) is not str else [ruled]
         if not pairs:
@@ -177,10 +177,10 @@ class Rulings:
         return [(trial_id, as_decision(decision, who, "review")) for trial_id, decision in pairs]
 
     def checked(self, found: Iterable[tuple[str, Decision]]) -> Iterator[Add | tuple[Trial, Decision]]:
-        """Rulings with their trials; an Add has none yet.
+        """Yield rulings with their trials; an Add has no trial yet.
 
         Raises:
-            ValueError: One names a trial that does not exist.
+            ValueError: A ruling names a trial that does not exist.
         """
         for trial_id, decision in found:
             if isinstance(decision, Add):
@@ -196,7 +196,7 @@ class Rulings:
             yield trial, decision
 
     def next_decision(self, trial: Trial) -> float:
-        """Up to where the trial may run ahead: no decision can fall at a smaller t."""
+        """Return the t up to which the trial may run ahead: no decision is possible at a smaller t."""
         if (self._goal.is_needed and not self._goal.metrics) or self._scheduler.rules_anywhere:
             return 0.0
         until = self._scheduler.next_decision(trial)
@@ -211,9 +211,9 @@ class Rulings:
         return until if until == m.NEVER or self._goal.time_attr == "training_iteration" else 0.0
 
     def retake(self, trial_id: str, attempt: int, t: int, metrics: Metrics) -> list[tuple[str, str]] | None:
-        """Enter a result again that led to nothing: where today's code decides otherwise.
+        """Enter a recorded result without choices again; return the differing decisions.
 
-        None where more may follow than a decision; nothing was entered then.
+        Return None, and enter nothing, if more than a decision may follow.
         """
         live = self._roster.live.get(trial_id)
         if live is None or live.trial.attempt != attempt or t <= live.t or t <= live.trial.ruled_t:
@@ -232,7 +232,7 @@ class Rulings:
         return [] if decision is CONTINUE else self._nothing.differing(decision)
 
     def _take(self, trial: Trial, t: int, metrics: Metrics) -> None:
-        """Take note of a new result."""
+        """Record a new result."""
         if not self._goal.metrics and (note := self._goal.infer(metrics)):
             self._roster.choices.append(m.Noted(note))
         if not self._has_result:
@@ -246,7 +246,7 @@ class Rulings:
             self._roster.commands.append(m.Observe(trial, result))
 
     def _enter(self, trial: Trial, t: int, result: Result) -> None:
-        """Enter a new result in the books."""
+        """Update the trial with a new result."""
         trial.ruled_t = t
         trial.n_results += 1
         trial.last = result
@@ -256,14 +256,14 @@ class Rulings:
             trial.best = result
 
     def _judge(self, trial: Trial, result: Result) -> Decision:
-        """What scheduler and stoppers make of a new result."""
+        """Return the decision of scheduler and stoppers on a new result."""
         decision: Decision = CONTINUE
         is_shown = result.scores or not self._scheduler.needs_metric
         if is_shown and (self._roster.past is None or self._scheduler.replayable):
             ruled = self._scheduler.on_result(trial, result)
             decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
         if decision is not CONTINUE and not isinstance(decision, Stop) and result.get("done") is True:
-            decision = CONTINUE  # it ends by itself, and there is nothing to come back to
+            decision = CONTINUE  # The trial ends now: there is nothing to resume.
         for stopper in self._stoppers:
             reason = stopper(trial, result)
             if reason is not None:

@@ -1,4 +1,4 @@
-"""What schedulers may see: trials, resources, the goal and keyed randomness; read-only."""
+"""The schedulers' read-only view: trials, resources, the goal and keyed randomness."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class View:
 
     Attributes:
         trials: Every trial by id, in the order of creation.
-        goal: What is optimised.
+        goal: The experiment's goal.
         seed: The experiment's seed.
         search_is_over: Whether no further trial will be suggested.
     """
@@ -43,53 +43,53 @@ class View:
 
     @property
     def free(self) -> dict[str, float]:
-        """The resources that nobody holds, summed over nodes."""
+        """The free resources, summed over nodes."""
         return self._amounts()[0]
 
     @property
     def total(self) -> dict[str, float]:
-        """The resources that there are, summed over nodes."""
+        """All resources, summed over nodes."""
         return self._amounts()[1]
 
     def runnable(self) -> Iterator[Trial]:
-        """Pending trials, then paused ones, that fit now; by priority, then oldest first."""
+        """Return the pending, then the paused trials that fit now; by priority, then oldest first."""
         return self._queue.runnable()
 
     def first_runnable(self) -> Trial | None:
-        """The first of `runnable()`, or None."""
+        """Return the first of `runnable()`, or None."""
         return self._queue.first_runnable()
 
     @property
     def n_waiting(self) -> int:
-        """How many trials wait for their turn, pending or paused, whether they fit now or not."""
+        """The number of waiting trials, pending or paused, whether they fit now or not."""
         return len(self._queue)
 
     def fits(self, trial: Trial) -> bool:
-        """Whether `trial` could start now."""
+        """Return whether `trial` could start now."""
         return self._queue.fits(trial)
 
     def is_feasible(self, resources: Resources) -> bool:
-        """Whether `resources` could be given to a trial if nobody else ran."""
+        """Return whether a trial could get `resources` if no other trial ran."""
         return self._queue.is_feasible(resources)
 
     def paused(self) -> list[Trial]:
-        """The trials that wait to be chosen again, oldest first."""
+        """Return the paused trials, oldest first."""
         return self._queue.paused()
 
     def live(self) -> Iterator[Trial]:
-        """The trials that have not ended."""
+        """Return the trials that have not ended."""
         return (trial for trial in self.trials.values() if not trial.status.is_final)
 
     def running(self) -> Iterator[Trial]:
-        """The trials that have a process."""
+        """Return the trials that have a process."""
         return (trial for trial in self.trials.values() if trial.status in (Status.STARTING, Status.RUNNING))
 
     def random(self, purpose: str, trial: str = "", t: float = 0) -> Random:
-        """A generator that depends on the seed and these three alone."""
+        """Return a generator that depends on the seed and the arguments alone."""
         return keyed(self.seed, purpose, trial, t)
 
     def earlier(self, path: str) -> Any:
-        """The results of another experiment, from its folder.
+        """Return the results of another experiment, from its folder.
 
         Raises:
             LookupError: This run has no way to read other experiments.

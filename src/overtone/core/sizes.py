@@ -47,7 +47,7 @@ def largest_value(values: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def estimate_json_bytes(value: Any, depth: int = 0) -> int:
-    """Return about how many bytes `value` takes as JSON. What is not plain data counts as a number."""
+    """Return about how many bytes `value` takes as JSON. Other values than plain data count as a number."""
     kind = type(value)
     if kind is str:
         # a character may take up to 12 bytes

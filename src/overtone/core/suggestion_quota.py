@@ -1,4 +1,4 @@
-"""How many configurations to ask the searcher for, and whether it has any left."""
+"""The number of configs to request from the searcher, and whether it has any left."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from bisect import insort
 
 
 class Supply:
-    """Keeps count of what was asked of the searcher and what it answered.
+    """Counts the requests to the searcher and its answers.
 
-    Answers come in the order of the questions. An index that was answered with None is
-    asked for again, so that no suggestion is drawn twice and none is left out.
+    Answers come in the order of the requests. An index that was answered with None is requested
+    again, so that no suggestion is drawn twice and none is left out.
 
     Attributes:
-        outstanding: How many questions have no answer yet.
+        outstanding: Number of requests without an answer.
     """
 
     def __init__(self, total: int | None, lookahead: int) -> None:
@@ -27,22 +27,22 @@ class Supply:
 
     @property
     def is_over(self) -> bool:
-        """Whether the searcher has nothing more, as far as is known now."""
+        """Whether the searcher has no more suggestions, as far as known."""
         spent = self._total is not None and self._asked >= self._total
         return not self.outstanding and (spent or self._is_dry)
 
     @property
     def remaining(self) -> int:
-        """How many suggestions there will be, as far as is known."""
+        """The number of further requests to the searcher, as far as known; 0 if the total is unknown."""
         return 0 if self._total is None or self._is_dry else max(0, self._total - self._asked)
 
     @property
     def is_endless(self) -> bool:
-        """Whether nobody knows how many suggestions there will be, and there may be more now."""
+        """Whether the number of suggestions is unknown and there may be more now."""
         return self._total is None and not self._is_dry and not self.outstanding
 
     def on_answer(self, index: int, has_config: bool) -> None:
-        """The searcher answered the question for `index`."""
+        """Record the searcher's answer for `index`."""
         self.outstanding -= 1
         self._open.remove(index)
         is_doubtful = self._n_doubtful > 0
@@ -52,16 +52,16 @@ class Supply:
             self._is_dry = self._is_dry or not is_doubtful
 
     def on_end(self) -> None:
-        """A trial ended: a searcher that had nothing, or is about to say so, may have something now."""
+        """Record the end of a trial: a searcher without suggestions may have some now."""
         self._is_dry = False
         self._n_doubtful = self.outstanding
 
     def ask(self, pending: int, room: int) -> list[int]:
-        """The indices to ask for now.
+        """Return the indices to request now.
 
         Args:
             pending: How many trials wait for resources.
-            room: How many more trials there are free slots for.
+            room: Number of further trials with a free slot.
         """
         wanted = max(self._lookahead - pending, room) - self.outstanding
         if self._total is not None and wanted > 0:
@@ -77,7 +77,7 @@ class Supply:
         return indices
 
     def reopen(self, total: int | None, lookahead: int) -> list[int]:
-        """Go on, for a search of another size perhaps; what was asked and has no answer yet."""
+        """Resume, perhaps with another size; return the indices without an answer."""
         self._total, self._lookahead = total, lookahead
         self._is_dry = False
         self._n_doubtful = self.outstanding

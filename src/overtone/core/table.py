@@ -1,4 +1,4 @@
-"""The state of an experiment, folded from its records: what every display and reader shows."""
+"""The state of an experiment, folded from its records, for displays and readers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _address(node: str) -> str:
 
 
 class Row:
-    """One trial, as its records tell.
+    """The state of one trial, from its records.
 
     Attributes:
         id: Such as "358bb_00006".
@@ -47,20 +47,20 @@ class Row:
         config: Its hyperparameters now; a restart may change them.
         resources: Its demand.
         tag: Its experiment_tag.
-        name: What the user calls it, if anything.
+        name: The user's name for the trial, if any.
         status: A value of `Status`.
         attempt: Which incarnation of its process this is.
         n_results: How many results were shown (redone ones not counted).
-        metrics: Its last result; once it has ended, what the table was told to keep of it.
+        metrics: Its last result; after its end, only the metrics that the table keeps.
         t: The training_iteration of its last result.
-        checkpoint: The newest one.
-        pid, hostname, node: Where its newest process runs or ran; empty before it started.
-        error: One line, where something went wrong.
+        checkpoint: Its newest checkpoint.
+        pid, hostname, node: Location of its newest process; empty before its first start.
+        error: One line, if the trial failed; else "".
         why: The reason of the last decision on it.
-        priority: Higher ones are chosen first.
-        source: The trial whose checkpoint it began with, if any.
-        started: When its first process started.
-        ended: When it ended for good, or None.
+        priority: Trials with a higher priority are chosen first.
+        source: The trial whose checkpoint it started from, if any.
+        started: Time of its first start.
+        ended: Time of its end, or None.
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ class Row:
 
     @property
     def is_final(self) -> bool:
-        """Whether it has ended for good."""
+        """Whether the trial has ended for good."""
         return _IS_FINAL[self.status]
 
     @property
@@ -109,7 +109,7 @@ class Row:
 
 
 class TrialTable:
-    """Folds records into trials, counts and resources; each record costs the same, however many trials.
+    """Folds records into trials, counts and resources, in constant time per record.
 
     Args:
         keep_metrics: "all", or "live": a trial that ended keeps only `columns` of its
@@ -119,11 +119,11 @@ class TrialTable:
     Attributes:
         rows: Every trial by id, in the order of creation.
         counts: The number of trials by status; no zeros.
-        nodes: What each node has, by resource name.
+        nodes: Amounts of each node, by resource name.
         notes: The lines that people should read once.
         n: The number of the last record.
-        time: When it happened, in seconds that the experiment has run.
-        shown: What `apply` returned for it.
+        time: Its time, in seconds that the experiment has run.
+        shown: The row that `apply` returned for it.
     """
 
     def __init__(self, keep_metrics: Literal["live", "all"] = "all", columns: Sequence[str] = ()) -> None:
@@ -139,13 +139,13 @@ class TrialTable:
         self.shown: Row | None = None
 
     def apply(self, record: Record) -> Row | None:
-        """Take note of a record; one that the table has already changes nothing.
+        """Apply a record; a record that was applied before changes nothing.
 
         So several readers may share a table: each applies every record that it gets.
 
         Returns:
-            The trial whose result this record shows; None where it shows none, because
-            it is no report, or one that repeats a result that was there before.
+            The trial whose result this record shows. None if it is not a report, or repeats an
+            earlier result.
         """
         if record.n <= self.n:
             return self.shown if record.n == self.n else None
@@ -173,7 +173,7 @@ class TrialTable:
         metrics: Metrics,
         checkpoint: Checkpoint | None = None,
     ) -> Row:
-        """Take note of a report that led to nothing: what `apply` does with most records."""
+        """Apply a report without choices, as `apply` does with most records."""
         self.n = n
         self.time = time
         self.shown = row = self.rows[trial_id]
@@ -185,14 +185,14 @@ class TrialTable:
         return row
 
     def count(self, trial_id: str, n_results: int) -> Row:
-        """Take note of so many reports that led to nothing, where nobody asks what they say."""
+        """Count `n_results` reports without choices whose contents are not needed."""
         row = self.rows[trial_id]
         row.n_results += n_results
         return row
 
     @property
     def capacity(self) -> dict[str, float]:
-        """What there is, summed over nodes."""
+        """All resources, summed over nodes."""
         sums: dict[str, float] = {}
         for amounts in self.nodes.values():
             for name, amount in amounts.items():
@@ -222,7 +222,7 @@ class TrialTable:
                 self.rows[event.trial_id].checkpoint = event.checkpoint
         elif isinstance(event, CapacityChanged):
             self.nodes = event.nodes
-        # the others change nothing by themselves: what they led to is in the choices
+        # Other events change nothing: their consequences are in the choices.
 
     def _apply_choice(self, choice: Choice, event: Event) -> None:
         if isinstance(choice, Moved):
@@ -250,15 +250,15 @@ class TrialTable:
         row.attempt = moved.attempt
         if moved.why is not None:
             row.why = moved.why
-        if moved.error or after == "TERMINATED":  # one that failed first and then ended well has no error
+        if moved.error or after == "TERMINATED":  # A retry that succeeded has no error.
             row.error = moved.error
         if moved.checkpoint is not None:
             row.checkpoint = moved.checkpoint
         if _IS_PLACED[before] is not _IS_PLACED[after]:
             self._hold(row.resources, 1 if _IS_PLACED[after] else -1)
         if not _IS_PLACED[after] and row.next_config is not None:
-            # as in `Endings`: one that raised on its way out, or that was stopped meanwhile, keeps
-            # the config that it had
+            # As in `Endings`: a trial that raised while it ended, or was stopped meanwhile, keeps its
+            # config.
             if after == "PENDING" and _lets_restart(event):
                 row.config = row.next_config
                 row.resources = row.next_resources or row.resources
@@ -289,14 +289,14 @@ class TrialTable:
 
 
 def _lets_restart(event: Event) -> bool:
-    """Whether a trial that was to restart does so now; a new driver counts it as lost."""
+    """Return whether a trial that should restart does so now; a new driver counts it as lost."""
     if type(event) is Ended:
         return event.cause in ("halted", "killed", "lost")
     return type(event) is Resumed
 
 
 def constant_facts(row: Row) -> dict[str, Any]:
-    """What is the same in every result of a trial's attempt, and so is not reported again."""
+    """Return the fields that are equal in every result of a trial's attempt, and so not reported again."""
     return {
         "trial_id": row.id,
         "experiment_tag": row.tag,
@@ -307,5 +307,5 @@ def constant_facts(row: Row) -> dict[str, Any]:
 
 
 def full_result(row: Row, metrics: Metrics) -> dict[str, Any]:
-    """A result as users know it: what was reported, the constant facts and the config."""
+    """Return a result as users know it: reported metrics, constant facts and config."""
     return {"timesteps_total": None, **metrics, **constant_facts(row), "config": row.config}

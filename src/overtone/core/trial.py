@@ -1,4 +1,4 @@
-"""A trial and the states that it goes through; only the controller writes one."""
+"""A trial and its statuses; only the controller modifies a trial."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from overtone.core.types import Checkpoint, Config, Result, Why
 
 
 class Status(str, Enum):
-    """Where a trial is.
+    """The status of a trial.
 
     Attributes:
-        word: Its value, without the detour that `value` takes.
+        word: Its value, faster than `value`.
         shown: The word that users see.
         is_final: Whether the trial has ended for good.
         is_placed: Whether it holds resources.
@@ -33,7 +33,7 @@ class Status(str, Enum):
     is_final: bool
     is_placed: bool
 
-    __hash__ = str.__hash__  # Enum's own is in Python
+    __hash__ = str.__hash__  # Enum's hash is slower: it is in Python.
 
     def __init__(self, name: str) -> None:
         self.word = name
@@ -43,20 +43,20 @@ class Status(str, Enum):
 
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
-    # waiting for resources: started, or given up before it ran
+    # Waits for resources: it is started, or ended before it ran.
     Status.PENDING: frozenset({Status.STARTING, Status.TERMINATED, Status.ERROR}),
-    # its process is being made; it may die, or be told to halt, before its first word
+    # Its process is being created; it may fail, or be halted, before its first message.
     Status.STARTING: frozenset(
         {Status.RUNNING, Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}
     ),
     Status.RUNNING: frozenset({Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
-    # told to halt: how it ends depends on why it was told, and on what it does first
+    # Halting: its next status depends on the intent, and on the trial's last messages.
     Status.HALTING: frozenset(
         {Status.PAUSED, Status.PARKED, Status.PENDING, Status.TERMINATED, Status.ERROR}
     ),
-    # without a process, to be started again from its checkpoint
+    # Without a process; it can be resumed from its checkpoint.
     Status.PAUSED: frozenset({Status.STARTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
-    # paused without a checkpoint: its process waits inside report()
+    # Paused without a checkpoint: its process waits inside report().
     Status.PARKED: frozenset(
         {
             Status.RUNNING,
@@ -70,7 +70,7 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.TERMINATED: frozenset({Status.PENDING}),
     Status.ERROR: frozenset({Status.PENDING}),
 }
-"""Which status may follow which: the controller's `_move` refuses any other."""
+"""The allowed transitions of statuses: `Roster.move` refuses any other."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,23 +81,22 @@ class Trial:
         id: Such as "358bb_00006".
         index: Its place in the order of creation, from 0.
         config: Its hyperparameters.
-        resources: What it needs to run.
-        status: Where it is.
+        resources: Its demand.
+        status: Its status.
         tag: Its experiment_tag, such as "6_lr=0.01".
-        n_results: How many results it reported (redone ones not counted).
+        n_results: Number of its results, without redone ones.
         last: Its last result that was ruled on or shown to stoppers.
         best: Its best result by score.
-        checkpoint: The newest one, from which it would go on.
+        checkpoint: Its newest checkpoint, from which it would resume.
         attempt: Which incarnation of its process this is, from 0.
-        failures: How often it failed.
-        priority: Higher ones are chosen first.
+        failures: Number of its failures.
+        priority: Trials with a higher priority are chosen first.
         why: The reason of its last decision.
-        name: What people call it, where the user names trials.
-        error: One line on what went wrong, if something did.
-        ruled_t: The training_iteration up to which its reports were taken; one that
-            comes again after a restore is redone work and is shown to nobody.
-        suggestion: The index that the searcher was asked for; None for a trial that a
-            scheduler added.
+        name: Its name, if the user names trials.
+        error: One line about its error, if any.
+        ruled_t: The training_iteration up to which its reports were recorded. After a restore,
+            reports up to it are redone work that no algorithm sees.
+        suggestion: The index of its suggestion; None for a trial that a scheduler added.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What bounds a single trial: wall time, CPU time and memory."""
+"""Limits of a single trial: wall time, CPU time and memory."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from overtone.errors import ResourceError
 
 @dataclass(frozen=True, slots=True)
 class TrialLimits:
-    """What a trial, with all processes that it starts, may use; None for no limit.
+    """Limits of a trial with all processes that it starts; None for no limit.
 
-    A trial that uses more is killed and has failed; it is not tried again. After a resume, on the
-    same machine, what was used before still counts.
+    A trial that exceeds a limit is killed and has failed; it is not retried. After a resume on the
+    same machine, earlier use still counts.
 
     Attributes:
-        time_s: Seconds in which it has a process and is not paused; summed over its attempts.
-        cpu_s: Seconds of CPU, user's and system's; summed over its attempts.
+        time_s: Seconds during which it has a process and is not paused, summed over its attempts.
+        cpu_s: Seconds of CPU time, user and system, summed over its attempts.
         memory: Bytes at any time. Memory that processes share counts in proportion.
     """
 
@@ -30,10 +30,10 @@ class TrialLimits:
 
     @classmethod
     def of(cls, asked: TrialLimits | Mapping[str, Any] | None) -> TrialLimits | None:
-        """The limits in `{"time_s": 60, "cpu_s": 60, "memory": "2GB"}`; None where there are none.
+        """Return the limits in `{"time_s": 60, "cpu_s": 60, "memory": "2GB"}`; None if there are none.
 
         Raises:
-            ValueError: A name is unknown, or an amount is not a positive one.
+            ValueError: A name is unknown, or an amount is not positive.
         """
         if asked is None:
             return None
@@ -51,7 +51,7 @@ class TrialLimits:
         return cls(**found) if found else None
 
     def as_data(self) -> dict[str, float]:
-        """What `of` reads."""
+        """Return the limits as a dict that `of` reads."""
         amounts = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: amount for name, amount in amounts.items() if amount is not None}
 

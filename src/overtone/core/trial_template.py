@@ -1,4 +1,4 @@
-"""How a config becomes a trial."""
+"""Template that makes trials from configs."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from overtone.core.types import Config
 
 
 def equal(_: Config) -> float:
-    """The priority of all configs, where nobody named one."""
+    """Return 0, the default priority of all configs."""
     return 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """How a config becomes a trial.
+    """Makes trials from configs.
 
     Attributes:
-        resources: A config's demand.
-        tag: The experiment_tag of (index, config).
-        priority: A config's priority; higher ones start first.
-        name: What people call a trial; None for its trainable's name and its id.
+        resources: Returns a config's demand.
+        tag: Returns the experiment_tag of (index, config).
+        priority: Returns a config's priority; a higher priority starts first.
+        name: Returns a trial's name; None for its trainable's name and its id.
     """
 
     resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})

@@ -1,4 +1,4 @@
-"""The nouns that every layer shares: results, checkpoints and reasons."""
+"""Data types of every layer: results, checkpoints and reasons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Config = dict[str, Any]
 """One trial's hyperparameters: nested dicts and lists of plain values."""
 
 Metrics = Mapping[str, Any]
-"""What a trial reported, with Overtone's own fields (`training_iteration`, ...)."""
+"""Reported metrics, with the fields that Overtone adds (`training_iteration`, ...)."""
 
 WORST = -math.inf
 """The score of NaN and of a metric that was not reported."""
@@ -26,10 +26,10 @@ class Result(Mapping[str, Any]):
     Attributes:
         t: The scheduler's clock, `goal.time_attr` (by default training_iteration).
         score: The first objective, sign-corrected; `WORST` for NaN.
-        scores: Every objective; empty when the report lacks the metric, and then
-            no algorithm rules on it.
-        violations: The constraint metrics; feasible where all are <= 0.
-        metrics: What was reported. A Result is also a mapping over these.
+        scores: Every objective; empty if the report lacks the metric. Then no algorithm decides
+            on it.
+        violations: The constraint metrics; the result is feasible if all are <= 0.
+        metrics: The reported metrics. A Result is also a mapping over these.
     """
 
     t: float
@@ -60,9 +60,9 @@ class Checkpoint:
     Attributes:
         trial_id: The trial that saved it.
         t: Its training_iteration when it was saved.
-        uri: Where the store has it; no other has the same.
-        size_bytes: How much it takes there; 0 where nobody counted.
-        is_automatic: Nobody asked for it, so that fewer of them are kept.
+        uri: Its unique address in the store.
+        size_bytes: Its size in the store; 0 if unknown.
+        is_automatic: Whether it was saved automatically; fewer automatic checkpoints are kept.
     """
 
     trial_id: str
@@ -74,17 +74,17 @@ class Checkpoint:
 
 @message
 class Why:
-    """The reason of a decision, as data; the console and `overtone why` speak from it.
+    """The reason of a decision, as data for the console and `overtone why`.
 
     Attributes:
-        rule: What decided: "asha", "stop", "time_budget", "raised", ...
-        t: When, on the scheduler's clock.
+        rule: Name of the rule: "asha", "stop", "time_budget", "raised", ...
+        t: Time of the decision, on the scheduler's clock.
         rung: The milestone that was judged, if any.
-        cutoff: The score that it took to go on.
+        cutoff: The score that a trial needs to continue.
         rank: The place of this trial, 1 the best, among `of`.
-        of: How many were compared.
-        against: Trial ids it was compared with (a few).
-        note: A sentence for people, where the numbers do not say it all.
+        of: Number of compared trials.
+        against: Ids of a few trials that it was compared with.
+        note: A sentence for people, if the numbers are not enough.
     """
 
     rule: str

@@ -1,8 +1,8 @@
-"""Texts as UTF-8 can hold them."""
+"""Text that UTF-8 can encode."""
 
 
 def encodable(text: str) -> str:
-    """`text` as UTF-8 can hold it: half of a surrogate pair is spelled out, as in "\\ud800"."""
+    """Return `text` in a form that UTF-8 can encode: a lone surrogate is escaped, as in "\\ud800"."""
     if text.isascii():
         return text
     try:

@@ -3,11 +3,11 @@
 The order is the same for every driver:
 
 1. the lease, if the experiment lies at a URL (`store/lease.py`);
-2. the lock file in the folder on this machine, which is then the file at that path (`journal/lock.py`);
+2. the lock file in the folder on this machine, which must be the file at that path (`journal/lock.py`);
 3. the journal at the URL is brought into the folder;
-4. whether there is an experiment to go on with is decided by what lies there now.
+4. the contents of the folder now decide whether an experiment is resumed.
 
-From then on this driver alone makes, moves and deletes what lies in the folder, and writes the journal,
+From then on only this driver creates, moves and deletes files in the folder, and writes the journal,
 until `Place.give_back`. `make_room` moves an earlier experiment aside, once nothing else can fail. A folder
 that holds a lock file alone, or a journal without a whole first line, is not an experiment.
 """
@@ -33,7 +33,7 @@ from overtone.store.folder_mark import LOCK
 from overtone.store.lease import Lease, LeaseHeldError
 
 _READERS_S = 10.0
-"""How long a lock is waited for under a lease: a reader may be bringing the journal to this machine."""
+"""Seconds to wait for a lock under a lease: a reader may be copying the journal to this machine."""
 
 _MOST_TRIES = 100
 _NEW = Wish()
@@ -49,21 +49,21 @@ def acquire(
     engine: str = "Inline",
     patience_s: float = PATIENCE_S,
 ) -> Place:
-    """Take the folder of an experiment that begins or is resumed; `goes_on` says which.
+    """Take the folder of a new or resumed experiment; `goes_on` says which.
 
     Args:
         storage: The parent folder, or the URL of one; `~/overtone_results` when None.
         name: The folder's name; `<trainable>_<date>_<time>` when None.
         trainable: The trainable's name.
         now: Dates the folder of an experiment without a name.
-        asked: What the user says of resuming.
-        nth: How many experiments this process began before.
+        asked: The user's value of `resume`.
+        nth: Number of experiments that this process began before.
         engine: The class of the engine that runs the trials.
-        patience_s: How long a place at a URL may be away.
+        patience_s: Seconds that a place at a URL may be unreachable.
 
     Raises:
-        StorageError: The folder cannot be made, or another driver holds it; the message names it.
-        OvertoneError: The experiment to resume is not there.
+        StorageError: The folder cannot be created, or another driver holds it; the message names it.
+        OvertoneError: The experiment to resume does not exist.
     """
     if name is not None and (name in ("", ".", "..") or re.search(r"[/\\\0]", name)):
         raise StorageError(f"name={name!r} must be the name of one folder, without slashes")
@@ -88,17 +88,17 @@ def acquire(
                 _bring_journal(place)
         except LockHeldError:
             if name is None and asked.kind == "auto":
-                continue  # another driver was faster: it runs now, and so this one begins anew
+                continue  # Another driver resumed it first: begin a new one.
             raise
         place.goes_on = may_go_on and is_begun(folder)
         is_over = name is None and asked.kind == "auto" and is_finished(folder)
         if not is_over and (place.goes_on or found is None):
             return place
-        place.give_back()  # what was found is gone, or at its end: look again
+        place.give_back()  # The experiment is gone or finished: look again.
 
 
 def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
-    """Move aside what lies in the folder of an experiment that begins; `place.moved` says where.
+    """Move an earlier experiment in a new experiment's folder aside; `place.moved` says where.
 
     Raises:
         StorageError: It cannot be moved, or another driver took the folder meanwhile.
@@ -113,12 +113,12 @@ def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
             aside = _fresh(place.folder.with_name(f"{place.folder.name}.{stamp}"))
             is_made = place.lock.move_folder(aside)
             place.made = [place.folder] if is_made else []
-            forget_origin(aside)  # what lies at the URL is another experiment now
+            forget_origin(aside)  # The URL holds another experiment now.
             moved = f"{place.folder} was in use; its earlier results are now in {aside}{_unfinished(aside)}"
             place.moved = place.moved or moved
         if place.url is not None:
-            note_origin(place.folder, place.url)  # before the journal: whoever resumes must know
-    except StorageError:  # which is an OSError too, and says more
+            note_origin(place.folder, place.url)  # Before the journal: a resume must know the URL.
+    except StorageError:  # Also an OSError, with a better message.
         raise
     except OSError as error:
         raise _unwritable(place.folder, error) from None
@@ -130,14 +130,14 @@ def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
 def _taken(
     folder: Path, url: str | None, patience_s: float, engine: str = "Inline", is_new: bool = False
 ) -> Place:
-    """The place of a folder, whose lease and lock this driver holds.
+    """Take the lease and the lock of a folder, and return its place.
 
     Args:
-        url: Where it is mirrored; None for where the folder says.
-        is_new: Whether this call must make the folder.
+        url: URL of its mirror; None for the URL recorded in the folder.
+        is_new: Whether this call must create the folder.
 
     Raises:
-        FileExistsError: The folder is there, and must be new.
+        FileExistsError: The folder exists, but must be new.
     """
     while True:
         at = url or origin(folder)
@@ -157,7 +157,7 @@ def _taken(
 
 
 def _locked(folder: Path, made: list[Path], patience_s: float, is_new: bool) -> WriterLock:
-    """The lock of a folder; folders that were missing are made, and noted in `made`."""
+    """Lock a folder and return the lock; missing folders are created and added to `made`."""
     for n in count(1):
         try:
             before = len(made)
@@ -185,7 +185,7 @@ def _make(folder: Path, made: list[Path]) -> None:
 
 
 def _bring_journal(place: Place) -> None:
-    """Let the folder's journal hold at least what lies at the URL."""
+    """Update the folder's journal with the journal at the URL."""
     if place.url is None or place.lock is None or local_folder(place.url) != place.folder:
         return
     url, lock = place.url, place.lock
@@ -200,7 +200,7 @@ def _bring_journal(place: Place) -> None:
 
 
 def _unnamed(root: Path, url: str | None, stem: str, patience_s: float) -> Place:
-    """A place that no other experiment has, nor had: `stem`, or with _2, _3, ..."""
+    """Return a place that no other experiment has used: `stem`, or with _2, _3, ..."""
     for n in count(1):
         name = stem if n == 1 else f"{stem}_{n}"
         try:
@@ -219,13 +219,13 @@ def _unnamed(root: Path, url: str | None, stem: str, patience_s: float) -> Place
 
 
 def _holds_more(folder: Path) -> bool:
-    """Whether anything lies there but what every folder has that a driver took."""
+    """Return whether the folder holds more than the files of every taken folder."""
     names = set(os.listdir(folder)) - {LOCK, ".url"}
     return bool(names - {JOURNAL}) or (JOURNAL in names and is_begun(folder))
 
 
 def _unfinished(aside: Path) -> str:
-    """What to do about an experiment that was moved aside before it had come to its end, or ""."""
+    """Return the hint about an unfinished experiment that was moved aside; "" if it is finished."""
     if not is_begun(aside) or is_finished(aside):
         return ""
     return (
@@ -234,7 +234,7 @@ def _unfinished(aside: Path) -> str:
 
 
 def _fresh(folder: Path) -> Path:
-    """`folder`, or with _2, _3, ... where that is taken."""
+    """Return `folder`, or with _2, _3, ... if it exists."""
     names = (folder if n == 1 else folder.with_name(f"{folder.name}_{n}") for n in count(1))
     return next(one for one in names if not one.exists())
 

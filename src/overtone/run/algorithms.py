@@ -1,4 +1,4 @@
-"""The scheduler and the searcher that were asked for."""
+"""Creation of the requested scheduler and searcher."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from overtone.worker.trainables.with_parameters import as_bound
 
 
 def scheduler_for(asked: Any) -> TrialScheduler:
-    """The scheduler: FIFO for None, an instance for a class, a short name's for text."""
+    """Return the scheduler: FIFO for None, an instance of a class, the named one for a string."""
     if asked is None:
         from overtone.schedulers.fifo import FIFOScheduler
 
@@ -36,10 +36,10 @@ def scheduler_for(asked: Any) -> TrialScheduler:
 
 
 def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None) -> tuple[Searcher, Any]:
-    """The searcher, and the space that it searches.
+    """Return the searcher and the space that it searches.
 
-    A scheduler that is also a searcher serves as one where no other is given, and one that
-    has `complete(space, earlier)` has a say in the space.
+    If no searcher is given, a scheduler that is also a searcher serves as one. A scheduler with
+    `complete(space, earlier)` may extend the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
     from overtone.space import Space
@@ -47,7 +47,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     space, searcher = experiment.space, experiment.searcher
     own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
     if own is not None and isinstance(space, Mapping) and not space:
-        space = own()  # a table knows what may be drawn from it
+        space = own()  # A table defines its own space.
     complete = getattr(scheduler, "complete", None)
     if complete is not None and not is_listing(space) and isinstance(space or {}, Mapping):
         constraint = getattr(space, "constraint", None)
@@ -83,16 +83,16 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
             "or subclass overtone.tune.search.Searcher"
         )
     if getattr(searcher, "num_samples", 0) is None:
-        searcher = copy(searcher)  # it may serve another run, of another size
+        searcher = copy(searcher)  # Another run may use it with another size.
         searcher.num_samples = experiment.num_samples  # type: ignore[attr-defined]
     return searcher, space
 
 
 def _with_points(searcher: Any, points: Sequence[Mapping[str, Any]]) -> Any:
-    """The searcher with what the call says should be tried first."""
+    """Return a copy of the searcher with the call's `points_to_evaluate`."""
     if not points:
         return searcher
-    searcher = copy(searcher)  # it may serve another run
+    searcher = copy(searcher)  # Another run may use it.
     searcher.points_to_evaluate = list(points)
     args, kwargs = searcher.arguments
     searcher.arguments = args, {**kwargs, "points_to_evaluate": searcher.points_to_evaluate}
@@ -100,17 +100,17 @@ def _with_points(searcher: Any, points: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def learns(searcher: Searcher) -> bool:
-    """Whether the searcher wants to hear of results; one that is a scheduler hears of them as that."""
+    """Return whether the searcher observes results; a searcher that is the scheduler gets them as such."""
     kind = type(searcher)
     hears = kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
     return hears and not isinstance(searcher, TrialScheduler)
 
 
 def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -> Host:
-    """Where the searcher thinks, so that trials do not wait for it.
+    """Return the host that runs the searcher, so that trials do not wait for it.
 
     Args:
-        answers: What was asked before, and is in no record.
+        answers: Earlier suggestions that are in no record, by index.
     """
     if not (learns(searcher) and engine.isolates):
         return InlineHost(searcher, engine.now, answers)
@@ -122,7 +122,7 @@ def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -
 
 
 def total_of(searcher: Searcher, experiment: Experiment) -> int | None:
-    """How many trials the search is over after."""
+    """Return the number of trials after which the search is over; None if unknown."""
     from overtone.searchers.wrapper import Wrapper
 
     inner = searcher
@@ -134,7 +134,7 @@ def total_of(searcher: Searcher, experiment: Experiment) -> int | None:
 
 
 def found_at(path: str) -> Any:
-    """What another experiment found."""
+    """Return the results of another experiment."""
     from overtone.analysis import ExperimentAnalysis
 
     return ExperimentAnalysis(path)

@@ -1,4 +1,4 @@
-"""Whether an experiment says when its trials end."""
+"""Check of whether an experiment bounds the length of its trials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_bounded(
     time_budget_s: float | None,
     trial_limits: TrialLimits | None,
 ) -> bool:
-    """Whether anything but a trial itself may end it: `stop`, `max_t`, or a limit on time."""
+    """Return whether `stop`, `max_t` or a time limit may end a trial."""
     given = [one.stopper if isinstance(one, Adapter) else one for one in stoppers]
     has_stop = not all(isinstance(one, NoopStopper) for one in given)
     has_time = time_budget_s is not None or (trial_limits is not None and trial_limits.time_s is not None)
@@ -24,7 +24,7 @@ def is_bounded(
 
 
 def _ends_trials(scheduler: TrialScheduler) -> bool:
-    """Whether a scheduler has a `max_t`, or the one inside it; a user's own is taken to end trials."""
+    """Return whether a scheduler, or its inner one, has a `max_t`; custom ones are assumed to end trials."""
     if not type(scheduler).__module__.startswith("overtone."):
         return True
     args, kwargs = scheduler.arguments

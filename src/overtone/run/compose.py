@@ -1,4 +1,4 @@
-"""From what the user asked for to the parts that do it."""
+"""Composition: from a user's experiment to its parts."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 def compose(experiment: Experiment) -> Parts:
-    """The parts of `experiment`; its folder is taken, and nobody else writes there from now on.
+    """Return the parts of `experiment`, whose folder is taken: only this driver writes there.
 
-    All that does not follow from the folder is made before: most of what cannot be is refused without
-    a trace.
+    Parts that do not depend on the folder are created before it is taken, so that most invalid
+    experiments leave no trace.
 
     Raises:
-        OvertoneError, ValueError, TypeError: What was asked for cannot be; the message says why. The
-            folder is given back, without anything that was made in it.
+        OvertoneError, ValueError, TypeError: The experiment is invalid; the message says why. The
+            folder is released, and its new contents are removed.
     """
     bound = as_bound(experiment.trainable)
     name = trainable_name(bound.trainable)
@@ -138,21 +138,21 @@ def _limits(
 
 
 def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:
-    """Whether it is a table, or a function of (config, t)."""
+    """Return whether the trainable is a table, or a function of (config, t)."""
     code = getattr(trainable, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
     return hasattr(trainable, "curve_of") or (names[1:2] == ("t",) and "t" not in parameters)
 
 
 def has_files(experiment: Experiment, engine: Engine) -> bool:
-    """Whether trials have folders with files of their own."""
+    """Return whether trials have folders with files."""
     return not engine.repeats if experiment.files is None else experiment.files
 
 
 def observers_for(
     experiment: Experiment, parts: Parts, console: Console | SilentConsole, followers: Sequence[Observer] = ()
 ) -> list[Observer]:
-    """Who follows the experiment, in the order in which each record reaches them.
+    """Return the experiment's observers, in the order in which they get each record.
 
     Args:
         followers: See `followers_for`.
@@ -185,7 +185,7 @@ def _named(who: str, part: Any) -> tuple[str, Any, Any]:
 
 
 def _lookahead(total: int | None, searcher: Searcher, scheduler: TrialScheduler) -> int:
-    """How many suggestions may wait for a free slot."""
+    """Return the number of suggestions that may wait for a free slot."""
     if total is None:
         return 0
     return max(searcher.lookahead, total if scheduler.needs_population else 0)
@@ -202,7 +202,7 @@ def _tagger(space: Any) -> Callable[[int, Config], str]:
 
 
 def _worth(policy: CheckpointPolicy) -> Callable[[Result], float] | None:
-    """A result's worth as a checkpoint, where the user orders them by a metric."""
+    """Return a function for the worth of a result's checkpoint; None if no metric orders checkpoints."""
     name = policy.order
     if name is None:
         return None

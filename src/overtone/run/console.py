@@ -1,4 +1,4 @@
-"""The console of an experiment: what it says, from the experiment's parts."""
+"""The console of an experiment, made from the experiment's parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def console_of(experiment: Experiment, parts: Parts) -> Console | SilentConsole:
-    """The console that `verbose` and the reporter ask for."""
+    """Return the console for `verbose` and the reporter."""
     from overtone.observers.display.console import ConsoleFacts, console_for
     from overtone.space import variables
 

@@ -1,4 +1,4 @@
-"""What trials ask for."""
+"""The resource demand of trials."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_DEMAND = Resources.of({"cpu": 1})
 
 
 def resources_for(asked: Any, trainable: Any) -> tuple[Resources | None, Callable[[Config], Resources]]:
-    """The demand that every trial has, if it is one, and the demand of a config."""
+    """Return the demand of all trials, if it is constant, and a function that returns a config's demand."""
     request = getattr(trainable, "default_resource_request", None)
     if asked is None and request is not None:
         asked = request

@@ -1,4 +1,4 @@
-"""Which engine runs an experiment, and why."""
+"""Choice of the engine that runs an experiment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENGINES = ("local", "ray", "inline", "simulated")
 
 
 def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
-    """The engine, and why it is this one."""
+    """Return the engine and the reason of the choice."""
     if isinstance(asked, Engine):
         return asked, "as given"
     if asked not in (None, *ENGINES):
@@ -42,7 +42,7 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
 
 
 def check_options(bound: Bound, engine: Engine) -> None:
-    """Refuse options of trials that only a cluster can carry out; a simulation takes no note of them.
+    """Refuse trial options that only a cluster supports; a simulation ignores them.
 
     Raises:
         OvertoneError: There are such options, and the engine runs trials on this machine.

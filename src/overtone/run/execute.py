@@ -1,4 +1,4 @@
-"""Runs an experiment: in the foreground, where Ctrl-C ends it in order, or in a thread."""
+"""Runs an experiment in the foreground, where Ctrl-C ends it gracefully, or in a thread."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ if TYPE_CHECKING:
 
 
 def execute(experiment: Experiment) -> ExperimentAnalysis:
-    """What was found, once the experiment has ended.
+    """Run an experiment to its end and return its results.
 
-    The first Ctrl-C lets running trials save and returns what there is; the second one ends
-    them at once.
+    After the first Ctrl-C, running trials save, and the results so far are returned. The second
+    Ctrl-C ends the trials at once.
 
     Raises:
         TuneError: Trials failed, and `raise_on_failed_trial` is set; its `analysis` has the others.
-        OvertoneError, ValueError: The experiment cannot run as it was described.
+        OvertoneError, ValueError: The experiment cannot run as described.
     """
     run = Run(experiment)
     with ctrl_c(run.interrupt):
         try:
             run.carry_out()
-        except KeyboardInterrupt:  # where in the loop it fell is nobody's concern
+        except KeyboardInterrupt:  # Its place in the loop does not matter.
             raise KeyboardInterrupt(f"ended at once; to go on: overtone resume {run.folder}") from None
-        except FolderGoneError:  # says itself what is left, and where
+        except FolderGoneError:  # Its message says what is left, and where.
             raise
         except Exception:
             if experiment.verbose and run.folder.exists():
@@ -65,19 +65,19 @@ def execute(experiment: Experiment) -> ExperimentAnalysis:
 
 
 def start(experiment: Experiment) -> Run:
-    """The run, which goes on in a thread of its own."""
+    """Start an experiment in a new thread and return its run."""
     run = Run(experiment)
     run.begin()
     return run
 
 
 class Run:
-    """An experiment on its way.
+    """A running experiment.
 
     Attributes:
-        folder: Where its results lie.
+        folder: The folder of its results.
         name: The folder's name.
-        tally: What has ended.
+        tally: Counts of the ended trials.
     """
 
     def __init__(self, experiment: Experiment) -> None:
@@ -97,21 +97,21 @@ class Run:
         self._is_over = False
         self._thread: threading.Thread | None = None
 
-    # --- what users call ---------------------------------------------------------------
+    # --- for users ---------------------------------------------------------------------
 
     @property
     def done(self) -> bool:
-        """Whether nothing runs any more."""
+        """Whether the run is over."""
         return self._is_over
 
     @property
     def results_df(self) -> Any:
-        """One row a trial, with its newest result: also while the run goes on."""
+        """A frame with one row per trial and its newest result, also during the run."""
         return self.analysis.results_df
 
     @property
     def analysis(self) -> ExperimentAnalysis:
-        """What was found so far."""
+        """The results so far."""
         from overtone.analysis import ExperimentAnalysis
 
         if self._where is not None:
@@ -121,15 +121,15 @@ class Run:
         return ExperimentAnalysis(self.folder, goal.metric, goal.mode, codec=codec_for(self._parts.space))
 
     def wait(self, n: int | None = None, timeout_s: float | None = None) -> ExperimentAnalysis:
-        """What was found, once `n` trials have ended; all of them where n is None.
+        """Wait until `n` trials have ended, or all if n is None, and return the results.
 
         Args:
-            n: How many trials; the run goes on behind.
-            timeout_s: Return after so many seconds in any case.
+            n: Number of trials; the run continues in its thread.
+            timeout_s: Seconds after which to return in any case.
 
         Raises:
-            TuneError: Waiting for all, and trials failed.
-            Exception: What ended the run.
+            TuneError: Trials failed, and the call waits for all trials.
+            Exception: The error that ended the run.
         """
         with self._news:
             ended = self.tally
@@ -141,17 +141,17 @@ class Run:
         return self.outcome()
 
     def stop(self) -> None:
-        """End the search: running trials save and end; `wait` returns what there is."""
+        """End the search: running trials save and end; `wait` returns the results so far."""
         self._tell("stop")
 
     def interrupt(self) -> None:
-        """End the search as Ctrl-C does: what has not ended stays unended."""
+        """End the search as Ctrl-C does: unfinished trials can be resumed."""
         self._tell("interrupt")
 
-    # --- how it goes -------------------------------------------------------------------
+    # --- the run -----------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Carry out in a thread."""
+        """Start `carry_out` in a thread."""
 
         def work() -> None:
             with suppress(BaseException):  # kept in self._error, and raised by wait()
@@ -177,12 +177,12 @@ class Run:
                 self._news.notify_all()
 
     def _note_nothing(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        """Let the folder of an experiment that never came to have a trial go: nobody goes on with that."""
+        """Mark an experiment that ended before its first trial, so that its folder is removed."""
         if error is not None and self._parts.past is None and not self._parts.controller.trials:
             self._parts.place.is_nothing = True
 
     def outcome(self) -> ExperimentAnalysis:
-        """The analysis of a run that is over, or the error that it ended with."""
+        """Return the analysis of a finished run, or raise the error that ended it."""
         if self._error is not None:
             raise self._error
         analysis = self.analysis
@@ -223,7 +223,7 @@ class Run:
                     resuming = Resuming(journal, parts.controller, parts.searcher, remembering, outstanding)
                     recall = snapshots.recall
                     first = self._resume(past, resuming, host, answers, first, recall, deletions, late)
-                elif parts.place.fence > 1:  # an earlier driver was there, and left no journal
+                elif parts.place.fence > 1:  # An earlier driver left no journal.
                     clear_out(parts)
                 observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
@@ -249,14 +249,14 @@ class Run:
                     if where.look() and parts.place.url is None:
                         console.moved_to(str(where.folder))
                     unfinished = [(one, error) for one in observers if (error := _quietly(one)) is not None]
-                    if journal.is_at_path:  # else `FolderWatch` tells all that there is to tell
+                    if journal.is_at_path:  # Otherwise `FolderWatch` reports it.
                         overview.write()
                         clear_up(parts, late)
                         self._mend(self._loop.disconnected, unfinished)
 
     @contextmanager
     def _settled(self, journal: JournalWriter) -> Iterator[FolderWatch]:
-        """Know where the folder lies, in the block and after it: somebody may move or delete it."""
+        """Track the folder during the block and after it, in case it is moved or deleted."""
         where = self._where = FolderWatch(self._parts.place, journal, self.interrupt)
         try:
             yield where
@@ -264,7 +264,7 @@ class Run:
             try:
                 where.settle(self._parts.controller.is_finished)
             except FolderGoneError as lost:
-                if isinstance(error, OSError):  # the files that it missed went with the folder
+                if isinstance(error, OSError):  # The missing files went with the folder.
                     raise lost from error
                 warn(str(lost))
             raise
@@ -284,7 +284,7 @@ class Run:
         deletions: Deletions,
         late: LateSaves,
     ) -> list[Event]:
-        """Bring all parts to where the last driver left; the events to go on with."""
+        """Restore all parts to the last driver's state; return the events to continue with."""
         from overtone.journal.header import driver_facts
 
         parts, engine, controller = self._parts, self._parts.engine, self._parts.controller
@@ -312,11 +312,11 @@ class Run:
         return [Resumed(engine.now(), parts.limits, past.errored), *first]
 
     def _mend(self, failed: Sequence[Observer], unfinished: Sequence[tuple[Observer, Exception]]) -> None:
-        """Write what the observers of files could not, while the disk was full perhaps.
+        """Write the files that observers could not write, for example because the disk was full.
 
         Args:
-            failed: Observers whose failures were told.
-            unfinished: Observers that could not be closed, and why.
+            failed: Observers whose failures were reported.
+            unfinished: Observers that could not be closed, with their errors.
         """
         from overtone.observers.projections import FILE_OBSERVERS, reconcile
 
@@ -341,17 +341,17 @@ class Run:
         return Watch(self)
 
     def on_trial_failed(self, trial_id: str, traceback: str) -> None:
-        """A trial ended for good in an error."""
+        """Record a trial that ended in an error."""
         self.tally.failures[trial_id] = traceback
         if self._raises_at_once and self._loop is not None:
             self._loop.leave()
 
     def on_trial_revived(self, trial_id: str) -> None:
-        """A trial is not, or no longer, at its end."""
+        """Forget the recorded failure of a trial that is retried."""
         self.tally.failures.pop(trial_id, None)
 
     def on_trial_ended(self) -> None:
-        """A trial ended for good."""
+        """Count an ended trial."""
         with self._news:
             self.tally.n_ended += 1
             self._news.notify_all()
@@ -368,14 +368,14 @@ class Run:
 
 
 def _check_demand(parts: Parts, events: Sequence[Event]) -> None:
-    """Say at once where no trial could ever start."""
+    """Raise at once if no trial could ever start."""
     for event in events:
         if isinstance(event, CapacityChanged) and parts.demand is not None:
             check_feasible(parts.demand, event.nodes)
 
 
 def _quietly(observer: Observer) -> Exception | None:
-    """Close an observer; what it raises must not hide how the run ended."""
+    """Close an observer and return its exception, which must not hide the run's own error."""
     try:
         observer.close()
         return None

@@ -1,4 +1,4 @@
-"""Who notes which trials failed, and the error that tells of them."""
+"""Records of failed trials, and the error that reports them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from overtone.run.execute import Run
 
 _FINAL = frozenset(status.value for status in Status if status.is_final)
-_AGAIN = Status.PENDING.value  # what follows an end, where anything does
+_AGAIN = Status.PENDING.value  # The status after an end, if any follows.
 _ERROR = Status.ERROR.value
 
 
 class Tally:
-    """Which trials have ended.
+    """Counts of ended trials, and the tracebacks of failed ones.
 
     Attributes:
-        failures: By id, the tracebacks of those that ended in an error.
-        n_ended: How many ended for good.
+        failures: Tracebacks of the trials that ended in an error, by id.
+        n_ended: Number of ended trials.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Tally:
 
 
 class Watch(Observer):
-    """Keeps count of ended trials for those who wait, and the tracebacks of failed ones; says warnings."""
+    """Counts ended trials for `Run.wait`, keeps the tracebacks of failed ones, and prints warnings."""
 
     follows_results = False
 
@@ -43,7 +43,7 @@ class Watch(Observer):
         self._run = run
 
     def memory(self) -> Tally:
-        """What has ended."""
+        """Return the tally of ended trials."""
         return self._run.tally
 
     def on_past(self, record: Record) -> None:
@@ -74,7 +74,7 @@ class Watch(Observer):
 def failed(
     failures: Mapping[str, str], trials: Mapping[str, Trial], folder: Path, analysis: ExperimentAnalysis
 ) -> TuneError:
-    """The error that tells of failed trials, with the user's own exception as its cause."""
+    """Return the error about failed trials, with the user's own exception as its cause."""
     total = len(trials)
     (trial_id, traceback), *rest = failures.items()
     trial = trials[trial_id]

@@ -1,4 +1,4 @@
-"""Who follows an experiment besides its files and its console: they hear of its past in a resume."""
+"""Observers of an experiment besides its files and console; a resume shows them past records."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[str], None]) -> list[Observer]:
-    """The user's callbacks, and what else was asked for, in the order in which a record reaches them.
+    """Return the user's callbacks and other requested observers, in the order in which they get records.
 
     Args:
-        ask_to_save: What callbacks call with the id of a trial that should save.
+        ask_to_save: Function that callbacks call with the id of a trial that should save.
     """
     found: list[Observer] = []
     if experiment.trial_folder is not None:
@@ -52,7 +52,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
 
 
 def _summaries(folder: Path) -> Callable[[str], dict[str, dict[str, float]]]:
-    """What became of a trial's metrics; who asks has the journal read, as far as it has been written."""
+    """Return a function that summarises a trial's metrics; it reads the journal written so far."""
     read: list[History] = []
 
     def summary(trial_id: str) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""What Ctrl-C and SIGTERM do to a run."""
+"""Handling of Ctrl-C and SIGTERM during a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from overtone.store.room import hurry, unhurry
 
 @contextmanager
 def ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM asks for an end in order; the second SIGINT raises."""
+    """Call `interrupt` at the first SIGINT or SIGTERM; raise at the second SIGINT."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -25,7 +25,7 @@ def ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
         if len(seen) > 1:
             raise KeyboardInterrupt
         warn("interrupted: letting trials save and end; once more to end them at once")
-        hurry()  # who waits for room on a full disk would make everybody wait
+        hurry()  # Waits for room on a full disk must end now.
         interrupt()
 
     before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -36,4 +36,4 @@ def ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
     if signal.SIGTERM in seen:
-        raise SystemExit(128 + signal.SIGTERM)  # who asked us to go does not want the rest of the script
+        raise SystemExit(128 + signal.SIGTERM)  # Do not run the rest of the script.

@@ -1,4 +1,4 @@
-"""The job that an engine opens with: what trials run, where, and within which limits."""
+"""The job that an engine opens with: the trainable, its folder and its limits."""
 
 from __future__ import annotations
 

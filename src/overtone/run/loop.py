@@ -1,4 +1,4 @@
-"""One result's way: engine, controller, journal, observers, and back to the engine."""
+"""The loop: from the engine to the controller, the journal, the observers, and back to the engine."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ if TYPE_CHECKING:
     from overtone.run.storage.leftover_checkpoints import LateSaves
 
 IDLE_S = 0.25
-"""How long a poll may last: observers that show elapsed time are flushed at least so often."""
+"""Seconds that a poll may last; observers are flushed at least this often."""
 
 JOURNAL_PATIENCE_S = PATIENCE_S
-"""How long a journal that cannot be written (a full disk) is tried again."""
+"""Seconds during which writes to a journal that fail (a full disk) are retried."""
 
 GATHERED = 1024
-"""So many records of a world that can be gone through again are written at once."""
+"""Records that are written together on an engine that repeats its events."""
 
 ABANDON_S = 10.0
-"""How long trials may take to save and end where something that decides is broken."""
+"""Seconds that trials get to save and end after a scheduler, searcher or stopper raised."""
 
 DELETIONS_PATIENCE_S = 10.0
-"""How long a finished run waits for checkpoints to be deleted."""
+"""Seconds that a finished run waits for checkpoints to be deleted."""
 
 
 class Loop:
     """Drives one experiment to its end.
 
     Args:
-        controller: Decides.
+        controller: Makes the decisions.
         engine: Runs trials; it is open.
-        host: Asks the searcher.
+        host: Runs the searcher.
         append: Writes records to the journal.
-        observers: See each record after it is in the journal.
-        warn: Says a line to the user.
+        observers: Receive each record after it is in the journal.
+        warn: Prints a line for the user.
         n: The number of the journal's last line.
-        outstanding: What an earlier driver was still waiting for; follows along.
-        look: Called where all that happened so far is in the journal, and everybody knows of it.
-        deletions: Holds orders to delete checkpoints until the journal is safe; a world that is
-            gone through again does without.
-        late: Has what attempts saved whose start is in no record.
+        outstanding: Unanswered requests, also those of an earlier driver; updated by the loop.
+        look: Called when all events so far are in the journal and all observers have them.
+        deletions: Holds deletions of checkpoints until the journal is safe; None for engines that
+            repeat their events.
+        late: Checkpoints of attempts whose start is in no record.
     """
 
     def __init__(
@@ -106,16 +106,16 @@ class Loop:
         self._asked: deque[str] = deque()
         self._to_save: list[str] = []
         attach = getattr(engine, "attach", None)
-        self._is_around_trials = attach is not None  # they run in its poll, and have ended where that raises
+        self._is_around_trials = attach is not None  # Trials run in its poll, and end if it raises.
         if attach is not None:
             attach(self.pump)
 
     def run(self) -> None:
-        """Go on until the controller is done, or `leave` was called.
+        """Run until the controller is done, or `leave` was called.
 
         Raises:
-            Exception: What a scheduler, a searcher or the journal raised; every trial was
-                asked to save before.
+            Exception: A scheduler, a searcher or the journal raised it; all trials were asked to
+                save before.
         """
         try:
             # trials in this process may leave large objects to the collector
@@ -125,14 +125,14 @@ class Loop:
             self._await_deletions()
         except Exception as error:
             self._put_down()
-            if not isinstance(error, StorageError):  # what trials saved now could not be recorded
+            if not isinstance(error, StorageError):  # New checkpoints could not be recorded.
                 self._abandon()
             raise
         finally:
             self._put_down()
 
     def interrupt(self) -> None:
-        """End the search in order; callable from any thread and from a signal."""
+        """End the search gracefully; callable from any thread and from a signal handler."""
         self._ask("interrupt")
 
     def stop(self) -> None:
@@ -140,23 +140,23 @@ class Loop:
         self._ask("stop")
 
     def save(self, trial_id: str) -> None:
-        """Have a trial save, for an observer that is shown a record."""
-        if not self._gathers:  # a world that is gone through again would go another way
+        """Make a trial save, at an observer's request."""
+        if not self._gathers:  # Repeated events would differ.
             self._to_save.append(trial_id)
 
     def leave(self) -> None:
-        """Let `run` return after this batch, whatever still runs: it ends with the engine."""
+        """Make `run` return after this batch; running trials end with the engine."""
         self._is_left = True
 
     def pump(self, events: Iterable[Event], is_past: bool = False) -> None:
-        """Take events through the controller, the journal and the observers; carry out what follows.
+        """Pass events to the controller, the journal and the observers; carry out the commands.
 
         Args:
-            is_past: They happened under an earlier driver, and a Resumed comes next. Nothing is
-                carried out but deletions: what starts now would be lost with that driver.
+            is_past: Whether the events happened under an earlier driver, so that a Resumed comes next.
+                Then only deletions are carried out: trials started now would count as lost.
         """
         queue = deque(events)
-        while self._asked:  # here, and not between two polls: an inline trial runs inside one
+        while self._asked:  # An inline trial runs inside a poll.
             queue.append(self._request())
         records: list[Record] = []
         commands: list[Command] = []
@@ -168,8 +168,8 @@ class Loop:
             try:
                 choices, orders, is_stale = handle(event)
             except Exception:
-                # what was handled, and what it broke on, is on record before anyone hears of it; but a
-                # suggestion is asked for again, and a world that is gone through again says it again
+                # Record the handled events, and the event that raised, before the error is raised. A resume
+                # asks for a suggestion again, and an engine that repeats events sends them again.
                 if not self._gathers and type(event) is not Suggested:
                     self._n += 1
                     records.append(Record(self._n, event, self._controller.choices_so_far))
@@ -221,7 +221,7 @@ class Loop:
             self._engine.submit(commands)
 
     def _add_saves(self, commands: list[Command]) -> None:
-        """Let trials that observers want saved do so before they go on, where they wait for that."""
+        """Add saves requested by observers to the Proceeds of waiting trials."""
         asked, self._to_save = dict.fromkeys(self._to_save), []
         records: list[Record] = []
         for trial_id in asked:
@@ -242,7 +242,7 @@ class Loop:
             self._show(records)
 
     def _put_down(self, more: Sequence[Record] = ()) -> None:
-        """Write and show what was gathered."""
+        """Write and show the gathered records."""
         records, self._gathered = [*self._gathered, *more], []
         self._gathered_at = time.monotonic()
         if records:
@@ -274,7 +274,7 @@ class Loop:
         )
 
     def _write(self, records: Sequence[Record]) -> None:
-        """Append; a journal that cannot be written is tried again, and nobody goes on meanwhile."""
+        """Append records to the journal; failed writes are retried while the loop waits."""
         began, pause_s = time.monotonic(), 0.1
         while True:
             try:
@@ -293,7 +293,7 @@ class Loop:
                 pause_s = min(1.0, pause_s * 2)
 
     def _show(self, records: Sequence[Record]) -> None:
-        """Show each record to every observer before the next one: they may share a table."""
+        """Show each record to every observer before the next record: observers may share a table."""
         for record in records:
             is_plain = not record.choices and type(record.event) is Reported
             for observer in self._followers if is_plain else self._observers:
@@ -312,12 +312,12 @@ class Loop:
         self._followers = [each for each in self._followers if each is not observer]
         self.disconnected.append(observer)
         if isinstance(error, FolderGoneError):
-            return  # `FolderWatch` tells, and ends the run
+            return  # `FolderWatch` reports it and ends the run.
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")
 
     def _await_deletions(self) -> None:
-        """Log which checkpoints are gone: readers of the journal must not think that they are there."""
+        """Record the last deletions of checkpoints, so that readers of the journal do not expect them."""
         give_up_at = time.monotonic() + DELETIONS_PATIENCE_S
         held = self._deletions
         if held:
@@ -325,13 +325,13 @@ class Loop:
             self._engine.submit(held.due())
         while self._outstanding.discards and time.monotonic() < give_up_at:
             if self._is_left and held:
-                return  # their records may never be safe: a resume does what is left
+                return  # Their records may never be safe: a resume deletes them.
             self._step()
 
     def _abandon(self) -> None:
-        """Something that decides is broken: end as at Ctrl-C, so that a resume can go on."""
+        """End as at Ctrl-C after a scheduler, searcher or stopper raised, so that a resume can continue."""
         if self._gathers:
-            return  # a world that is gone through again has nothing to save
+            return  # An engine that repeats events needs no checkpoints.
         live = [trial for trial in self._controller.trials.values() if trial.status.is_placed]
         waiting = {trial.id for trial in live}
         try:
@@ -348,13 +348,13 @@ class Loop:
             self._warn(f"the trials could not be asked to save: {error}")
 
     def _wound_up(self, events: Iterable[Event]) -> list[Halt]:
-        """Log events with as much as can be made of them; which trials are to halt."""
+        """Record events with the choices that are still possible; return the halts."""
         records: list[Record] = []
         orders: list[Halt] = []
         for event in events:
             try:
                 choices, commands, is_stale = self._controller.handle(event)
-            except Exception:  # of the same that broke before
+            except Exception:  # The same fault as before.
                 choices, commands, is_stale = self._controller.choices_so_far, [], False
             if not is_stale:
                 self._n += 1
@@ -365,7 +365,7 @@ class Loop:
 
 
 def _last_frame(error: BaseException) -> str:
-    """Where it was raised, as " (file.py:12)"."""
+    """Return the place where `error` was raised, as " (file.py:12)"."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

@@ -1,4 +1,4 @@
-"""The parts of an experiment, made and joined, before anything runs."""
+"""The parts of an experiment, created and connected before anything runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Parts:
-    """An experiment's parts, made and joined, before anything runs."""
+    """An experiment's parts, created and connected before anything runs."""
 
     name: str
     folder: Path
@@ -46,12 +46,12 @@ class Parts:
 
 @dataclass(slots=True)
 class Past:
-    """An experiment that is gone on with.
+    """The past of a resumed experiment.
 
     Attributes:
         journal: Reopened; not read yet.
-        header: What its first record says.
-        errored: What becomes of trials that had ended in an error.
+        header: Its first record.
+        errored: Treatment of trials that ended in an error; see `Resumed`.
     """
 
     journal: JournalWriter

@@ -1,4 +1,4 @@
-"""What was asked of others and is not answered yet: it is asked again by whoever goes on."""
+"""Requests without an answer yet, which a resume sends again."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from overtone.core.messages import CapacityChanged, Command, Discard, Discarded, Event, Suggest, Suggested
 
 QUESTIONS = frozenset({Suggest, Discard})
-"""The commands that something is expected of."""
+"""The commands that expect an answer."""
 
 ANSWERS = frozenset({Suggested, Discarded, CapacityChanged})
-"""The events that tell something that was expected, or that the next driver has to know."""
+"""The events that answer a command, or that the next driver must know."""
 
 
 class Outstanding:
     """Follows the commands and the events of an experiment.
 
     Attributes:
-        asked: The indices that the searcher was asked for.
-        discards: The checkpoints that were to be deleted, and may be there still.
+        asked: The indices requested from the searcher.
+        discards: Checkpoints whose deletion was requested and not confirmed.
         nodes: The newest capacity.
     """
 
@@ -28,14 +28,14 @@ class Outstanding:
         self.nodes: Mapping[str, Mapping[str, float]] = {}
 
     def on_command(self, command: Command) -> None:
-        """Something is asked."""
+        """Record a command."""
         if type(command) is Suggest:
             self.asked.add(command.index)
         elif type(command) is Discard:
             self.discards[command.uri] = None
 
     def on_event(self, event: Event) -> None:
-        """Something happened, perhaps an answer."""
+        """Record an event, which may be an answer."""
         kind = type(event)
         if kind is Suggested:
             self.asked.discard(event.index)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The engine for a Ray cluster, joined to what runs the trials of each node."""
+"""The engine for a Ray cluster, connected to the workers that run trials on each node."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def ray_cluster(
     runtime_env: Mapping[str, Any] | None = None,
     idle_s: float = 5.0,
 ) -> Engine:
-    """An engine for one run on a Ray cluster: `engine=tune.ray_cluster(max_resources={"gpu": 8})`.
+    """Return an engine for one run on a Ray cluster: `engine=tune.ray_cluster(max_resources={"gpu": 8})`.
 
     Args:
-        address: The cluster's; by default the one that this process works with, or that of
-            RAY_ADDRESS, or a new one on this machine.
-        max_resources: Of all that the cluster has, trials use no more than this at once.
+        address: Address of the cluster. Default: the cluster that this process is connected to,
+            else RAY_ADDRESS, else a new cluster on this machine.
+        max_resources: Largest amounts of the cluster's resources that trials use at the same time.
         labels: Only nodes whose labels meet this selector are used, such as {"team": "vision"} or
             {"zone": "!in(a, b)"}.
         priority: While a run of higher priority waits for resources on the same cluster, this one
-            starts no trials with them. Trials that run are left alone.
-        resource_timeout_s: The run ends with an error after so long in which no trial ran and
-            those that wait need what no node has; by default they wait for ever.
-        runtime_env: Of the workers on all nodes, as for `ray.init`, where this process has not
-            initialised Ray itself.
-        idle_s: So long resources that no trial needs are kept for the next one.
+            starts no trials with them. Running trials continue.
+        resource_timeout_s: Seconds without a running trial, while waiting trials fit on no node,
+            after which the run ends with an error. Default: no limit.
+        runtime_env: Runtime environment of the workers on all nodes, as for `ray.init`, if this
+            process has not initialised Ray itself.
+        idle_s: Seconds for which unused resources are kept for the next trial.
     """
     from overtone.engines.local.on_node import LocalOnNodes
     from overtone.engines.ray import Ray

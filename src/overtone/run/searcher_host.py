@@ -1,4 +1,4 @@
-"""Searchers behind the loop: asked and told strictly in order, without making it wait."""
+"""Hosts that run a searcher: requests and results in strict order, without blocking the loop."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Host(Protocol):
     """Asks and tells a searcher, strictly in order."""
 
     def submit(self, question: Question) -> Suggested | None:
-        """The answer, where there is one at once; else it comes from `poll`."""
+        """Return the answer if it is available at once; otherwise it comes from `poll`."""
 
     def poll(self) -> list[Suggested]:
-        """The answers since the last poll, in order; raises what the searcher raised."""
+        """Return the answers since the last poll, in order; raise the searcher's exception, if any."""
 
     def close(self) -> None:
-        """End what asks it."""
+        """End the host."""
 
 
 class InlineHost:
-    """Answers at once, in the loop's own thread: for searchers that need no time to think."""
+    """Answers at once, in the loop's own thread: for fast searchers."""
 
     def __init__(self, searcher: Searcher, now: Callable[[], float], answers: Answers | None = None) -> None:
         self._searcher = searcher
@@ -39,31 +39,31 @@ class InlineHost:
         self._known = {} if answers is None else answers
 
     def submit(self, question: Question) -> Suggested | None:
-        """The answer, where the question has one."""
+        """Return the answer, if the question has one."""
         return answer(self._searcher, question, self._now, self._known)
 
     def poll(self) -> list[Suggested]:
-        """No answers are ever late."""
+        """Return nothing: all answers are immediate."""
         return []
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing."""
 
 
 class Inbox:
-    """What another thread answers, until the loop takes it; `wake` is called when something is there."""
+    """Answers of another thread, until the loop takes them; `wake` is called at each answer."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._answers: deque[Suggested | Exception] = deque()
 
     def put(self, answer: Suggested | Exception) -> None:
-        """An answer, or what ends all answers."""
+        """Add an answer, or the exception that ends all answers."""
         self._answers.append(answer)
         self._wake()
 
     def taken(self) -> list[Suggested]:
-        """All that came since the last time, in order; raises an exception in its place."""
+        """Return the new answers, in order; raise an exception at its place in the order."""
         found: list[Suggested] = []
         while self._answers:
             one = self._answers.popleft()
@@ -74,7 +74,7 @@ class Inbox:
 
 
 class ThreadHost:
-    """Answers from a thread of its own; `wake` is called when an answer is there."""
+    """Answers from a separate thread; `wake` is called at each answer."""
 
     def __init__(
         self,
@@ -99,11 +99,11 @@ class ThreadHost:
         return None
 
     def poll(self) -> list[Suggested]:
-        """The answers since the last poll, in order; raises what the searcher raised."""
+        """Return the answers since the last poll, in order; raise the searcher's exception, if any."""
         return self._inbox.taken()
 
     def close(self) -> None:
-        """End the thread once it has answered what it is busy with."""
+        """End the thread after its current answer."""
         self._questions.put(None)
 
     def _work(self) -> None:
@@ -120,7 +120,7 @@ class ThreadHost:
 def answer(
     searcher: Searcher, question: Question, now: Callable[[], float], known: Answers
 ) -> Suggested | None:
-    """Carry one question out; one that was answered before a driver ended has its answer in `known`."""
+    """Answer a question; earlier drivers' answers are in `known`."""
     if isinstance(question, Suggest):
         index = question.index
         config = known.pop(index) if index in known else searcher.suggest(index)

@@ -1,4 +1,4 @@
-"""What runs in the process of a slow searcher: see `process_host`."""
+"""The program in the process of a slow searcher: see `searcher_process_host`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ BOOT = (
     "from overtone.worker.process_tree import wake_with_parent; wake_with_parent(); "
     "from overtone.run.searcher_process import main; main(*numbers)"
 )
-"""What `new_python` runs; its arguments: the descriptor of the line to the driver, and the driver's pid."""
+"""Code for `new_python`; arguments: the descriptor of the line to the driver, and the driver's pid."""
 
 _LENGTH = struct.Struct("<Q")
 
 
 def framed(message: Any) -> bytes:
-    """`message` as it travels: a length, and a pickle that carries what only a script defines by value."""
+    """Return `message` as bytes: a length and a pickle, with objects of the script by value."""
     import cloudpickle
 
     body: bytes = cloudpickle.dumps(message, protocol=5)
@@ -34,7 +34,7 @@ def framed(message: Any) -> bytes:
 
 
 def bodies(line: socket.socket) -> Iterator[bytes]:
-    """The pickles that come, until the other end is gone."""
+    """Yield the received pickles until the other end is gone."""
     with suppress(OSError), line.makefile("rb") as stream:
         while len(head := stream.read(_LENGTH.size)) == _LENGTH.size:
             (n,) = _LENGTH.unpack(head)
@@ -45,7 +45,7 @@ def bodies(line: socket.socket) -> Iterator[bytes]:
 
 
 def main(descriptor: int, driver: int) -> None:
-    """Answer what comes over the line; end at once when the driver is gone."""
+    """Answer the requests from the line; exit at once when the driver is gone."""
     from queue import SimpleQueue
     from threading import Thread
 
@@ -57,7 +57,7 @@ def main(descriptor: int, driver: int) -> None:
     def listen() -> None:
         for body in bodies(line):
             questions.put(body)
-        os._exit(0)  # also from the midst of a suggestion: nobody wants it any more
+        os._exit(0)  # Also during a suggestion: it is no longer needed.
 
     Thread(target=listen, daemon=True).start()
     try:
@@ -83,7 +83,7 @@ def _serve(line: socket.socket, questions: Any) -> None:
 
 
 def _send_error(line: socket.socket, error: Exception) -> None:
-    """Let the driver raise it, with what a traceback shows here."""
+    """Send an exception to the driver, with its traceback."""
     import traceback
 
     trace = traceback.format_exc()

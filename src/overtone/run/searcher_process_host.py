@@ -1,4 +1,4 @@
-"""A slow searcher in a process of its own, so that no line of its Python keeps the loop waiting.
+"""A slow searcher in a separate process, so that its Python code does not block the loop.
 
 It goes there as it is when it is asked for the first time: what an earlier driver's journal told it, it
 knows by then. From there on questions and answers travel as data, a config by its places in the space. The
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 ENDS_WITHIN_S = 5.0
-"""How long a process that was killed is waited for."""
+"""Seconds to wait for a killed process."""
 
 
 class ProcessHost:
-    """Answers from another process; `wake` is called when an answer is there.
+    """Answers from another process; `wake` is called at each answer.
 
     Args:
-        space: Which `searcher` searches, parsed.
-        answers: Known ones, by index; looked at when the first question comes.
+        space: The parsed space that `searcher` searches.
+        answers: Known answers by index; read at the first question.
     """
 
     def __init__(
@@ -76,11 +76,11 @@ class ProcessHost:
         return None
 
     def poll(self) -> list[Suggested]:
-        """The answers since the last poll, in order; raises what the searcher raised."""
+        """Return the answers since the last poll, in order; raise the searcher's exception, if any."""
         return self._inbox.taken()
 
     def close(self) -> None:
-        """End the process, whatever it is busy with."""
+        """End the process at once."""
         self._is_closed = True
         self._outbox.put(None)
         if self._process is not None:
@@ -88,7 +88,7 @@ class ProcessHost:
             self._process.wait(ENDS_WITHIN_S)
 
     def _begin(self) -> Popen[bytes]:
-        """The process, which knows what the searcher knows."""
+        """Start and return the process, with the searcher's state."""
         import socket
         import subprocess
 

@@ -6,5 +6,5 @@ from overtone.standard_streams import say
 
 
 def warn(text: str) -> None:
-    """Say a line on stderr."""
+    """Print a line on stderr."""
     say(text)

@@ -1,4 +1,4 @@
-"""What earlier experiments found, for a searcher to begin with."""
+"""Results of earlier experiments, for a searcher to learn from before it begins."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from overtone.space.constraint import allows
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any] | None]
-"""A configuration, and its metrics; None where its trial failed."""
+"""A config and its metrics; None if its trial failed."""
 
 _CPU = Resources.of({"cpu": 1})
 
@@ -35,14 +35,14 @@ def warm(
     recorded: Sequence[Mapping[str, Any]] | None,
     learns: Callable[[Searcher], bool],
 ) -> tuple[Sequence[Mapping[str, Any]], str]:
-    """Tell the searcher what earlier searches found; what that is, as data, and a line on it.
+    """Tell the searcher the results of earlier searches; return them as data, and a message.
 
     Args:
-        recorded: What an earlier driver of this experiment read; None where there was none.
-        learns: Whether a searcher wants to hear of results.
+        recorded: Results read by an earlier driver of this experiment; None if there was none.
+        learns: Returns whether a searcher observes results.
 
     Raises:
-        OvertoneError: The searcher does not learn, or something cannot be read.
+        OvertoneError: The searcher does not learn, or a source cannot be read.
     """
     sources = several(sources)
     if not (sources if recorded is None else recorded):
@@ -58,13 +58,13 @@ def warm(
 
 
 def several(sources: Any) -> Sequence[Any]:
-    """Earlier searches as a list, also where one alone is given."""
+    """Return earlier searches as a list, also if a single one is given."""
     is_one = isinstance(sources, (str, os.PathLike)) or hasattr(sources, "trials")
     return [sources] if is_one else sources
 
 
 def _searched_by(searcher: Any, root: Group) -> Group:
-    """The space that is searched: the searcher's own, where it was given one."""
+    """Return the searched space: the searcher's own, if it has one."""
     while hasattr(searcher, "searcher"):
         searcher = searcher.searcher
     if getattr(searcher, "space", None) is None:
@@ -79,7 +79,7 @@ def _searched_by(searcher: Any, root: Group) -> Group:
 
 
 def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[list[dict[str, Any]], str]:
-    """The results of earlier experiments that lie in the space, as data, and a line that says how many.
+    """Return results of earlier experiments within the space, as data, and a line with their number.
 
     Args:
         sources: Folders of experiments, Overtone's or Ray Tune's, finished or running; URLs of
@@ -122,7 +122,7 @@ def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[li
 
 
 def tell(searcher: Searcher, found: Sequence[Mapping[str, Any]], root: Group, goal: Goal) -> None:
-    """Tell a searcher what `earlier_results` found, as trials that ended."""
+    """Tell a searcher the results of `earlier_results`, as ended trials."""
     for i, one in enumerate(found):
         config = decode_config(root, one["config"])
         trial = Trial(f"earlier_{i:05d}", -1 - i, config, _CPU, Status.TERMINATED, n_results=1)
@@ -146,7 +146,7 @@ def tell(searcher: Searcher, found: Sequence[Mapping[str, Any]], root: Group, go
 
 
 def fitted(root: Group, config: Mapping[str, Any]) -> Config:
-    """The configuration of the space that has the searched values of `config`.
+    """Return the config of the space with the searched values of `config`.
 
     Raises:
         SpaceError: One of them is missing, or lies outside.
@@ -159,7 +159,7 @@ def fitted(root: Group, config: Mapping[str, Any]) -> Config:
 
 
 def _searched(group: Group, config: Mapping[str, Any]) -> dict[Any, Any]:
-    """The part of `config` that is searched."""
+    """Return the searched part of `config`."""
     found: dict[Any, Any] = {}
     for key, item in group.items.items():
         if isinstance(item, (Fixed, Computed)) or key not in config:
@@ -171,7 +171,7 @@ def _searched(group: Group, config: Mapping[str, Any]) -> dict[Any, Any]:
 
 
 def _open(node: Node) -> str:
-    """The path of something that is still to be drawn; empty where nothing is."""
+    """Return the path of a node that is still to be drawn; "" if there is none."""
     if isinstance(node, (Drawn, Pick)):
         return node.path
     parts: Any = node.items.values() if isinstance(node, Group) else ()
@@ -208,7 +208,7 @@ def _read(source: Any, goal: Goal) -> Iterator[Found]:
 
 
 def _of_ray(folder: Path) -> Iterator[Found]:
-    """The last result of each trial of a Ray Tune experiment: the last whole line of its result.json."""
+    """Yield the last result of each trial of a Ray Tune experiment: the last whole line of result.json."""
     for path in sorted(folder.glob("*/result.json")):
         last: dict[str, Any] = {}
         for line in read_regular(path).decode().splitlines():

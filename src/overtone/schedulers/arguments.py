@@ -1,4 +1,4 @@
-"""What the arguments of schedulers may be, by their names: the same name means the same everywhere."""
+"""Checks of schedulers' arguments, by name: a name means the same in all schedulers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 T = TypeVar("T")
 
 MOST_RUNGS = 500
-"""In a bracket; a trial is judged at each."""
+"""Most rungs in a bracket; a trial is judged at each rung."""
 
 
 def checked(cls: type[T]) -> type[T]:
-    """`cls`, which refuses arguments that make no sense when it is made.
+    """Return `cls` with a check of its arguments on construction.
 
-    What is in `ALLOWED` by its name must be so; None may be given where it is the default. What a
-    child passes on is checked, too. Numbers of other libraries become Python's.
+    Arguments named in `ALLOWED` must follow its rules; None is valid if it is the default. Arguments
+    that a child class passes on are checked, too. Numbers of other libraries become Python's.
 
     Raises:
         TypeError: When it is made: an argument is of another kind than it must be.
@@ -47,12 +47,12 @@ def checked(cls: type[T]) -> type[T]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number, which True and False are not."""
+    """Return whether `value` is a real number; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class Allowed(NamedTuple):
-    """What an argument may be, for people, and in two parts."""
+    """The rule of an argument: a text for people, and checks of its type and its range."""
 
     text: str
     is_kind: Callable[[Any], bool]
@@ -60,7 +60,7 @@ class Allowed(NamedTuple):
 
 
 def _check_rungs(who: str, max_t: float, grace_period: float | None, reduction_factor: float) -> None:
-    """Raise where there would be no rungs, or no end of them."""
+    """Raise if there would be no rungs, or too many."""
     first = 1 if grace_period is None else grace_period
     if not 0 < first <= max_t:
         needs = "max_t >= 1" if grace_period is None else "0 < grace_period <= max_t"
@@ -74,7 +74,7 @@ def _check_rungs(who: str, max_t: float, grace_period: float | None, reduction_f
 
 
 def _plain(value: Any) -> Any:
-    """A number or a flag as Python's own: numpy has others."""
+    """Return a number or flag as Python's type, for example from a numpy type."""
     if _is_flag(value):
         return bool(value)
     if not is_number(value) or type(value) in (int, float):
@@ -157,4 +157,4 @@ ALLOWED: Mapping[str, Allowed] = {
     "last": Allowed("a number, and finite", is_number, lambda x: -inf < x < inf),
     "over": _ABOVE_0,
 }
-"""By name; what is not here has rules of its own."""
+"""The rules by argument name; other arguments have their own checks."""

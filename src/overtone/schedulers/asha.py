@@ -1,9 +1,9 @@
 """ASHA: asynchronous successive halving (Li et al. 2020, arXiv 1810.05934).
 
-At each rung, grace_period * reduction_factor^k, the best 1/reduction_factor go on, and nobody
-waits for the others. rule="promote" (Algorithm 2): trials pause at each rung, and a free worker
-takes the best that may go on, from the highest rung down, else a new trial. rule="stop": a trial
-that is not among the best when it comes to a rung ends. Brackets begin with longer grace periods.
+At each rung, grace_period * reduction_factor^k, the best 1/reduction_factor continue, without
+waiting for the others. rule="promote" (Algorithm 2): trials pause at each rung, and a free worker
+resumes the best promotable trial, from the highest rung down, else starts a new trial. rule="stop":
+a trial that is not among the best when it reaches a rung ends. Later brackets have longer grace periods.
 
 Deviations: "stop" compares with the quantile (linearly interpolated) of the *earlier* values, as
 Ray Tune does, and the first passes; "promote" counts a value itself and takes floor(n / factor).
@@ -25,14 +25,14 @@ from overtone.schedulers.rungs import Rung
 
 @checked
 class ASHAScheduler(TrialScheduler):
-    """Lets the best 1/`reduction_factor` of the trials that come to a rung go on.
+    """Asynchronous successive halving: the best 1/`reduction_factor` of the trials at a rung continue.
 
     Args:
-        max_t, grace_period: A trial ends at the one, and is not stopped before the other; in the
-            units of `time_attr`.
-        brackets: Trials are spread over so many, at random, the earlier ones more often.
+        max_t: Maximum time per trial, in units of `time_attr`.
+        grace_period: Minimum time before a trial can be stopped, in the same units.
+        brackets: Number of brackets. Trials are assigned at random, more often to earlier ones.
         stop_last_trials: Whether a trial ends at max_t.
-        rule: "stop" or "promote", see above.
+        rule: "stop": end trials below the cutoff. "promote": pause trials at rungs, resume the best.
     """
 
     def __init__(

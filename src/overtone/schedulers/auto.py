@@ -30,7 +30,7 @@ MIN_ENDED = 2
 """The rule is tested once this many whole runs ended."""
 
 AGAIN = 8
-"""A trial is judged again each time it is 1/AGAIN further."""
+"""A trial is judged again each time its t has grown by 1/AGAIN."""
 
 TOP = 4.0
 """The test of the rule asks whether it keeps the best of every TOP whole runs."""
@@ -104,7 +104,7 @@ class AutoScheduler(TrialScheduler):
         self._start_era()
 
     def _start_era(self) -> None:
-        """Count anew what the rule kept, since stopping starts at another rung."""
+        """Reset the counts of kept trials, since stopping starts at another rung."""
         self._era, self._era_n = getattr(self, "_era", -1) + 1, 0
         self._era_finals: list[float] = []
 

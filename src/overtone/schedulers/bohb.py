@@ -19,11 +19,11 @@ from overtone.schedulers.hyperband import HyperBandScheduler
 
 
 class HyperBandForBOHB(HyperBandScheduler):
-    """HyperBand, which tells a searcher what was found at each budget.
+    """HyperBand that provides a searcher with the scores at each budget.
 
     Attributes:
-        found: By budget (a rung), the score of each trial that came to it, by trial id, in the
-            order in which they came; a higher score is better.
+        found: By budget (a rung), the score of each trial that reached it, by trial id in order of
+            arrival; a higher score is better.
     """
 
     rule = "bohb"

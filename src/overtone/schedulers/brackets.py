@@ -1,4 +1,4 @@
-"""Brackets that are halved as a whole: what the synchronous halving schedulers share."""
+"""Brackets that are halved as a whole: the base of the synchronous halving schedulers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.rungs import first_pending
 
 Plan = Sequence[tuple[int, int]]
-"""One bracket: how many trials run, and up to which t, at each rung."""
+"""One bracket: (number of trials, their t) at each rung."""
 
 
 class Bracket:
     """Trials that are halved together.
 
     Attributes:
-        plan: What it does.
-        number: How many brackets there were before it.
-        k: The rung that it is at, from 0.
+        plan: Its numbers of trials and their t.
+        number: Number of earlier brackets.
+        k: Its current rung, from 0.
         is_full: Whether no further trial joins it.
-        trials: All that ever joined.
-        members: Those that are at the rung, or on their way to it, by id.
-        scores: What those of the members had that have come to it.
-        n_began: How many began it.
+        trials: All trials that ever joined.
+        members: Trials at the current rung or on their way to it, by id.
+        scores: Scores of the members that have reached the current rung.
+        n_began: Number of trials that began the current rung.
     """
 
     def __init__(self, plan: Plan, number: int) -> None:
@@ -39,23 +39,23 @@ class Bracket:
 
     @property
     def milestone(self) -> int:
-        """Up to which t its members run."""
+        """The t up to which its members run."""
         return self.plan[self.k][1]
 
     @property
     def is_last(self) -> bool:
-        """Whether this is the last rung, where nothing is decided."""
+        """Whether the current rung is the last, without a decision."""
         return self.k == len(self.plan) - 1
 
     def join(self, trial: Trial) -> None:
-        """A trial begins."""
+        """Add a new trial."""
         self.trials.append(trial)
         self.members[trial.id] = trial
         self.n_began += 1
         self.is_full = self.n_began >= self.plan[0][0]
 
     def leave(self, trial: Trial, counts: bool) -> None:
-        """A trial ended: where it `counts`, it has come to this rung with its last result."""
+        """Record the end of a trial; if it `counts`, its last result is its score at this rung."""
         if counts and trial.id in self.members and trial.last is not None and not self.is_last:
             self.scores.setdefault(trial.id, trial.last.score)
         else:
@@ -63,10 +63,10 @@ class Bracket:
             self.scores.pop(trial.id, None)
 
     def halve(self, eta: float, rule: str) -> Iterator[tuple[str, Stop]]:
-        """Once all members have come: Stops for those that lose, and the others begin the next rung.
+        """If all members have arrived, yield Stops for the losers and begin the next rung.
 
-        Of the n that began floor(n / eta) win, at least one, and no NaN; equals by age. One that
-        has ended goes on for nothing and keeps its place.
+        Of the n trials that began, floor(n / eta) win, at least one; NaN never wins, and ties go to
+        the older trial. A winner that has already ended keeps its place.
         """
         while self.is_full and 0 < len(self.members) == len(self.scores) and not self.is_last:
             ranked = sorted(self.members.values(), key=lambda one: (-self.scores[one.id], one.index))
@@ -96,11 +96,11 @@ class Bracket:
 class Brackets(TrialScheduler):
     """Fills one bracket after the other; they run at the same time.
 
-    A winner waits, paused, until it is chosen: before any trial that has not begun yet.
+    A winner stays paused until it is chosen, before any new trial.
 
     Attributes:
-        plans: The brackets of a round, in order; then they begin anew.
-        eta: The share that goes on at a rung is its inverse.
+        plans: The brackets of a round, in order; then the round repeats.
+        eta: The share of trials that continue at a rung is 1/eta.
         stops_last: Whether a trial ends at its last rung.
         rule: The name of the scheduler, for reasons.
     """
@@ -112,9 +112,9 @@ class Brackets(TrialScheduler):
 
     def on_start(self, view: View) -> None:
         self.n_stopped = self.n_made = 0
-        self.brackets: list[Bracket] = []  # those that are not done; all but the newest are full
+        self.brackets: list[Bracket] = []  # Unfinished brackets; all but the newest are full.
         self._of: dict[str, Bracket] = {}
-        self._ready: dict[str, Trial] = {}  # winners that were not started since, the oldest first
+        self._ready: dict[str, Trial] = {}  # Winners that have not resumed yet, oldest first.
         self._changed: dict[Bracket, None] = {}
 
     def on_trial_add(self, trial: Trial) -> None:

@@ -56,12 +56,13 @@ class _Job:
 class DEHB(TrialScheduler, Searcher):
     """Chooses configurations and their budgets; give it as `scheduler`, without `search_alg`.
 
-    `num_samples` is how many configurations are trained.
+    `num_samples` is the number of configs that are trained.
 
     Args:
-        time_attr, metric, mode: The clock, and the goal.
-        max_t, grace_period: The largest budget, and the least that the smallest may be.
-        reduction_factor: Between budgets; and the share that a first bracket promotes.
+        time_attr, metric, mode: The metric that serves as the clock, and the goal.
+        max_t: The largest budget, in units of `time_attr`.
+        grace_period: Lower bound of the smallest budget, in the same units.
+        reduction_factor: Ratio of successive budgets. The first brackets promote the best 1/reduction_factor.
         mutation_factor, crossover_prob: F and p of differential evolution.
     """
 
@@ -81,7 +82,7 @@ class DEHB(TrialScheduler, Searcher):
         self._cube: Cube | None = None
 
     def on_start(self, start: Any, seed: int | None = None) -> None:
-        """The view, for the scheduler; the space and the seed, for the searcher."""
+        """Handle the start: with the view as a scheduler, with the space and the seed as a searcher."""
         if not isinstance(start, View):
             self._cube = Cube(start)
             return
@@ -116,7 +117,7 @@ class DEHB(TrialScheduler, Searcher):
         return self._cube.from_unit(point, lambda key: keyed(seed, key))
 
     def _point(self, bracket: _Bracket, budget: int, random: Random) -> tuple[list[float], int | None]:
-        """Where the next configuration lies, and the place of the member that it may replace."""
+        """Return the point of the next config, and the index of the member that it may replace."""
         assert self._cube is not None
         fresh = [random.random() for _ in range(len(self._cube))]
         population = self._populations[budget]
@@ -139,7 +140,7 @@ class DEHB(TrialScheduler, Searcher):
         return crossed, place
 
     def _plan(self, n_before: int) -> tuple[int, list[int]]:
-        """The first budget and the sizes of HyperBand's bracket number `n_before`, from 0."""
+        """Return the first budget and the sizes of HyperBand's bracket number `n_before`, from 0."""
         n_budgets, eta = len(self._budgets), self._eta
         s = n_budgets - 1 - n_before
         n = -(-n_budgets * eta**s // (s + 1))
@@ -173,7 +174,7 @@ class DEHB(TrialScheduler, Searcher):
         return f"Using DEHB: {self._n_begun} brackets begun, populations by budget {sizes}"
 
     def _count(self, trial: Trial, score: float) -> None:
-        """A configuration has its score: it joins or replaces, and may end its rung."""
+        """Record a config's score: it joins the population or replaces a member, and may end its rung."""
         job = self._running.pop(trial.id, None)
         if job is None:
             return

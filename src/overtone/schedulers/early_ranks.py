@@ -26,10 +26,10 @@ FACTOR = 8.0
 """At least one of this many trials continues at each rung."""
 
 CAUTION = 1.0
-"""By how many standard errors a correlation is lowered."""
+"""Number of standard errors by which a correlation is lowered."""
 
 RECENT = 64
-"""How many of the newest trials are kept as evidence, at each rung and at the end."""
+"""Number of newest trials kept as evidence, at each rung and at the end."""
 
 STEPS = 4.0
 """The largest number of observations for which the correlations of successive rungs count."""
@@ -62,7 +62,7 @@ class EarlyRanks:
     """The trials at rungs 1, 2, 4, ..., and the cutoff of each rung: see `AutoScheduler`.
 
     Args:
-        caution: By how many standard errors a correlation is lowered.
+        caution: Number of standard errors by which a correlation is lowered.
 
     Attributes:
         rungs: Sorted scores of the trials that reached each rung.

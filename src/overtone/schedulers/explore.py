@@ -1,7 +1,7 @@
-"""How a member of a population gets new hyperparameters (Jaderberg et al. 2017, "Population
+"""New hyperparameters for a member of a population (Jaderberg et al. 2017, "Population
 Based Training of Neural Networks", arXiv 1711.09846, section 3: explore).
 
-A value is drawn anew with some probability, and otherwise perturbed: a number is multiplied
+A value is drawn again with some probability, and otherwise perturbed: a number is multiplied
 by one of two factors, a list moves to a neighbour, and a category stays as it is.
 """
 
@@ -28,15 +28,15 @@ def explore(
     factors: Sequence[float],
     custom: Callable[[Config], Config] | None = None,
 ) -> Config:
-    """A copy of `config` with the values that `mutations` names explored.
+    """Return a copy of `config` with new values for the names in `mutations`.
 
     Args:
         config: The config to start from; a value that it lacks is drawn.
         mutations: By name a domain, a list (ordered), a function without arguments, or the
             same one level down.
-        random: All chance.
-        resample_probability: How likely a value is drawn anew.
-        factors: A number that is not is multiplied by one of them.
+        random: Source of randomness.
+        resample_probability: Probability that a value is drawn again.
+        factors: Other numbers are multiplied by one of these.
         custom: Gets the explored config and returns the one to take.
     """
     if mutations and not (hasattr(factors, "__len__") and len(factors)):
@@ -60,7 +60,7 @@ def explore(
 
 
 def changes(before: Config, after: Config) -> str:
-    """The values that differ, for people: "lr 0.1 -> 0.12, batch 32 -> 64"."""
+    """Return the differing values for people: "lr 0.1 -> 0.12, batch 32 -> 64"."""
     names = [name for name in after if name not in before or before[name] != after[name]]
     return ", ".join(f"{name} {_shown(before.get(name))} -> {_shown(after[name])}" for name in names)
 
@@ -70,7 +70,7 @@ def _shown(value: Any) -> str:
 
 
 def drawn(allowed: Any, random: Random, config: Config) -> Any:
-    """One of the values that a mutation allows."""
+    """Draw one of the values that a mutation allows."""
     if isinstance(allowed, (list, tuple)):
         return random.choice(allowed)
     if isinstance(allowed, Function) or not isinstance(allowed, Domain):
@@ -80,12 +80,12 @@ def drawn(allowed: Any, random: Random, config: Config) -> Any:
 
 
 def inside(domain: Domain, value: float) -> Any:
-    """The value of `domain` nearest to `value`, in its type and rounding."""
+    """Return the value of `domain` nearest to `value`, in its type and rounding."""
     return domain.cast(value) if domain.contains(value) else domain.quantile(domain.cdf(value))
 
 
 def completed(space: Mapping[str, Any], mutations: Mapping[str, Any]) -> dict[str, Any]:
-    """A space that also draws what is mutated and is not in it."""
+    """Return the space, extended by mutated names that it lacks."""
     whole = dict(space)
     for name, allowed in mutations.items():
         if isinstance(allowed, Mapping):
@@ -100,10 +100,10 @@ def completed(space: Mapping[str, Any], mutations: Mapping[str, Any]) -> dict[st
 
 
 def checked_mutations(given: Any, custom: Callable[[Config], Config] | None) -> Mapping[str, Any]:
-    """`given`, empty for None.
+    """Return the mutations `given`, checked; empty for None.
 
     Raises:
-        TypeError, ValueError: No value can be made with one, or there is nothing to explore.
+        TypeError, ValueError: A mutation cannot make a value, or there is nothing to explore.
     """
     if not given and custom is None:
         raise ValueError("there is nothing to explore: give hyperparam_mutations or custom_explore_fn")
@@ -113,7 +113,7 @@ def checked_mutations(given: Any, custom: Callable[[Config], Config] | None) -> 
 
 
 def clock(result: Result, time_attr: str, is_strict: bool) -> float:
-    """The time of a result.
+    """Return the time of a result.
 
     Raises:
         OvertoneError: `is_strict`, and it has no `time_attr`.
@@ -153,7 +153,7 @@ def _perturbed(value: Any, allowed: Any, random: Random, factors: Sequence[float
         place = allowed.index(value) + random.choice((-1, 1))
         return allowed[min(max(place, 0), len(allowed) - 1)]
     if not is_number(value):
-        return drawn(allowed, random, config)  # there is no number to multiply
+        return drawn(allowed, random, config)  # No number to multiply.
     is_whole, factor = isinstance(value, int), random.choice(factors)
     if not isinstance(allowed, Domain) or isinstance(allowed, Function):
         return _step(value, value * factor, 1) if is_whole else value * factor
@@ -164,7 +164,7 @@ def _perturbed(value: Any, allowed: Any, random: Random, factors: Sequence[float
 
 
 def _step(value: float, target: float, step: float) -> int | float:
-    """`target` as a multiple of `step`: at least one away from `value`, unless that would be 0."""
+    """Return `target` as a multiple of `step`: at least one step from `value`, unless that would be 0."""
     new = round(target / step) * step
     if new == value and target != value:
         new = value + math.copysign(step, target - value)

@@ -22,7 +22,7 @@ from overtone.schedulers.rungs import milestones
 
 
 def plans(max_t: int, eta: float, sizes: str = "algorithm", grace_period: int = 1) -> list[Plan]:
-    """The brackets of one round, the one with the most trials first.
+    """Return the brackets of one round, the bracket with the most trials first.
 
     >>> plans(9, 3)
     [[(9, 1), (3, 3), (1, 9)], [(5, 3), (1, 9)], [(3, 9)]]
@@ -43,12 +43,12 @@ class HyperBandScheduler(Brackets):
     """Halves brackets of trials, each as a whole.
 
     Args:
-        max_t: A trial ends here, in the units of `time_attr`; R in the paper.
-        reduction_factor: The share that goes on is its inverse; eta in the paper.
+        max_t: Maximum time per trial, in units of `time_attr`; R in the paper.
+        reduction_factor: The share of trials that continue is its inverse; eta in the paper.
         grace_period: The minimum resource: no trial is stopped at a smaller t. A round has the brackets of
             R = max_t / grace_period, in units of grace_period.
         stop_last_trials: Whether a trial ends at max_t.
-        sizes: How many trials the brackets have: "algorithm" or "table", see above.
+        sizes: Sizes of the brackets: "algorithm" (81/34/15/8/5 for R = 81, eta = 3) or "table" (81/27/9/6/5).
     """
 
     rule = "hyperband"

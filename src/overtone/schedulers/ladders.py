@@ -1,4 +1,4 @@
-"""Where each trial is on its way up the rungs: what the asynchronous halving schedulers share."""
+"""Position of each trial among the rungs: the base of the asynchronous halving schedulers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Ladders(Generic[R]):
     Args:
         rule: The name of the scheduler, for reasons.
         make: Makes the rung of a milestone.
-        brackets: How many; no more than there are rungs, and one without any.
+        brackets: Number of brackets, limited to the number of rungs; one if there are no rungs.
 
     Attributes:
-        rungs: All of them, the highest milestone first.
+        rungs: All rungs, the highest milestone first.
     """
 
     def __init__(
@@ -41,12 +41,12 @@ class Ladders(Generic[R]):
         ]
         self._n_stopped = 0
         self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self._brackets]
-        self._next: dict[str, tuple[list[R], int]] = {}  # by trial: its bracket, its next rung there
+        self._next: dict[str, tuple[list[R], int]] = {}  # Bracket and next rung, by trial id.
         every = [rung for rungs in self._brackets for rung in rungs]
         self.rungs = sorted(every, key=lambda rung: rung.milestone, reverse=True)
 
     def add(self, trial: Trial) -> None:
-        """A trial begins, below all rungs; one that is tried again, above those that it has passed."""
+        """Add a trial below all rungs; a retried trial above the rungs that it has passed."""
         rungs = self._brackets[0]
         if len(self._brackets) > 1:
             draw = self._view.random(f"{self._rule} bracket", trial.id)
@@ -54,12 +54,12 @@ class Ladders(Generic[R]):
         self._next[trial.id] = (rungs, _passed(rungs, trial.last.t) if trial.last else 0)
 
     def following(self, trial: Trial) -> float:
-        """The milestone of the trial's next rung."""
+        """Return the milestone of the trial's next rung."""
         rungs, k = self._next[trial.id]
         return rungs[k].milestone if k < len(rungs) else NEVER
 
     def arrive(self, trial: Trial, t: float) -> R | None:
-        """The rung that the trial has just come to: the highest, where it jumped over others."""
+        """Return the rung that the trial has just reached; the highest if it passed several."""
         rungs, k = self._next[trial.id]
         passed = k
         while passed < len(rungs) and t >= rungs[passed].milestone:
@@ -70,7 +70,7 @@ class Ladders(Generic[R]):
         return rungs[passed - 1]
 
     def end(self, trial: Trial) -> None:
-        """A trial ended: below its next rung its last result counts there, unless it was stopped by us."""
+        """Count the last result of an ended trial at its next rung, unless this scheduler stopped it."""
         rungs, k = self._next.pop(trial.id)
         waited = k > 0 and rungs[k - 1].leave(trial.id)
         rule = trial.why.rule if trial.why is not None else ""
@@ -86,7 +86,7 @@ class Ladders(Generic[R]):
             rungs[k].count(trial.last)
 
     def promoted(self, trials: View, below: float = NEVER) -> Trial | None:
-        """The trial to run now: the best that may go on, from the highest rung down, else a new one."""
+        """Return the trial to run now: the best promotable, from the highest rung down, or a new one."""
         if trials.first_runnable() is None:
             return None
         for rung in self.rungs:
@@ -98,7 +98,7 @@ class Ladders(Generic[R]):
         return first_pending(trials, self._waits)
 
     def leftover(self, trials: View, below: float = NEVER) -> Iterator[tuple[str, Stop]]:
-        """Stops for those that wait, once none of them can go on any more and nobody else will come."""
+        """Yield Stops for waiting trials once none of them can be promoted and no trial will arrive."""
         if not trials.search_is_over or len(self._next) != sum(rung.n_waiting for rung in self.rungs):
             return
         if any(True for rung in self.rungs if rung.milestone < below for _ in rung.ready(self._factor)):
@@ -109,7 +109,7 @@ class Ladders(Generic[R]):
                 yield trial_id, Stop(Why(self._rule, rung.milestone, rung.milestone, of=len(rung), note=note))
 
     def describe(self, name: str = "AsyncHyperBand") -> str:
-        """The lines that users of Ray Tune know: the cutoff at each rung, in the user's metric."""
+        """Return the cutoff at each rung in the user's metric, in the format of Ray Tune."""
         lines, value = [f"Using {name}: num_stopped={self._n_stopped}"], self._view.goal.value
         for rungs in self._brackets:
             bars = [(rung.milestone, rung.cutoff(self._factor)) for rung in reversed(rungs)]
@@ -123,5 +123,5 @@ class Ladders(Generic[R]):
 
 
 def _passed(rungs: list[R], t: float) -> int:
-    """How many rungs are at or below t."""
+    """Return the number of rungs at or below t."""
     return bisect_right(rungs, t, key=lambda rung: rung.milestone)

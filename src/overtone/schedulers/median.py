@@ -15,8 +15,8 @@ from overtone.schedulers.rungs import Rung
 
 @checked
 class MedianStoppingRule(TrialScheduler):
-    """Stops trials from `grace_period` on, given `min_samples_required` others; without, one that ran for
-    `min_time_slice` yields to those that wait. hard_stop=False pauses them until all others are done."""
+    """Stops trials from `grace_period` on if `min_samples_required` others can be compared. If not,
+    trials yield after `min_time_slice`. hard_stop=False pauses them until all others are done."""
 
     def __init__(
         self, time_attr: str = "time_total_s", metric: str | None = None, mode: str | None = None,
@@ -28,8 +28,8 @@ class MedianStoppingRule(TrialScheduler):
 
     def on_start(self, view: View) -> None:
         self._view, self._lost, self._yielded = view, set[str](), dict[str, float]()
-        self._marks: list[Rung] = []  # at each, the averages of all that came there
-        self._seen: dict[str, tuple[int, float, int]] = {}  # a trial's results, their sum, its marks
+        self._marks: list[Rung] = []  # At each mark, the averages of all trials that reached it.
+        self._seen: dict[str, tuple[int, float, int]] = {}  # Number of results, sum, marks.
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t < self.rules_from or trial.id in self._lost:

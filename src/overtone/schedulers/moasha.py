@@ -1,10 +1,10 @@
 """MOASHA: asynchronous successive halving for several objectives (Schmucker et al. 2021,
 "Multi-objective Asynchronous Successive Halving", arXiv 2106.12639).
 
-At each rung trials are sorted into fronts: nobody in the first is dominated by anybody, nobody in
-the second by anybody but those of the first, and so on. Within a front they are ranked by an
-epsilon net: first the best by the first objective, then always the one that is farthest from all
-before it. A trial that is not among the best 1/reduction_factor when it comes to a rung ends.
+At each rung trials are sorted into fronts: no trial dominates those of the first front, only trials
+of the first front dominate those of the second, and so on. Within a front an epsilon net ranks them:
+first the best by the first objective, then always the trial that is farthest from all before it.
+A trial that is not among the best 1/reduction_factor when it reaches a rung ends.
 
 Deviations: the stopping rule, where the paper pauses and promotes: of n with itself, a trial goes
 on where at most n / reduction_factor rank before it, and the first always does. Distances are
@@ -30,7 +30,7 @@ Scores = tuple[float, ...]
 
 
 class FrontRung(Rung):
-    """A rung where several objectives count."""
+    """A rung with several objectives."""
 
     def __init__(self, milestone: float) -> None:
         super().__init__(milestone)
@@ -54,7 +54,7 @@ class FrontRung(Rung):
         return before + spread(points).index(names.index(mine[0]))
 
     def _insert(self, k: int, entry: tuple[int, Scores]) -> None:
-        """Put an entry into front k; those that it dominates there move to the next, and so on."""
+        """Put an entry into front k; entries that it dominates move to the next front, and so on."""
         moved = [entry]
         while moved:
             if k == len(self._fronts):
@@ -65,7 +65,7 @@ class FrontRung(Rung):
             moved, k = beaten, k + 1
 
     def _front_of(self, scores: Scores) -> int:
-        """The first front in which nobody dominates it: those further down are dominated by that one."""
+        """Return the index of the first front in which no entry dominates `scores`."""
         low, high = 0, len(self._fronts)
         while low < high:
             middle = (low + high) // 2
@@ -81,11 +81,11 @@ class MOASHA(TrialScheduler):
     """Stops a trial at a rung unless it is among the best there, by all objectives.
 
     Args:
-        metric, mode: Lists, the first metric leading.
-        max_t: A trial ends here, in the units of `time_attr`.
+        metric, mode: Lists of metrics and of their modes; the first metric is the main objective.
+        max_t: Maximum time per trial, in units of `time_attr`.
         grace_period: The first rung.
-        reduction_factor: The share that goes on is its inverse.
-        brackets: Trials are spread over so many, at random, the earlier ones more often.
+        reduction_factor: The share of trials that continue is its inverse.
+        brackets: Number of brackets. Trials are assigned at random, more often to earlier ones.
         stop_last_trials: Whether a trial ends at max_t.
     """
 
@@ -128,12 +128,12 @@ class MOASHA(TrialScheduler):
 
 
 def dominates(one: Scores, other: Scores) -> bool:
-    """Whether `one` is nowhere worse and somewhere better."""
+    """Return whether `one` is better in some objective and worse in none."""
     return one != other and all(a >= b for a, b in zip(one, other, strict=True))
 
 
 def spread(points: Sequence[Scores]) -> list[int]:
-    """The places of the points in the order of an epsilon net (Clarkson 2006).
+    """Return the indices of the points in the order of an epsilon net (Clarkson 2006).
 
     >>> spread([(0.0, 1.0), (0.1, 0.9), (1.0, 0.0)])
     [2, 0, 1]

@@ -1,4 +1,4 @@
-"""Schedulers that want to be handed a controller, as Ray Tune's do: an error shows them the new form."""
+"""Detection of schedulers with Ray Tune's hooks, which take a controller; an error shows the new form."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _CONTROLLERS = frozenset({"tune_controller", "trial_runner", "controller", "runn
 
 
 def refuse_old_hooks(scheduler: Any) -> Any:
-    """`scheduler` itself, a class or an object.
+    """Return `scheduler`, a class or an object, if it has no old hooks.
 
     Raises:
-        OvertoneError: It defines hooks that want the controller; the message has the new form.
+        OvertoneError: It defines hooks that take the controller; the message has the new form.
     """
     cls = scheduler if isinstance(scheduler, type) else type(scheduler)
     lines = {name: line for name, line in _OLD_HOOKS.items() if hasattr(cls, name)}
@@ -50,10 +50,10 @@ def refuse_old_hooks(scheduler: Any) -> Any:
 
 
 def inner(given: Any, who: str) -> TrialScheduler | None:
-    """The scheduler that another one, `who`, is given to ask; None for none.
+    """Return the inner scheduler `given` to the scheduler `who`; None for None.
 
     Raises:
-        OvertoneError: It is none.
+        OvertoneError: `given` is not a scheduler.
     """
     refuse_old_hooks(given)
     made = given() if isinstance(given, type) else given
@@ -65,7 +65,7 @@ def inner(given: Any, who: str) -> TrialScheduler | None:
 
 
 def n_arguments(method: Any) -> int:
-    """How many arguments a method needs, with `self`; 0 where that is not known."""
+    """Return the number of required arguments of a method, with `self`; 0 if unknown."""
     code = getattr(method, "__code__", None)
     return code.co_argcount - len(method.__defaults__ or ()) if code is not None else 0
 

@@ -1,4 +1,4 @@
-"""Many keys in order, of which one more is entered in no time."""
+"""A sorted list of many keys with fast insertion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from typing import Any
 
 MOST = 8192
-"""Keys in one list: in a longer one, entering a key moves too many others."""
+"""Most keys in one list: insertion into a longer list moves too many keys."""
 
 
 class Ordered:
@@ -19,7 +19,7 @@ class Ordered:
 
     def __init__(self) -> None:
         self._lists: list[list[Any]] = [[]]
-        self._tops: list[Any] = []  # the highest key of each list but the last
+        self._tops: list[Any] = []  # The highest key of each list, except the last.
         self._length = 0
 
     def __len__(self) -> int:
@@ -33,7 +33,7 @@ class Ordered:
         raise IndexError("there are not so many keys")
 
     def add(self, key: Any) -> int:
-        """Enter a key; its place, which is the number of lower ones."""
+        """Insert a key; return its place, the number of lower keys."""
         at = bisect_left(self._tops, key)
         keys = self._lists[at]
         place = bisect_left(keys, key)
@@ -47,7 +47,7 @@ class Ordered:
         return place
 
     def place_after(self, key: Any) -> int:
-        """How many keys are lower or equal."""
+        """Return the number of keys that are lower or equal."""
         at = bisect_right(self._tops, key)
         before = sum(map(len, self._lists[:at])) if at else 0
         return before + bisect_right(self._lists[at], key)

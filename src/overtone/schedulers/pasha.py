@@ -2,8 +2,8 @@
 arXiv 2207.06940).
 
 ASHA's promotions, but only up to a top rung, which is low at first: the second. When a trial
-comes to the top rung, those that are there are ranked by their values there and at the rung
-below; while both rankings agree nobody needs to train for longer, else the top rises by one. Two
+reaches the top rung, the trials there are ranked by their values there and at the rung below.
+While both rankings agree, the maximum time stays; otherwise the top rises by one rung. Two
 trials whose values differ by less than the noise may change places: the noise is the 90th
 percentile of the differences between trials of the top rung whose curves crossed twice or more.
 
@@ -32,12 +32,12 @@ PERCENTILE = 0.9
 
 @checked
 class PASHA(TrialScheduler):
-    """Promotes as ASHA does, and lets trials run for longer only while that changes their ranking.
+    """Promotes trials like ASHA, and raises their maximum time only while that changes their ranking.
 
     Args:
-        max_t: No trial runs for longer, in the units of `time_attr`.
+        max_t: Maximum time per trial, in units of `time_attr`.
         grace_period: The first rung.
-        reduction_factor: The share that goes on is its inverse.
+        reduction_factor: The share of trials that continue is its inverse.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class PASHA(TrialScheduler):
 
     @property
     def top(self) -> float:
-        """Up to which t trials run now."""
+        """The t up to which trials run now."""
         return self._levels[self._k]
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
@@ -78,10 +78,10 @@ class PASHA(TrialScheduler):
         return Pause(why)
 
     def _meet(self, trial_id: str) -> None:
-        """A trial came to the top rung: learn about the noise from it, and let the top rise if it must."""
+        """Handle a trial's arrival at the top rung: update the noise, and raise the top if needed."""
         here, mine = self._values[self.top], self._curves[trial_id]
         lower = self._values[self._levels[self._k - 1]]
-        below = {one: lower.get(one, here[one]) for one in here}  # it may have jumped over that rung
+        below = {one: lower.get(one, here[one]) for one in here}  # A trial may have skipped that rung.
         for gap in (gap_of_crossing(mine, self._curves.get(one, {})) for one in here if one != trial_id):
             if gap is not None:
                 insort(self._gaps, gap)
@@ -112,7 +112,7 @@ class PASHA(TrialScheduler):
 
 
 def gap_of_crossing(one: Mapping[float, float], other: Mapping[float, float]) -> float | None:
-    """The last difference of two curves that cross at least twice; None for others.
+    """Return the last difference of two curves that cross at least twice; None for others.
 
     >>> gap_of_crossing({1: 0.5, 2: 0.6, 3: 0.75}, {1: 0.4, 2: 0.7, 3: 0.5})
     0.25

@@ -1,7 +1,7 @@
 """Population-based bandits (Parker-Holder et al. 2020, "Provably Efficient Online
 Hyperparameter Optimization with Population-Based Bandits", arXiv 2002.02518).
 
-As in population based training the worst members go on from the best (see `pbt`), but new
+As in population based training, the worst members restore checkpoints of the best (see `pbt`), but new
 hyperparameters are not perturbed: a Gaussian process models by how much a score improves in
 one interval, as a function of t and of the hyperparameters that were used in it (section 4).
 Its kernel is a squared exponential times (1 - epsilon)^(|t - t'| / 2), so that old intervals
@@ -29,7 +29,7 @@ from overtone.schedulers.pbt import PopulationBasedTraining
 from overtone.space import uniform
 
 N_RECENT = 200
-"""How many of the newest intervals the model is made of: its cost grows with their cube."""
+"""Number of newest intervals in the model, whose cost grows with their cube."""
 
 N_CANDIDATES = 500
 
@@ -41,7 +41,7 @@ class PB2(PopulationBasedTraining):
     Args:
         hyperparam_bounds: By name [lower, upper], or the same one level down.
 
-    The others are those of PopulationBasedTraining.
+    For the other arguments, see PopulationBasedTraining.
     """
 
     next_decision = PopulationBasedTraining.next_decision
@@ -80,7 +80,7 @@ class PB2(PopulationBasedTraining):
         super().on_trial_end(trial)
 
     def explored(self, trial: Trial, source: Trial, t: float) -> Config:
-        """The config of `source` with the hyperparameters that promise the largest gain."""
+        """Return the config of `source` with the hyperparameters of the highest upper confidence bound."""
         random = self._view.random("pb2", trial.id, t)
         candidates = [[random.random() for _ in self._paths] for _ in range(N_CANDIDATES)]
         candidates += [
@@ -100,7 +100,7 @@ class PB2(PopulationBasedTraining):
         return dict(self._custom(config)) if self._custom else config
 
     def _point(self, config: Config) -> list[float]:
-        """Where a config lies in the unit cube of the bounds."""
+        """Return the point of a config in the unit cube of the bounds."""
         return [domain.cdf(_get(config, path, domain.lower)) for path, domain in self._paths.items()]
 
 
@@ -110,7 +110,7 @@ def _best(
     candidates: Sequence[list[float]],
     t: float,
 ) -> list[float]:
-    """The candidate with the highest upper confidence bound at t."""
+    """Return the candidate with the highest upper confidence bound at t."""
     import numpy as np
 
     def kernel(a: Any, s: Any, b: Any, u: Any, length: float, epsilon: float) -> Any:

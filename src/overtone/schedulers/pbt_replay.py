@@ -30,7 +30,7 @@ Schedule = tuple[Config, list[tuple[float, Config]]]
 
 @checked
 class PopulationBasedTrainingReplay(TrialScheduler):
-    """Changes a trial's config where a member of a population changed its own.
+    """Changes a trial's config at each t at which a member of a population changed its config.
 
     Args:
         policy_file: A policy file (pbt_policy_<trial>.txt), or an experiment's folder.
@@ -44,7 +44,7 @@ class PopulationBasedTrainingReplay(TrialScheduler):
         self._schedule: Schedule | None = None
 
     def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> dict[str, Any]:
-        """The space with the values of the schedule's first config."""
+        """Return the space with the values of the schedule's first config."""
         return {**space, **self._read(earlier)[0]}
 
     def on_start(self, view: View) -> None:
@@ -85,7 +85,7 @@ class PopulationBasedTrainingReplay(TrialScheduler):
 
 
 def _read_policy(path: Path) -> Schedule:
-    """The schedule in a policy file: its last line, and before it the lines of that one's ancestors."""
+    """Return the schedule in a policy file: its last line, after the lines of its ancestors."""
     found: list[tuple[float, Config]] = []
     first, ancestor = None, None
     for number, line in reversed(list(enumerate(read_regular(path).decode().splitlines(), 1))):
@@ -96,7 +96,7 @@ def _read_policy(path: Path) -> Schedule:
                 f"{path}, line {number}: expected [tag, tag, t, t, config, config], not {line[:100]!r}"
             ) from error
         if ancestor not in (None, target):
-            break  # what came before was overwritten when the trial was cloned
+            break  # The clone overwrote earlier steps.
         ancestor, first = source, before
         found.append((t, after))
     if first is None:

@@ -29,10 +29,10 @@ from overtone.space import Cube, NormalPrior
 from overtone.space.cube import Dimension
 
 MUTATION_RATE = 0.5
-"""How likely a hyperparameter of the incumbent is perturbed; p in the paper."""
+"""Probability that a hyperparameter of the incumbent is perturbed; p in the paper."""
 
 MUTATION_SD = 0.25
-"""By how much, as a share of its axis; sigma in the paper."""
+"""Standard deviation of a perturbation, as a share of the axis; sigma in the paper."""
 
 Point = Sequence[float]
 """Coordinates on the axes of the domains without their priors, from 0 to 1."""
@@ -41,11 +41,12 @@ Point = Sequence[float]
 class PriorBand(HyperBandForBOHB, Searcher):
     """Chooses configurations by a prior, and their budgets; give it as `scheduler`, without `search_alg`.
 
-    What is expected to be good is written in the space: `tune.normal_prior(domain, mean, sd)`.
+    The space holds the prior: `tune.normal_prior(domain, mean, sd)`.
 
     Args:
-        time_attr, metric, mode: The clock, and the goal.
-        max_t, grace_period: The largest budget, and the least that the smallest may be.
+        time_attr, metric, mode: The metric that serves as the clock, and the goal.
+        max_t: The largest budget, in units of `time_attr`.
+        grace_period: Lower bound of the smallest budget, in the same units.
         reduction_factor, stop_last_trials, sizes: See `HyperBandScheduler`.
     """
 
@@ -55,7 +56,7 @@ class PriorBand(HyperBandForBOHB, Searcher):
     _cube: Cube | None = None
 
     def on_start(self, start: Any, seed: int | None = None) -> None:
-        """The view, for the scheduler; the space and the seed, for the searcher."""
+        """Handle the start: with the view as a scheduler, with the space and the seed as a searcher."""
         if not isinstance(start, View):
             self._cube = Cube(start)
             return
@@ -90,14 +91,14 @@ class PriorBand(HyperBandForBOHB, Searcher):
         return self._cube.from_unit(warped, lambda key: keyed(seed, key))
 
     def weights(self, rung: int) -> tuple[float, float, float]:
-        """The shares of random, of the prior and of the incumbent in a bracket that begins at `rung`."""
+        """Return the shares of random, prior and incumbent in a bracket that begins at `rung`."""
         at_random = 1 / (1 + self.eta**rung)
         of_prior, of_incumbent = self._scores() if self._knows_incumbent() else (1.0, 0.0)
         rest = (1 - at_random) / (of_prior + of_incumbent)
         return at_random, rest * of_prior, rest * of_incumbent
 
     def _rung(self, n_before: int) -> int:
-        """The rung at which the bracket of the trial number `n_before`, from 0, begins."""
+        """Return the rung at which the bracket of trial number `n_before`, from 0, begins."""
         place = n_before % sum(self._ends)
         for rung, size in enumerate(self._ends):
             if place < size:
@@ -110,7 +111,7 @@ class PriorBand(HyperBandForBOHB, Searcher):
         return self._spent >= self._first_cost and any(one > WORST for one in self.found[last].values())
 
     def _scores(self) -> tuple[float, float]:
-        """S of the prior and of the incumbent: likelihoods of the best at the highest rung with eta results.
+        """Return S of prior and incumbent: likelihoods of the best at the highest rung with eta results.
 
         The best are a share of 1 / eta, at least eta of them, weighted by rank: the last counts once.
         """
@@ -151,25 +152,25 @@ class PriorBand(HyperBandForBOHB, Searcher):
 
 
 def _axis(dimension: Dimension, u: float) -> float:
-    """A coordinate of the cube on the axis of the domain without its prior."""
+    """Return a coordinate of the cube on the axis of the domain without its prior."""
     prior = dimension.domain
     return prior.domain.cdf(prior.quantile(u)) if isinstance(prior, NormalPrior) else u
 
 
 def _warped(dimension: Dimension, u: float) -> float:
-    """The inverse of `_axis`."""
+    """Return the inverse of `_axis`."""
     prior = dimension.domain
     return prior.cdf(prior.domain.quantile(u)) if isinstance(prior, NormalPrior) else u
 
 
 def _mode(dimension: Dimension, random: Random) -> float:
-    """Where the prior is highest; at random without one."""
+    """Return the mode of the prior; a random point without a prior."""
     prior = dimension.domain
     return prior.domain.cdf(prior.mean) if isinstance(prior, NormalPrior) else random.random()
 
 
 def _perturbed(dimension: Dimension, u: float, random: Random) -> float:
-    """The incumbent's coordinate, which is perturbed with some probability."""
+    """Return the incumbent's coordinate, perturbed with some probability."""
     if random.random() >= MUTATION_RATE:
         return u
     n = len(dimension.values)
@@ -184,7 +185,7 @@ def _prior_density(dimension: Dimension, u: float) -> float:
 
 
 def _density_around(dimension: Dimension, centre: float, u: float) -> float:
-    """The density at `u` of what is drawn around `centre`: a normal distribution cut to the axis."""
+    """Return the density at `u` of a normal distribution around `centre`, cut to the axis."""
     n = len(dimension.values)
     if n:
         return (2 if int(u * n) == int(centre * n) else 1) * n / (n + 1)

@@ -1,8 +1,8 @@
-"""Trials that get more or fewer resources while they live, through a checkpoint.
+"""Changes of trials' resources during training, through a checkpoint.
 
-After each result an allocation function says what a trial should hold. Where that differs
-from what it holds, the trial is asked to save, and once it has, goes on from that checkpoint
-with the other resources. What becomes of trials, another scheduler decides.
+After each result an allocation function returns the resources for a trial. If they differ from
+its current ones, the trial saves, and continues from that checkpoint with the new resources.
+Another scheduler decides when trials stop.
 
 Deviations: allocation functions have the arguments that Ray Tune's have, but the first is the
 read-only view of the experiment and not a controller.
@@ -26,19 +26,19 @@ from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.old_forms import inner
 
 Allocation = Callable[[View, Trial, Result, "ResourceChangingScheduler"], Any]
-"""What a trial should hold, as Resources or amounts by name; None to leave it as it is."""
+"""Returns a trial's resources, as Resources or amounts by name; None for no change."""
 
 
 @checked
 class DistributeResources:
-    """Gives each trial an equal part of what there is, at least what it began with.
+    """Gives each trial an equal share of all resources, at least its initial resources.
 
     Args:
-        add_bundles: What a trial gets is a bundle of its own; by default its bundles grow.
+        add_bundles: Whether a trial gets new bundles; by default its bundles grow.
         increase_by: The amounts that a trial grows by; by default one CPU or GPU, where it
             began with any.
-        increase_by_times: At most so often; -1 for any number.
-        reserve_resources: Amounts that are given to nobody.
+        increase_by_times: Largest number of increases; -1 for no limit.
+        reserve_resources: Amounts that no trial gets.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class DistributeResources:
     def __call__(
         self, view: View, trial: Trial, result: Result, scheduler: ResourceChangingScheduler
     ) -> Resources | None:
-        """What `trial` should hold."""
+        """Return the resources for `trial`; None for no change."""
         base = scheduler.base_of(trial)
         unit = self._unit or {name: 1.0 for name in ("cpu", "gpu") if base.total().get(name)}
         if not unit:
@@ -60,13 +60,13 @@ class DistributeResources:
         times = self.times(view, trial, unit, scheduler)
         times = times if self._at_most < 0 else min(times, self._at_most)
         while times > 0 and not view.is_feasible(self._grown(base, unit, times)):
-            times -= 1  # no node is so large
+            times -= 1  # No node is large enough.
         return self._grown(base, unit, times)
 
     def times(
         self, view: View, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler
     ) -> int:
-        """By how many units `trial` should be larger than it began."""
+        """Return by how many units `trial` should exceed its initial resources."""
         live = sorted(view.live(), key=lambda one: one.index)
         held = [scheduler.base_of(one).total() for one in live]
         spare = {
@@ -80,12 +80,12 @@ class DistributeResources:
         return min(share, self.now(trial, unit, scheduler) + self.fitting(view, unit))
 
     def now(self, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler) -> int:
-        """By how many units `trial` is larger than it began."""
+        """Return by how many units `trial` exceeds its initial resources."""
         held, began = trial.resources.total(), scheduler.base_of(trial).total()
         return _units({name: held.get(name, 0.0) - began.get(name, 0.0) for name in unit}, unit)
 
     def fitting(self, view: View, unit: Mapping[str, float]) -> int:
-        """How many units nobody holds."""
+        """Return the number of free units."""
         free = {name: view.free.get(name, 0.0) - self._reserved.get(name, 0.0) for name in unit}
         return max(0, _units(free, unit))
 
@@ -102,7 +102,7 @@ class DistributeResources:
 
 @checked
 class DistributeResourcesToTopJob(DistributeResources):
-    """Gives the best trial all that is free; those that were best before keep what they got.
+    """Gives the best trial all free resources; earlier best trials keep theirs.
 
     Args:
         metric, mode: As in Ray Tune; the experiment's goal is what counts.
@@ -119,18 +119,18 @@ class DistributeResourcesToTopJob(DistributeResources):
     def times(
         self, view: View, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler
     ) -> int:
-        """By how many units `trial` should be larger than it began."""
+        """Return by how many units `trial` should exceed its initial resources."""
         top = max(view.live(), key=lambda one: (one.last.score if one.last else WORST, -one.index))
         more = self.fitting(view, unit) if top is trial else 0
         return self.now(trial, unit, scheduler) + more
 
 
 class ResourceChangingScheduler(TrialScheduler):
-    """Changes what trials hold while they live, and leaves the rest to another scheduler.
+    """Changes the resources of running trials; another scheduler makes all other decisions.
 
     Args:
-        base_scheduler: Rules on the trials; FIFO by default.
-        resources_allocation_function: What a trial should hold, of (view, trial, result,
+        base_scheduler: Makes the other decisions; FIFO by default.
+        resources_allocation_function: Returns a trial's resources from (view, trial, result,
             this scheduler); `DistributeResources()` by default.
     """
 
@@ -155,13 +155,13 @@ class ResourceChangingScheduler(TrialScheduler):
         self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
 
     def base_of(self, trial: Trial) -> Resources:
-        """What `trial` held when it began."""
+        """Return the initial resources of `trial`."""
         return self._began.get(trial.id, trial.resources)
 
     def on_start(self, view: View) -> None:
         self._view = view
         self._began: dict[str, Resources] = {}
-        self._asked_at: dict[str, int] = {}  # since when a trial should save, to be resized
+        self._asked_at: dict[str, int] = {}  # The t at which a trial was asked to save for a resize.
         self._n_resized = 0
         self._base.on_start(view)
 
@@ -213,12 +213,12 @@ class ResourceChangingScheduler(TrialScheduler):
 
 
 def _units(amounts: Mapping[str, float], unit: Mapping[str, float]) -> int:
-    """How many units there are in the amounts."""
+    """Return the number of whole units in the amounts."""
     return int(min((amounts[name] / amount + 1e-9 for name, amount in unit.items()), default=NEVER) // 1)
 
 
 def _plain(wanted: Any) -> Resources:
-    """The demand, in its plain form: users may give amounts, or a placement group."""
+    """Return the demand as Resources; users may give amounts or a placement group."""
     if isinstance(wanted, Resources):
         return Resources(wanted.bundles, wanted.strategy)
     return Resources.of(wanted)

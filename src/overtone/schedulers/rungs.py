@@ -1,4 +1,4 @@
-"""What the halving schedulers share: where the rungs are, who came to one, and who may go on."""
+"""Rungs of the halving schedulers: their milestones, the scores at each, and promotions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from overtone.schedulers.ordered import Ordered
 
 
 def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[float]:
-    """The rungs first * factor^k < last, ascending, without the lowest `skip`.
+    """Return the rungs first * factor^k < last, ascending, without the lowest `skip`.
 
     By repeated multiplication, which is exact for whole numbers: no logarithm loses 3^5.
     `last` itself is not among them: there is nothing to decide.
@@ -26,7 +26,7 @@ def milestones(first: float, last: float, factor: float, skip: int = 0) -> list[
 
 
 def first_pending(trials: View, is_held: Callable[[Trial], bool]) -> Trial | None:
-    """The first pending trial that fits now; not one that failed while it was pausing, and is held."""
+    """Return the first pending trial that fits now and is not held (it failed while it was pausing)."""
     for trial in trials.runnable():
         if trial.status is not Status.PENDING:
             return None
@@ -36,7 +36,7 @@ def first_pending(trials: View, is_held: Callable[[Trial], bool]) -> Trial | Non
 
 
 class Rung:
-    """Those that came to a milestone, ranked, and those of them that wait there for their turn.
+    """The ranked scores of trials that reached a milestone, and the trials that wait there.
 
     >>> rung = Rung(3)
     >>> [rung.add(score, name) for name, score in zip("abcd", (0.5, 0.9, 0.75, 0.9))]
@@ -45,7 +45,7 @@ class Rung:
     (['b', 'd'], 0.825)
 
     Attributes:
-        milestone: Where it is, on the scheduler's clock.
+        milestone: Its t, on the scheduler's clock.
     """
 
     def __init__(self, milestone: float) -> None:
@@ -62,7 +62,7 @@ class Rung:
         return trial_id in self._key_of
 
     def add(self, score: float, waiting: str = "") -> int:
-        """Enter a score, of the trial `waiting` if it waits here for its turn; its rank, 1 the best.
+        """Add a score, of the trial `waiting` if it waits here; return its rank, 1 for the best.
 
         NaN, such as the average of infinite scores of both signs, counts as the worst score.
         """
@@ -75,11 +75,11 @@ class Rung:
         return len(self._scores) - below
 
     def count(self, result: Result) -> None:
-        """Enter the last result of a trial that ended on its way here."""
+        """Add the last result of a trial that ended before this rung."""
         self.add(result.score)
 
     def cutoff(self, factor: float) -> float | None:
-        """The (1 - 1/factor) quantile of the scores, linearly interpolated; None if there are no scores.
+        """Return the (1 - 1/factor) quantile of the scores, linearly interpolated; None without scores.
 
         There is nothing between a finite score and an infinite one: the quantile is the lower of the two.
         """
@@ -95,14 +95,14 @@ class Rung:
         return low + gap * (place - below) if isfinite(gap) else low
 
     def ready(self, factor: float) -> Iterator[str]:
-        """Who waits here and is among the best floor(n / factor) of the n that came, the best first."""
+        """Yield the waiting trials among the best floor(n / factor) of n arrivals, the best first."""
         for key, trial_id in reversed(self._waiting):
             if self._rank(key) > len(self._scores) // factor:
                 return
             yield trial_id
 
     def leave(self, trial_id: str) -> bool:
-        """A trial waits here no longer; whether it did. Its score stays."""
+        """Remove a waiting trial; return whether it waited here. Its score stays."""
         key = self._key_of.pop(trial_id, None)
         if key is not None:
             del self._waiting[bisect_left(self._waiting, (key, trial_id))]
@@ -110,11 +110,11 @@ class Rung:
 
     @property
     def n_waiting(self) -> int:
-        """How many wait here."""
+        """The number of waiting trials."""
         return len(self._waiting)
 
     def waiting(self) -> list[str]:
-        """Who waits here, the worst first."""
+        """Return the ids of the waiting trials, the worst first."""
         return [trial_id for _, trial_id in self._waiting]
 
     def _rank(self, key: tuple[float, int]) -> int:

@@ -2,7 +2,7 @@
 
 After each result the rule of a hyperparameter gives its value for what follows, from t and
 the value that the trial began with. `params` has the new value when `report()` returns: no
-restart, no checkpoint. What becomes of trials, another scheduler decides.
+restart, no checkpoint. Another scheduler decides when trials stop.
 
 Deviations: none from a paper; a class trainable needs `reset_config`, which is called with
 the new values. Where the other scheduler asks for a save, the values follow one result later.
@@ -26,7 +26,7 @@ from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.old_forms import inner
 
 Rule = Callable[[float, Any], Any]
-"""The value from t on, of t and the value that the trial began with."""
+"""Returns the value from t on, given t and the trial's first value."""
 
 
 @checked
@@ -43,7 +43,7 @@ class Exponential:
 @checked
 @dataclass(frozen=True)
 class Linear:
-    """From the first value to `last` while t goes to `over`, and that from then on."""
+    """Linear from the first value to `last` until t = `over`, constant afterwards."""
 
     last: float
     over: float
@@ -55,7 +55,7 @@ class Linear:
 @checked
 @dataclass(frozen=True)
 class Cosine:
-    """From the first value to `last` along half a cosine while t goes to `over`."""
+    """Half a cosine from the first value to `last` until t = `over`."""
 
     last: float
     over: float
@@ -83,12 +83,12 @@ class Steps:
 
 
 class HyperparameterSchedule(TrialScheduler):
-    """Changes hyperparameters of running trials by rule, and leaves the rest to another scheduler.
+    """Changes hyperparameters of running trials by rule; another scheduler makes all other decisions.
 
     Args:
         schedules: By name ("optimizer/lr" for a nested one) a rule: `Exponential`, `Linear`,
             `Cosine`, a dict of values by t, or any function of (t, first value).
-        base_scheduler: Rules on the trials; FIFO by default.
+        base_scheduler: Makes the other decisions; FIFO by default.
     """
 
     def __init__(
@@ -130,12 +130,12 @@ class HyperparameterSchedule(TrialScheduler):
         now = trial.last.t if trial.last is not None else 0.0
         for rule in self._rules.values():
             if not isinstance(rule, Steps):
-                return 0.0  # it changes with each result
+                return 0.0  # The value changes with each result.
             until = min(until, next((start for start in rule.values if start > now), NEVER))
         return until
 
     def on_decision(self, trial: Trial, decision: Decision) -> None:
-        if isinstance(decision, Restart):  # another config: its values are the first ones
+        if isinstance(decision, Restart):  # A new config: its values are the first values.
             self._firsts[trial.id] = decision.config
         self._base.on_decision(trial, decision)
 

@@ -21,10 +21,10 @@ class SuccessiveHalving(Brackets):
     """Halves brackets of `n` trials, each as a whole.
 
     Args:
-        max_t: A trial ends here, in the units of `time_attr`.
+        max_t: Maximum time per trial, in units of `time_attr`.
         grace_period: The first rung.
-        reduction_factor: The share that goes on is its inverse.
-        n: The trials of a bracket; by default so many that one of them comes to max_t.
+        reduction_factor: The share of trials that continue is its inverse.
+        n: Number of trials in a bracket. Default: the number of which one reaches max_t.
         stop_last_trials: Whether a trial ends at max_t.
     """
 

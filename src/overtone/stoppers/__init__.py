@@ -1,4 +1,4 @@
-"""Stoppers: what ends trials, and whole experiments, by their results."""
+"""Stoppers: end trials and whole experiments by their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stopper as users write it, as the controller takes it."""
+"""Adapter from a user's stopper to the controller's interface."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Adapter:
         return self._reason(self.stopper(trial.id, {**result.metrics, **facts}))
 
     def stop_all(self) -> str | None:
-        """Why the experiment ends; None to go on."""
+        """Return the reason to end the experiment; None to continue."""
         ask = getattr(self.stopper, "stop_all", None)
         return self._reason(ask()) if ask is not None else None
 
     def next_decision(self, trial: Trial) -> float:
-        """The smallest training_iteration at which the stopper may end anything."""
+        """Return the smallest training_iteration at which the stopper may end anything."""
         ask = getattr(self.stopper, "next_decision", None)
         return ask(trial) if ask is not None else 0.0
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class CombinedStopper(Stopper):
-    """Ends what any of `stoppers` ends. Each of them sees every result."""
+    """Ends a trial or the experiment if any of `stoppers` does. Each stopper sees every result."""
 
     def __init__(self, *stoppers: Stopper) -> None:
         self.stoppers = stoppers
         self.awaits = tuple(name for one in stoppers for name in getattr(one, "awaits", ()))
 
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
-        answers = [stopper(trial_id, result) for stopper in self.stoppers]  # any() alone would ask only some
+        answers = [stopper(trial_id, result) for stopper in self.stoppers]  # any() alone would skip some.
         return any(answers)
 
     def stop_all(self) -> bool:

@@ -17,11 +17,11 @@ class Criteria:
     """Ends a trial when any metric has reached its bound.
 
     A bound is reached at >=, and for the goal metric, where less of it is better, at <=.
-    Takes and answers what the controller's stoppers do.
+    It has the interface of the controller's stoppers.
 
     Args:
         bounds: By metric; nested ones as "a/b" or as nested dicts.
-        goal_metric, goal_mode: What is optimised, where it is known; may be set later.
+        goal_metric, goal_mode: The goal, if known; may be set later.
 
     Attributes:
         bounds: By metric, without nesting.
@@ -52,7 +52,7 @@ class Criteria:
         return None
 
     def next_decision(self, trial: Trial) -> float:
-        """The bound of training_iteration where there is no other, else the next report."""
+        """Return the bound of training_iteration if it is the only one, else the next report."""
         if not self.bounds:
             return math.inf
         if len(self.bounds) == 1 and self.goal_metric != "training_iteration":
@@ -82,7 +82,7 @@ class Criteria:
 
 
 def look_up(metrics: Mapping[str, Any], name: str) -> Any:
-    """The metric with this name, or at the path "a/b"; None where there is none."""
+    """Return the metric with this name, or at the path "a/b"; None if there is none."""
     value = metrics.get(name, _MISSING)
     if value is not _MISSING:
         return value
@@ -95,7 +95,7 @@ def look_up(metrics: Mapping[str, Any], name: str) -> Any:
 
 
 def number(value: Any) -> float | None:
-    """`value` as a number; None where it is none."""
+    """Return `value` as a number; None if it is not a number."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
         return None
     try:

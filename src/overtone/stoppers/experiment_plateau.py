@@ -15,11 +15,11 @@ class ExperimentPlateauStopper(Stopper):
     """Ends the experiment when the best results of all trials hardly differ. NaN is never among them.
 
     Args:
-        metric: Its name; "a/b" for one that is nested.
+        metric: Name of the metric; "a/b" for a nested metric.
         std: The standard deviation at which results hardly differ.
-        top: How many of the best results are looked at.
+        top: Number of best results that are compared.
         mode: "min" or "max".
-        patience: How many further results are awaited while they hardly differ.
+        patience: Number of further results to wait for while the best results hardly differ.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ExperimentPlateauStopper(Stopper):
         return self._since > self.patience
 
     def has_plateaued(self) -> bool:
-        """Whether the best results hardly differ."""
+        """Return whether the best results hardly differ."""
         return len(self._best) == self.top and standard_deviation(self._best) <= self.std
 
     def __repr__(self) -> str:

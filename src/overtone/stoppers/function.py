@@ -20,7 +20,7 @@ class FunctionStopper(Stopper):
 
     @classmethod
     def is_valid_function(cls, function: Any) -> bool:
-        """Whether `function` is a function, and not a stopper or a class."""
+        """Return whether `function` is a function, and not a stopper or a class."""
         return callable(function) and not isinstance(function, type) and not hasattr(function, "stop_all")
 
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:

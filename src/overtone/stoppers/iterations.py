@@ -1,4 +1,4 @@
-"""Ends trials after so many iterations."""
+"""A stopper that ends trials after a number of iterations."""
 
 from __future__ import annotations
 

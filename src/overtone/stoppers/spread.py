@@ -1,4 +1,4 @@
-"""How far numbers lie apart."""
+"""The spread of numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def standard_deviation(numbers: Sequence[float]) -> float:
-    """The standard deviation of all of a population; NaN where a number is not finite."""
+    """Return the standard deviation of a population; NaN if a number is not finite."""
     mean = math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else math.nan
     return math.sqrt(math.fsum((x - mean) ** 2 for x in numbers) / len(numbers))
 
@@ -17,7 +17,7 @@ def check_mode(mode: Any) -> None:
     """Refuse anything but "min" and "max".
 
     Raises:
-        ValueError: It is something else.
+        ValueError: `mode` is something else.
     """
     if mode not in ("min", "max"):
         raise ValueError(f'mode={mode!r} must be "min" or "max"')

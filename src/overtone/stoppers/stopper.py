@@ -1,4 +1,4 @@
-"""What a user's own stopper is."""
+"""The base class of users' stoppers."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 class Stopper(ABC):
     """Ends trials, and the experiment, by what the trials report. To be subclassed.
 
-    A `repr` that shows the arguments is what people read as the reason why a trial was stopped.
+    Its `repr` is shown as the reason of a stop, so it should show the arguments.
 
     Attributes:
-        awaits: The names of the metrics without which it ends nothing: if no result has one of
-            them, a warning says so.
+        awaits: Names of the metrics without which it ends nothing. If no result has one of them,
+            the user is warned.
     """
 
     awaits: tuple[str, ...] = ()
 
     @abstractmethod
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
-        """Whether the trial, which just reported `result`, ends."""
+        """Return whether the trial, which just reported `result`, ends."""
 
     @abstractmethod
     def stop_all(self) -> bool:
-        """Whether the whole experiment ends; asked after each result."""
+        """Return whether the whole experiment ends; called after each result."""
 
     def next_decision(self, trial: Trial) -> float:
-        """The smallest training_iteration at which this stopper may end anything.
+        """Return the smallest training_iteration at which this stopper may end anything.
 
         Reports before it do not wait for an answer. By default the next report.
         """

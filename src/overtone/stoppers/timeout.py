@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class TimeoutStopper(NoopStopper):
     """Ends the experiment when it has run for `timeout`, like `time_budget_s`.
 
-    It has no clock: `tune.run` reads `timeout_s` and lets the controller, whose time goes on
-    across a resume, do the rest. Called by itself it never ends anything.
+    It has no clock: `tune.run` passes `timeout_s` to the controller, whose time continues across
+    a resume. Called directly, the stopper never ends anything.
 
     Args:
         timeout: Seconds, or a timedelta.

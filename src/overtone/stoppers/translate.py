@@ -1,4 +1,4 @@
-"""What users give as `stop=`, as the controller's stoppers."""
+"""Translation of `stop=` into the controller's stoppers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from overtone.stoppers.function import FunctionStopper
 
 
 def stop(spec: Any, goal_metric: str | None = None, goal_mode: str | None = None) -> list[NativeStopper]:
-    """The stoppers that `spec` means, each of which may end a trial.
+    """Return the stoppers for `spec`, each of which may end a trial.
 
     Args:
         spec: A dict of bounds, a function of (trial_id, result), a `Stopper`, a list of these, or None.
-        goal_metric, goal_mode: What is optimised, where it is known.
+        goal_metric, goal_mode: The goal, if known.
 
     Raises:
-        ValueError: It is something else, or a bound is not a number.
+        ValueError: `spec` is something else, or a bound is not a number.
     """
     if spec is None:
         return []
@@ -42,7 +42,7 @@ def stop(spec: Any, goal_metric: str | None = None, goal_mode: str | None = None
 
 
 def time_budget_s(stoppers: Iterable[Any]) -> float | None:
-    """The shortest `timeout_s` (of a TimeoutStopper) among `stoppers` and those inside them."""
+    """Return the shortest `timeout_s` (of a TimeoutStopper) among `stoppers`, including nested ones."""
     found: list[float] = []
     for stopper in stoppers:
         inner = stopper.stopper if isinstance(stopper, Adapter) else stopper

@@ -17,13 +17,13 @@ class TrialPlateauStopper(Stopper):
     """Ends a trial when its last results hardly differ. Reports without the metric do not count.
 
     Args:
-        metric: Its name; "a/b" for one that is nested.
+        metric: Name of the metric; "a/b" for a nested metric.
         std: The standard deviation below which results hardly differ.
-        num_results: How many of the last results are looked at.
-        grace_period: How many results a trial has before it can be ended.
-        metric_threshold: End a trial only where its metric has reached this value; None to do
-            without.
-        mode: "min" where the metric is at its threshold or below it, "max" where it is at it or above.
+        num_results: Number of last results that are compared.
+        grace_period: Number of results before a trial can be ended.
+        metric_threshold: End a trial only if its metric has reached this value; None for no
+            threshold.
+        mode: "min" if the metric must be at its threshold or below, "max" if at it or above.
     """
 
     def __init__(

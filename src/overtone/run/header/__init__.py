@@ -1,1 +1,1 @@
-"""The first record of a journal: what an experiment was made of."""
+"""The first record of a journal: the description of the experiment."""

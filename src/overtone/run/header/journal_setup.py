@@ -1,4 +1,4 @@
-"""The journal of an experiment: its header says everything that the experiment was made of."""
+"""The journal of an experiment, whose header describes the experiment completely."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def part_data(part: Any) -> Any:
-    """A scheduler, searcher or stopper as data: its import path and the arguments it was made with."""
+    """Return a scheduler, searcher or stopper as data: its import path and its arguments."""
     from overtone.journal.header import described
 
     args, kwargs = getattr(part, "arguments", ((), {}))
@@ -33,7 +33,7 @@ def part_data(part: Any) -> Any:
 
 
 def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
-    """Everything that the experiment was made of, for the journal's header."""
+    """Return the description of the experiment for the journal's header."""
     from overtone.journal.header import described
     from overtone.space import space_to_data
 
@@ -62,7 +62,7 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
 
 
 def codec_for(space: Any) -> Codec:
-    """Writes and reads configs of `space`, also values that are not data."""
+    """Return the codec for configs of `space`, also for values that are not data."""
     from overtone.journal.codec import Codec
     from overtone.space import decode_config, encode_config
 
@@ -70,13 +70,13 @@ def codec_for(space: Any) -> Codec:
 
 
 def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
-    """The experiment's journal, with its header written."""
+    """Create the experiment's journal with its header, and return it."""
     from overtone.journal.header import new_header, set_apart
     from overtone.journal.writer import JournalWriter
 
     header = {**new_header(parts.seed, header_parts(experiment, parts)), "nth": parts.nth}
     if experiment.name is not None:
-        header["called"] = experiment.name  # the folder may have another name one day
+        header["called"] = experiment.name  # The folder may be renamed.
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
     if parts.engine.repeats:
@@ -87,7 +87,7 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
 
 
 def reopened(place: Place, experiment: Experiment, space: Any) -> JournalWriter:
-    """The journal of an experiment that is gone on with; its lock is held."""
+    """Return the reopened journal of a resumed experiment, whose lock is held."""
     from overtone.journal.writer import JournalWriter
 
     durability: Any = experiment.durability

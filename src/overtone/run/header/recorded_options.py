@@ -28,7 +28,7 @@ NOT_OPTIONS: Mapping[str, str] = {
 """The fields that are not options, and for each the reason."""
 
 OPTIONS = tuple(one.name for one in fields(Experiment) if one.name not in NOT_OPTIONS)
-"""All other fields, also those that `Experiment` gets one day."""
+"""All other fields of `Experiment`, including future ones."""
 
 CODE = frozenset({"callbacks", "engine", "priority", "reporter", "trial_folder", "trial_name"})
 """Options that may be code: recorded by name, and given again to a restore."""
@@ -42,7 +42,7 @@ AS_USERS_SAY: Mapping[str, str] = {
 
 
 def recorded_options(experiment: Experiment) -> dict[str, Any]:
-    """The options of an experiment, as data; code by its import path alone."""
+    """Return the options of an experiment as data; code by its import path alone."""
     from overtone.journal.header import described
 
     found = {name: getattr(experiment, name) for name in OPTIONS}
@@ -50,7 +50,7 @@ def recorded_options(experiment: Experiment) -> dict[str, Any]:
 
 
 def _named(value: Any) -> Any:
-    """A value that may be code: data as it is, all else by its import path."""
+    """Return a value as data; code by its import path."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):

@@ -36,7 +36,7 @@ def source_hash(trainable: Any) -> dict[str, str]:
     """
     try:
         parts = list(_parts(as_bound(trainable).trainable, set()))
-    except Exception:  # an object of the user's that answers oddly: no hash is no error
+    except Exception:  # An unusual user object: no hash, no error.
         return {}
     texts = [text for text, _ in parts]
     found = {"text": _digest(texts)} if all(texts) else {}
@@ -76,7 +76,7 @@ def _digest(bodies: Iterable[str]) -> str:
 
 
 def _parts(part: Any, seen: set[int]) -> Iterator[tuple[str, str]]:
-    """The functions and classes that make up a trainable, each as its source, if known, and its code."""
+    """Yield the functions and classes of a trainable, each as its source, if known, and its code."""
     while isinstance(part, (functools.partial, MethodType)):
         part = part.func if isinstance(part, functools.partial) else part.__func__
     part = inspect.unwrap(part) if callable(part) else part
@@ -117,7 +117,7 @@ def _class(kind: type) -> tuple[str, str]:
 
 
 def _text(part: Any) -> str:
-    """The normalised source of a function or class; empty where it is not known."""
+    """Return the normalised source of a function or class; "" if it is not known."""
     try:
         return "" if _is_edited(part) else _normalised(textwrap.dedent(inspect.getsource(part)))
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
@@ -125,7 +125,7 @@ def _text(part: Any) -> str:
 
 
 def _is_edited(part: Any) -> bool:
-    """Whether the file of `part` was written since this process began: it may say something else now."""
+    """Return whether the file of `part` was written since this process began: its code may differ."""
     import psutil
 
     file = inspect.getsourcefile(part)
@@ -135,7 +135,7 @@ def _is_edited(part: Any) -> bool:
 
 
 def _lambda_text(code: CodeType) -> str:
-    """The normalised body of a lambda: other arguments of the call around it do not count."""
+    """Return the normalised body of a lambda, without other arguments of the call around it."""
     if not hasattr(code, "co_positions") or _is_edited(code):  # Python 3.10 has no positions
         return ""
     places = [one for one in code.co_positions() if None not in one and one[2:] != (0, 0)]
@@ -154,7 +154,7 @@ def _lambda_text(code: CodeType) -> str:
 
 
 def _normalised(source: str) -> str:
-    """Source without comments, blank lines and trailing spaces; text in quotes stays as it is."""
+    """Return source without comments, blank lines and trailing spaces; string literals are kept."""
     lines = StringIO(source).readlines()
     for token in reversed(list(tokenize.generate_tokens(StringIO(source).readline))):
         row, column = token.start
@@ -165,18 +165,18 @@ def _normalised(source: str) -> str:
 
 
 def _compiled(code: CodeType) -> str:
-    """What a code object does, as text, without file names and line numbers."""
+    """Return a code object as text, without file names and line numbers."""
     constants = [_compiled(one) if isinstance(one, CodeType) else _constant(one) for one in code.co_consts]
     return repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
 
 
 def _constant(value: Any) -> str:
-    """A constant's `repr`; the order of a frozenset differs from process to process."""
+    """Return a constant's `repr` with a fixed order of frozensets, which differs between processes."""
     if isinstance(value, frozenset):
         return f"frozenset({sorted(map(repr, value))})"
     return repr(value)
 
 
 def main_script() -> str:
-    """The file of the script that runs, or "" where there is none."""
+    """Return the file of the running script, or "" if there is none."""
     return str(getattr(sys.modules.get("__main__"), "__file__", "") or "")

@@ -1,1 +1,1 @@
-"""Finds an experiment again, and brings all parts to the state that its journal tells."""
+"""Resume: finds an experiment, and restores all parts to the state in its journal."""

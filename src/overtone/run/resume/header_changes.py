@@ -1,4 +1,4 @@
-"""What a resume was given otherwise than the run that is recorded, and which of the two counts."""
+"""Differences between a resume and the recorded run, and the value that counts for each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ EFFECTS: Mapping[str, str] = {
     "tensorboard": _TAKEN,
     "files": _TAKEN,
 }
-"""What a resume does with an option that was another; each was looked at in a run."""
+"""Effect of a changed option on a resume; each was verified in a run."""
 
 NOT_SHOWN: Mapping[str, str] = {
     "verbose": "of the terminal that the run is watched in",
@@ -60,7 +60,7 @@ NOT_SHOWN: Mapping[str, str] = {
     "reporter": "of the terminal that the run is watched in",
     "engine": "shown by the name of its class, also where none was named",
 }
-"""The options of which a change is not shown, and for each the reason."""
+"""Options whose changes are not shown, each with the reason."""
 
 _POLICY = {
     "every": ("checkpoint_freq", _TAKEN),
@@ -77,7 +77,7 @@ _LONGEST = 100
 
 
 class Change(NamedTuple):
-    """A setting that is not as it was recorded.
+    """A setting that differs from the recorded one.
 
     Attributes:
         name: The setting, as users call it.
@@ -102,7 +102,7 @@ def changes(
     """Return each setting that differs from the recorded run's; nothing for one that is not recorded.
 
     Args:
-        old: What was recorded of the run: the parts of a journal's header.
+        old: The recorded run: the parts of a journal's header.
         new: The same of today's call.
         seeds: The recorded one, and the one of today's call, if any.
         defaults: The default arguments of "scheduler" and "searcher".
@@ -139,7 +139,7 @@ def changes(
 def resume_changes(
     header: Mapping[str, Any], experiment: Experiment, parts: Parts
 ) -> tuple[list[str], dict[str, Any]]:
-    """Return what to say of the changes of a resume, and what its driver notes of them.
+    """Return the messages about the changes of a resume, and the notes that its driver records.
 
     Args:
         header: The first record of the journal.
@@ -154,13 +154,13 @@ def resume_changes(
 
 
 def _defaults(part: Any) -> dict[str, Any]:
-    """The arguments of a scheduler or searcher that need not be given, as data."""
+    """Return the default arguments of a scheduler or searcher, as data."""
     parameters = inspect.signature(type(part)).parameters.values()
     return {one.name: described(one.default) for one in parameters if one.default is not one.empty}
 
 
 def told_changes(name: str, found: list[Change]) -> list[str]:
-    """Return the changes as one text, a line each; nothing where nothing differs."""
+    """Return the changes as one text, a line each; empty if nothing differs."""
     if not found:
         return []
     what = "1 setting differs" if len(found) == 1 else f"{len(found)} settings differ"
@@ -175,7 +175,7 @@ def _of_trainable(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Ch
 
 
 def _of_parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """The arguments bound to the trainable; of these only hashes are recorded."""
+    """Yield changed arguments bound to the trainable; only their hashes are recorded."""
     before = old.get("parameters", new["parameters"])
     for name in dict.fromkeys([*before, *new["parameters"]]):
         if before.get(name) != new["parameters"].get(name):
@@ -223,7 +223,7 @@ def _text(data: Any) -> str:
 
 
 def _shown(data: Any) -> str:
-    """A value as its user wrote it, as far as data tells."""
+    """Return a value as its user wrote it, as far as the data allows."""
     if isinstance(data, list) and len(data) == 1 and isinstance(data[0], str):
         data = data[0]  # a metric or a mode
     if isinstance(data, Mapping) and data.get("path") == _RESOURCES:

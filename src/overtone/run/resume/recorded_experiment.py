@@ -1,4 +1,4 @@
-"""An experiment as its journal describes it, made again from data: no code of the folder's is run."""
+"""An experiment rebuilt from its journal, from data alone: no code of the folder is run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from overtone.run.storage.results_place import JOURNAL
 
 
 def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) -> Experiment:
-    """The experiment in `folder`, to be resumed.
+    """Return the experiment in `folder`, to be resumed.
 
     Args:
         trainable: Code is not recorded: it must be given.
-        given: Fields of `Experiment` that take the place of what is recorded.
+        given: Fields of `Experiment` that replace recorded ones.
 
     Raises:
-        OvertoneError: Something is not data, and was not given; the message names it.
+        OvertoneError: A field is not data and was not given; the message names it.
         StorageError: There is no journal.
     """
     header = header_of(folder)
@@ -56,7 +56,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
 
 
 def _made_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Exception]]:
-    """The values that recorded fields describe, and an error for each field that is not plain data."""
+    """Return the values of recorded fields, and an error for each field that is not plain data."""
     made: dict[str, Any] = {}
     not_data: dict[str, Exception] = {}
     for name, data in fields.items():
@@ -68,7 +68,7 @@ def _made_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Excep
 
 
 def _take_apart(fields: dict[str, Any]) -> None:
-    """Random and grid search, and lists of configurations, are said by the space and not by a searcher."""
+    """Remove searchers that the space implies: random and grid search, and lists of configs."""
     searcher = fields["searcher"]
     kind = str(searcher.get("path", "")) if isinstance(searcher, Mapping) else ""
     arguments = searcher.get("arguments", {}) if kind else {}
@@ -91,7 +91,7 @@ def _space(data: Any) -> Any:
 
 
 def _made(data: Any) -> Any:
-    """What `described` described, as long as it is data, or one of Overtone's own parts.
+    """Return the value that `described` encoded, if it is data or one of Overtone's own parts.
 
     Raises:
         ValueError: It is neither.
@@ -114,7 +114,7 @@ def _made(data: Any) -> Any:
 
 
 def _part(path: str) -> Any:
-    """One of Overtone's own classes that a journal may name; none of anybody else's."""
+    """Return the class at `path`, which must be one of Overtone's own that a journal may name."""
     module, _, name = path.rpartition(".")
     if module.split(".")[0] == "overtone" and module.split(".")[1:2] in (
         ["schedulers"], ["searchers"], ["stoppers"],

@@ -1,4 +1,4 @@
-"""Goes on with an experiment: its journal is replayed into fresh parts, as if they had been there."""
+"""Resumes an experiment: its journal is replayed into new parts."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ Entry = m.Record | Plain
 
 
 class Resuming:
-    """Replays a journal, so that controller, searcher and observers know what they knew.
+    """Replays a journal to rebuild the state of controller, searcher and observers.
 
     Args:
         writer: The journal's, reopened.
-        controller: A fresh one.
-        searcher: A fresh one, already given its space and seed.
-        observers: Take note of the past.
+        controller: A new controller.
+        searcher: A new searcher, already given its space and seed.
+        observers: Receive the past records.
         outstanding: Empty; follows along.
 
     Attributes:
-        outstanding: What was asked, and is in no record.
-        answers: What the searcher was asked and had not answered yet, answered by now.
+        outstanding: Requests that no record answers.
+        answers: Suggestions for requests that had no answer yet.
     """
 
     def __init__(
@@ -63,10 +63,10 @@ class Resuming:
         self._to_engine: Callable[[m.Command], None] | None = None
 
     def replay(self, since: Mark | None = None) -> list[Divergence]:
-        """Where today's code would have chosen otherwise.
+        """Replay the journal and return where today's code would have chosen otherwise.
 
         Args:
-            since: Where to begin: all parts are in the state of then.
+            since: Place in the journal to begin at; all parts already have the state of that place.
 
         Raises:
             StorageError: The journal cannot be read.
@@ -79,13 +79,13 @@ class Resuming:
             return replay_into(self._controller, entries, on_command, on_record, self._writer.codec, on_plain)
 
     def replay_in(self, engine: Engine, first: Sequence[m.Event]) -> list[m.Event]:
-        """Replay while a world that is simulated goes through it again; what happens next there.
+        """Replay while a simulated engine repeats its events; return its next events.
 
         Args:
-            first: What the engine said first.
+            first: The first events of the engine.
 
         Raises:
-            OvertoneError: It is not the world that was recorded.
+            OvertoneError: The events differ from the recorded ones.
         """
         commands: list[m.Command] = []
         due, is_told = deque(first), False
@@ -120,11 +120,11 @@ class Resuming:
 
     @property
     def undone_discards(self) -> list[m.Command]:
-        """The checkpoints that were to be deleted, and may be there still."""
+        """The deletions that were requested and not confirmed."""
         return [m.Discard(uri) for uri in self.outstanding.discards]
 
     def _heard(self, entry: Entry) -> Entry:
-        """`entry`, of whose suggestion the searcher knows before anything follows from it."""
+        """Tell the searcher of the suggestion in `entry` before it is handled, and return `entry`."""
         event = entry.event if type(entry) is m.Record else None
         if type(event) is m.Suggested and event.config is not None:
             self._searcher.on_suggested(event.index, event.config)
@@ -157,7 +157,7 @@ class Resuming:
                 self._disconnect(observer, error)
 
     def _on_plain(self, entry: Plain) -> None:
-        """What `_on_record` does with a report that led to nothing."""
+        """Handle a report without choices, as `_on_record` does with a record."""
         for observer in self._followers:
             try:
                 observer.on_past_report(*entry)
@@ -172,11 +172,11 @@ class Resuming:
 
 
 def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool = False) -> str:
-    """What was recovered, as a line.
+    """Return a line about the recovered state.
 
     Args:
         is_lost: Whether trials that had a process have lost it.
-        is_forgiven: Whether those that had ended in an error are tried again.
+        is_forgiven: Whether trials that ended in an error are retried.
     """
     trials = controller.trials.values()
     n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
@@ -197,7 +197,7 @@ def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool =
 
 
 def told_divergences(found: Sequence[Divergence]) -> list[str]:
-    """One line, where there is anything to tell."""
+    """Return one line about divergences; empty if there are none."""
     if not found:
         return []
     more = f" ({len(found)} differences in all)" if len(found) > 1 else ""
@@ -205,7 +205,7 @@ def told_divergences(found: Sequence[Divergence]) -> list[str]:
 
 
 def _seconds_again(trial: Trial) -> float:
-    """How long the part of a trial took that is done again, by its mean time for an iteration."""
+    """Return the seconds of a trial's redone part, by its mean time per iteration."""
     total = trial.last.metrics.get("time_total_s", 0.0) if trial.last is not None else 0.0
     saved_t = trial.checkpoint.t if trial.checkpoint is not None else 0
     if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
@@ -214,7 +214,7 @@ def _seconds_again(trial: Trial) -> float:
 
 
 def limits_of(header: Mapping[str, Any]) -> Limits | None:
-    """What bounded the experiment when it began; None where its journal does not say."""
+    """Return the limits of the experiment at its start; None if its journal lacks them."""
     given = header.get("parts", {}).get("limits")
     if not isinstance(given, Mapping):
         return None
@@ -223,7 +223,7 @@ def limits_of(header: Mapping[str, Any]) -> Limits | None:
 
 
 def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
-    """Each key in which two spaces, as data, differ, with both values."""
+    """Return each key in which two spaces, as data, differ, with both values."""
     if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
         return [
             line
@@ -236,7 +236,7 @@ def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
 
 
 def _is_mark(data: Mapping[str, Any]) -> bool:
-    """Whether it stands for one value, such as a domain, and not for a nested space."""
+    """Return whether `data` stands for one value, such as a domain, and not for a nested space."""
     return "grid_search" in data or any(str(key).startswith("__") for key in data)
 
 

@@ -1,8 +1,8 @@
-"""The state of a run, beside its journal: a resume replays only what came after it.
+"""Snapshots of a run's state, next to its journal: a resume replays only later records.
 
-The journal stays the truth. A snapshot is used where it is of the same journal (a checksum
-over all that it covers), of the same code and of the same algorithms; else, and where it is
-damaged or missing, the journal is replayed from its beginning, which leads to the same state.
+The journal takes precedence. A snapshot is used only if it matches the journal (by a checksum
+over the part that it covers), the code and the algorithms. Otherwise, and if it is damaged or
+missing, the journal is replayed from its beginning, which leads to the same state.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ FORMAT = 1
 _FIRST_S = 5.0
 _AGAIN_S = 60.0
 _SHARE = 0.1
-"""Snapshots take at most this part of a run's time."""
+"""Largest share of a run's time that snapshots take."""
 
 _FEWEST = 5_000
-"""Fewer records than this are replayed sooner than anybody notices."""
+"""Least number of records for a snapshot: fewer are replayed quickly."""
 
 _GROWTH = 8
-"""A snapshot is made again when the journal has grown by this part of its records."""
+"""A snapshot is renewed when the journal has grown by 1/_GROWTH of its records."""
 
 
 _FREE = (
     "engine", "limits", "main", "options", "parameters", "searcher", "source", "trainable", "warm_start",
 )  # fmt: skip
-"""What another driver may have been given otherwise, of the facts in a journal's header."""
+"""Facts in a journal's header that may differ between drivers."""
 
 
 class Mark(NamedTuple):
@@ -60,7 +60,7 @@ class Mark(NamedTuple):
 
 
 def _can_remember(searcher: Searcher, hearers: Sequence[Observer]) -> bool:
-    """Whether a state can be taken: nobody learns from the past in a way that only a replay repeats."""
+    """Return whether a snapshot can hold the state of the searcher and all observers."""
     kind = type(searcher)
     learns = any(
         getattr(kind, name) is not getattr(Searcher, name)
@@ -71,15 +71,15 @@ def _can_remember(searcher: Searcher, hearers: Sequence[Observer]) -> bool:
 
 
 class Snapshots:
-    """Takes a snapshot now and then, and gives it back.
+    """Takes snapshots from time to time, and restores them.
 
     Args:
         folder: The experiment's.
-        journal: What it goes with.
-        controller, outstanding, observers: What has a state; all of them have a `memory`.
-        made_of: Tells the algorithms and their arguments apart; "" where no snapshot serves.
-        modules: Where the user's own algorithms are from.
-        clock: Seconds, from anywhere.
+        journal: The journal of the snapshots.
+        controller, outstanding, observers: The objects with state; all observers have a `memory`.
+        made_of: Identifies the algorithms and their arguments; "" if no snapshot is possible.
+        modules: Modules of the user's own algorithms.
+        clock: Returns seconds from any origin.
         on_taken: Called after each snapshot.
     """
 
@@ -108,18 +108,18 @@ class Snapshots:
         self._covered = self._crc = 0
 
     def look(self) -> None:
-        """Take one if it is due: between two batches of events, when all is in the journal."""
+        """Take a snapshot if it is due; called between batches of events, when all is in the journal."""
         if self._journal.next_n > self._due_n and self._clock() > self._due_at:
             self.take()
 
     def take(self) -> None:
-        """Take one now."""
+        """Take a snapshot now."""
         with not_collecting():
             self._take()
 
     def _take(self) -> None:
         began, journal = self._clock(), self._journal
-        if not journal.is_at_path:  # the folder was moved, and another may be in its place
+        if not journal.is_at_path:  # The folder was moved; another may be in its place.
             return
         n, offset = journal.next_n - 1, journal.written_bytes
         try:
@@ -132,10 +132,10 @@ class Snapshots:
             }  # fmt: skip
             _write(self._path, head, state)
             self._on_taken()
-        except OSError:  # the journal has it all
+        except OSError:  # The journal has all data.
             self._due_at = self._clock() + _AGAIN_S
             return
-        except Exception as error:  # a state that is no data, or a part that raises
+        except Exception as error:  # A state that is not data, or a part that raises.
             self._due_n = math.inf
             if not isinstance(error, NotData):
                 warn(f"no snapshots are taken ({type(error).__name__}: {error}); a resume replays everything")
@@ -145,7 +145,7 @@ class Snapshots:
         self._due_n = n + max(_FEWEST, n // _GROWTH)
 
     def recall(self) -> Mark | None:
-        """Where to go on in the journal, all being in the state of then; None where nothing was done."""
+        """Restore the snapshot and return its place in the journal; None if nothing was restored."""
         if not self._made_of:
             return None
         with not_collecting():
@@ -188,10 +188,10 @@ def snapshots_of(
     outstanding: Outstanding,
     on_taken: Callable[[], None],
 ) -> Snapshots:
-    """Those of a run; they do nothing where no state can be taken.
+    """Return the snapshots of a run; they do nothing if its state cannot be taken.
 
     Args:
-        observers: Those who hear of the past are in it.
+        observers: Observers that receive past records are in the snapshot.
         on_taken: Called after each snapshot.
     """
     hearers = [one for one in observers if type(one).on_past is not Observer.on_past]
@@ -217,7 +217,7 @@ def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
 
 
 def _code(modules: Iterable[str]) -> int:
-    """Tells versions of the code apart: of Python, and of the modules that the state's classes are from."""
+    """Return a checksum of the code: Python's version and the modules of the state's classes."""
     crc = crc32(sys.version.encode())
     for module in sorted(set(modules)):
         file = getattr(sys.modules.get(module), "__file__", None)

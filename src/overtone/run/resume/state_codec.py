@@ -1,9 +1,8 @@
-"""The objects that hold a state, as data; and the data, put back into fresh objects.
+"""Conversion of objects with state to data, and of the data back into new objects.
 
 Only what changes is data. Functions, methods and classes are not, nor are objects whose class
-says `is_given`: they stay as they are in the objects that were made anew, in the same way,
-before the state is put into them. Objects
-keep their identity: what was shared is shared again.
+says `is_given`: they stay as they are in the new objects, which are created in the same way
+before the state is put into them. Objects keep their identity: shared objects are shared again.
 
     value     null, true, 1, 0.5, "text"
     [3]       the fourth thing from the beginning, again
@@ -14,7 +13,7 @@ keep their identity: what was shared is shared again.
     ["u", 1, ...] a named tuple of class 1
     ["e", 1, "RUNNING"] a member of the enumeration that is class 1
     ["n", "nan"] a float that JSON does not know
-    ["k"]     what is no data: kept as it is
+    ["k"]     not data: kept as it is
     ["-"]     an attribute that is not set
 """
 
@@ -42,7 +41,7 @@ _TAGS = {kind: tag for tag, kind in (_CONTAINERS | _DICTS).items()}
 
 
 class _Missing:
-    """What is in no place."""
+    """The type of the marker for a missing object."""
 
 
 _MISSING: Any = _Missing()
@@ -56,11 +55,11 @@ class NotData(Exception):
 
 
 class NotTheSame(Exception):
-    """The fresh objects are not such as the state was taken of."""
+    """The new objects differ from the objects of the state."""
 
 
 def frozen(root: Any) -> dict[str, Any]:
-    """The state of everything that hangs on `root`, as data for JSON.
+    """Return the state of all objects reachable from `root`, as data for JSON.
 
     Raises:
         NotData: Something has a state that cannot be seen, as a lock has, or a NumPy array.
@@ -77,15 +76,15 @@ def frozen(root: Any) -> dict[str, Any]:
 
 
 def thaw(data: Mapping[str, Any], root: Any, modules: Collection[str] = ()) -> None:
-    """Put a state into `root` and everything that hangs on it: all of it, or nothing.
+    """Put a state into `root` and all objects reachable from it: completely, or not at all.
 
     Args:
-        root: Made anew, as the one was that the state was taken of.
-        modules: Whose classes may be made, besides our own: the user's own scheduler's, for one.
+        root: A new object, created like the original of the state.
+        modules: Modules whose classes may be created besides our own, such as a user's scheduler's.
 
     Raises:
-        NotTheSame: It was not.
-        OvertoneError: Something refused its attributes, and `root` is of no use any more.
+        NotTheSame: `root` was created differently.
+        OvertoneError: An object refused its attributes, and `root` cannot be used any more.
     """
     try:
         giving = _Giving(data, modules)
@@ -104,7 +103,7 @@ def thaw(data: Mapping[str, Any], root: Any, modules: Collection[str] = ()) -> N
 
 
 class _Taking:
-    """Makes data of one thing after the other; what a class needs for that is found out once."""
+    """Converts objects to data; the recipe of each class is computed once."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[type, tuple[str, ...]], int] = {}
@@ -166,7 +165,7 @@ class _Taking:
         return [place, *values] if values else ["v", place]
 
     def _kept_after(self, before: int) -> Any:
-        """A recipe: it never changes, and so nothing in it counts."""
+        """Return the marker of a kept object and undo its numbering: nothing in it changes."""
         while len(self._seen) > before:
             self._seen.popitem()
         return _KEEP
@@ -197,7 +196,7 @@ class _Taking:
 
 
 class _Giving:
-    """Makes what is new at once; what is there already is changed by `puts`, once all is well."""
+    """Creates new objects at once; existing ones are changed by `puts` after all checks."""
 
     def __init__(self, data: Mapping[str, Any], modules: Collection[str]) -> None:
         self.puts: list[Any] = []
@@ -207,10 +206,10 @@ class _Giving:
         self._used: set[int] = set()
 
     def value(self, data: Any, fresh: Any) -> Any:
-        """What `data` stands for.
+        """Return the value that `data` stands for.
 
         Args:
-            fresh: What is in its place now.
+            fresh: The object in its place now.
         """
         if type(data) is not list:
             return data
@@ -318,7 +317,7 @@ class _Giving:
         ]
 
     def _class(self, module: str, name: str, *names: str) -> tuple[Any, tuple[str, ...], bool]:
-        """A class that may be made of what a file says: those of this run alone."""
+        """Return a class named in a file, which must be one of this run."""
         kind: Any = sys.modules[module] if module in self._modules or module.startswith(_OURS) else None
         for part in name.split("."):
             kind = getattr(kind, part, None)
@@ -338,19 +337,19 @@ def _refill(target: Any, items: Any) -> None:
 
 
 def _keeps(kind: Any) -> bool:
-    """Whether objects of this class are no data, but part of how things were made."""
+    """Return whether objects of this class are kept as they are, rather than stored as data."""
     return kind in _KEPT or issubclass(kind, type) or getattr(kind, "is_given", False)
 
 
 def _is_value(kind: Any) -> bool:
-    """Whether its objects never change."""
+    """Return whether objects of this class never change."""
     how = getattr(kind, "__dataclass_params__", None)
     return how is not None and (how.frozen or how.unsafe_hash)
 
 
 @lru_cache(None)
 def _slots(kind: Any) -> tuple[tuple[str, ...], bool]:
-    """The attributes that objects of a class have a place for, and whether they may have others."""
+    """Return the slots of a class, and whether its objects may have other attributes."""
     names: list[str] = []
     for base in kind.__mro__[:-1]:
         file = getattr(sys.modules.get(base.__module__), "__file__", None) or ""

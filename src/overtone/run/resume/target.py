@@ -1,4 +1,4 @@
-"""Which experiment a call means when it asks to resume, and whether an unfinished one lies about."""
+"""Finds the experiment that a call resumes, and unfinished experiments."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _counted = count()
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What `resume=...` asks for.
+    """The parsed value of `resume=...`.
 
     Attributes:
-        kind: "no", "auto" (resume what is there, else begin) or "must".
-        errored: What becomes of trials that had ended in an error.
+        kind: "no", "auto" (resume an experiment if there is one, else begin) or "must".
+        errored: Treatment of trials that ended in an error; see `Resumed`.
     """
 
     kind: Literal["no", "auto", "must"] = "no"
@@ -42,10 +42,10 @@ class Wish:
 
 
 def wish(asked: Any) -> Wish:
-    """What the value of the argument `resume` means.
+    """Return the parsed value of the argument `resume`.
 
     Raises:
-        OvertoneError: It is none that is known.
+        OvertoneError: The value is unknown.
     """
     if asked in (None, False):
         return Wish()
@@ -65,21 +65,21 @@ def wish(asked: Any) -> Wish:
 
 
 def count_in_process() -> int:
-    """How many experiments this process had begun before this one."""
+    """Return how many experiments this process began before this one, and count this one."""
     return next(_counted)
 
 
 def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) -> tuple[Path | None, str]:
-    """The folder of the experiment to resume, and a line to say; None to begin anew.
+    """Return the folder of the experiment to resume, or None to begin a new one, and a message.
 
     Args:
-        root: Where experiments lie.
-        name: What the user calls it, if anything.
+        root: The parent folder of experiments.
+        name: The experiment's name, if given.
         trainable: The trainable's name, which the folders of unnamed experiments begin with.
-        nth: Which one of its process it is: a script may run several.
+        nth: Its number in its process: a script may run several experiments.
 
     Raises:
-        OvertoneError: It must be there, and is not.
+        OvertoneError: It must exist, and does not.
     """
     again = os.environ.get(ENVIRONMENT)
     if again:
@@ -114,7 +114,7 @@ def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) ->
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether the experiment ended with nothing left to do."""
+    """Return whether the experiment ended with nothing left to do."""
     try:
         with open_regular(folder / JOURNAL) as file:
             file.seek(0, os.SEEK_END)
@@ -126,14 +126,14 @@ def is_finished(folder: Path) -> bool:
 
 
 def is_running(folder: Path) -> bool:
-    """Whether a driver is at work on it now."""
+    """Return whether a driver runs the experiment now."""
     from overtone.journal.lock import is_locked
 
     return is_locked(folder / LOCK)
 
 
 def header_of(folder: Path) -> Mapping[str, Any]:
-    """What the journal's first record says.
+    """Return the journal's first record.
 
     Raises:
         StorageError: It cannot be read.
@@ -144,14 +144,14 @@ def header_of(folder: Path) -> Mapping[str, Any]:
 
 
 def _has_journal(folder: Path) -> bool:
-    """Whether anything was recorded there: a driver may have died before it wrote its first line."""
+    """Return whether the folder has a journal with a first line: a driver may have failed before it."""
     from overtone.journal.lines import has_records
 
     return has_records(folder / JOURNAL)
 
 
 def is_begun(folder: Path) -> bool:
-    """Whether anything was recorded there, be it readable or not."""
+    """Return whether the folder has a record, readable or not."""
     try:
         return _has_journal(folder)
     except StorageError:
@@ -159,7 +159,7 @@ def is_begun(folder: Path) -> bool:
 
 
 def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path | None:
-    """The experiment that this one was when the command of `target` ran the last time."""
+    """Return this experiment's folder of the last time that the command of `target` ran."""
     last = header_of(target)
     if name is not None:
         # under another name, where it was moved aside or copied
@@ -179,7 +179,7 @@ def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path 
 
 
 def _newest(root: Path, trainable: str) -> Path | None:
-    """The newest experiment without a name that this script ran."""
+    """Return the newest unnamed experiment of this script."""
     script = main_script()
     for folder in sorted(_experiments(root, f"{trainable}_2"), key=lambda one: one.name, reverse=True)[:3]:
         try:

@@ -1,4 +1,4 @@
-"""Holds deletions of checkpoints back until the records that led to them cannot be lost.
+"""Delays deletions of checkpoints until the records that led to them cannot be lost.
 
 A checkpoint is deleted because the journal names a better one. Without that record a resume
 would begin from the deleted one: so the record has to be as durable as the deletion, on the
@@ -23,8 +23,8 @@ class Deletions:
     """Orders to delete that wait for the journal.
 
     Args:
-        written: How many bytes of the journal are written.
-        durable: How many of these bytes are safe where the checkpoints lie.
+        written: Returns the number of written bytes of the journal.
+        durable: Returns the number of these bytes that are safe at the place of the checkpoints.
         hasten: Makes the rest safe soon.
         is_urgent: Whether trials wait for the room that a deletion gives.
     """
@@ -68,7 +68,7 @@ class Deletions:
 
 
 def deletions_for(experiment: Experiment, parts: Parts, journal: JournalWriter) -> Deletions:
-    """Return what holds the deletions of a run back until its journal is safe."""
+    """Return the `Deletions` of a run."""
     place, waits = parts.place, not parts.engine.isolates
     return Deletions(
         lambda: journal.written_bytes,

@@ -1,4 +1,4 @@
-"""What becomes of a run whose folder is moved or deleted by somebody else while it goes on."""
+"""Handling of a run whose folder is moved or deleted while it runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class FolderWatch:
     """Compares the open journal with its path once a second, in the thread that syncs the journal.
 
-    A run whose folder was moved ends as at Ctrl-C: its journal goes on in the moved folder, but what its
-    trials write would not. A run whose folder was deleted ends as well, and its journal is copied beside the
-    folder from the open file.
+    A run whose folder was moved ends as at Ctrl-C: its journal follows to the moved folder, but
+    the files of its trials would not. A run whose folder was deleted ends as well: its journal is copied
+    from the open file to a place next to the folder.
 
     Args:
         place: Of the experiment.
@@ -33,7 +33,7 @@ class FolderWatch:
         end: Ends the run as Ctrl-C does; callable from any thread.
 
     Attributes:
-        folder: Where the journal lies, as far as that is known.
+        folder: The folder of the journal, as far as known.
     """
 
     def __init__(self, place: Place, journal: JournalWriter, end: Callable[[], None]) -> None:
@@ -53,7 +53,7 @@ class FolderWatch:
         self._end()
 
     def check(self) -> None:
-        """Return if `folder` holds this run's journal.
+        """Check that `folder` holds this run's journal.
 
         Raises:
             StorageError: It holds another one, or none.
@@ -76,7 +76,7 @@ class FolderWatch:
             FolderGoneError: It was deleted, and the message says where a copy of the journal lies; or it was
                 moved, and cannot be found.
         """
-        self._end = lambda: None  # the run is over: it is freed as soon as nobody asks for it
+        self._end = lambda: None  # The run is over and can be freed.
         self._look()
         place = self._place
         if self._journal.is_at_path or self._journal.found_at() is not None:
@@ -120,7 +120,7 @@ class FolderWatch:
                 self.folder = where.parent
 
     def _missing(self) -> Path:
-        """What was deleted: the folder, or of all that is in it the journal."""
+        """Return the deleted path: the folder, or the journal in it."""
         folder, lock = self._place.folder, self._place.lock
         return folder / JOURNAL if lock is not None and lock.is_at_path else folder
 
@@ -129,7 +129,7 @@ class FolderWatch:
         return f"{self._place.folder} was moved{to}"
 
     def _rescued(self) -> Path:
-        """A new folder with a copy of the journal: beside the deleted one, or where that cannot be written.
+        """Copy the journal to a new folder next to the deleted one, or elsewhere, and return that folder.
 
         Raises:
             FolderGoneError: It cannot be written there either.

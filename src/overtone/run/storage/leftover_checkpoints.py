@@ -1,4 +1,4 @@
-"""What becomes of checkpoints that no record names: whole and newer ones are taken in, others deleted.
+"""Treatment of checkpoints that no record names: intact newer ones are kept, others deleted.
 
 A driver that was killed, or whose machine was lost, may have missed the word of a checkpoint
 that a trial had put already. The events are made up for: the results that came with it, and
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from overtone.store.leftovers import Leftover
 
 SETTLED_S = 60.0
-"""An unfinished save that did not change for so long has no process on another machine."""
+"""Seconds without a change after which an unfinished save has no process on another machine."""
 
 
 MOST_TOLD = 20
-"""Checkpoints that are told of by name."""
+"""Most checkpoints that a message lists by name."""
 
 
 class Finder(Protocol):
@@ -46,10 +46,10 @@ class Finder(Protocol):
 
 
 class LateSaves:
-    """What attempts saved whose start is in no record, until the trials start again.
+    """Checkpoints of attempts whose start is in no record, until their trials start again.
 
     Attributes:
-        events: What attempts told whose start is in the records.
+        events: Events of attempts whose start is recorded.
     """
 
     def __init__(self) -> None:
@@ -68,14 +68,14 @@ class LateSaves:
         return [leftover for saved in self._by_trial.values() for _, leftover in saved]
 
     def begun(self, start: Start, time: float) -> tuple[Start | None, list[Event]]:
-        """Return the order such that the trial goes on from what it saved, and what it has told by that.
+        """Return the Start from the trial's own late checkpoint, and the events that came with it.
 
-        The order is None if the trial was done: it is not started again.
+        The Start is None if the trial was done: it is not started again.
         """
         saved = self._by_trial.pop(start.trial_id, [])
         digest, known = config_digest(start.config), start.checkpoint
         if known is not None and known.trial_id != start.trial_id:
-            return start, []  # it goes on from another trial's
+            return start, []  # It restores another trial's checkpoint.
         usable = [
             one
             for _, one in sorted(saved, key=lambda pair: _order(pair[1]))
@@ -207,13 +207,13 @@ def _finders(parts: Parts) -> list[Finder]:
 
 
 def _amongs(place: Place, tried_again: list[str], saved: list[str]) -> list[list[str]]:
-    """Whose folders to look at, at a URL and on this machine, where a look costs less."""
+    """Return the trials whose folders to search, at a URL and on this machine, where it costs less."""
     here = list(dict.fromkeys([*tried_again, *saved]))
     return [here] if place.url is None else [tried_again, here]
 
 
 def _newest_fence(place: Place) -> int:
-    """The number of the lease under which the mirrored journal's newest records were written."""
+    """Return the number of the lease under which the mirrored journal's newest records were written."""
     if place.url is None:
         return 0
     from overtone.journal.segments import segments
@@ -234,7 +234,7 @@ def _is_live(trial: Trial) -> bool:
 
 
 def _done(trial_id: str, attempt: int, time: float) -> Ended:
-    """The end of a trial whose last result says that it is done."""
+    """Return the end event of a trial whose last result says that it is done."""
     return Ended(time, trial_id, attempt, "returned")
 
 
@@ -261,7 +261,7 @@ def _told(saved: Sequence[Leftover], trial_id: str, attempt: int, ruled_t: int, 
 
 
 def _results(leftover: Leftover) -> Iterator[tuple[int, Metrics, str]]:
-    """The results that came with a checkpoint, as far as they can be read."""
+    """Yield the results stored with a checkpoint, as far as they can be read."""
     given = leftover.state.get("results")
     for raw in given if isinstance(given, list) else ():
         try:

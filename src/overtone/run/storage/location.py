@@ -1,4 +1,4 @@
-"""Where an experiment's results lie: a folder of this machine, which may be mirrored to a URL."""
+"""Location of an experiment's results: a local folder, which may be mirrored to a URL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULT = "~/overtone_results"
 
 
 def root_of(storage: str | Path | None) -> Path:
-    """The folder of this machine in which experiments lie; for a URL, their local parts."""
+    """Return the local folder of experiments; for a URL, the folder of their local parts."""
     text = os.fspath(storage) if storage is not None else DEFAULT
     if is_url(text):
         from overtone.store.cache import local_folder
@@ -23,7 +23,7 @@ def root_of(storage: str | Path | None) -> Path:
 
 
 def bring(storage: str | Path | None, name: str | None, trainable: str) -> None:
-    """Bring what a resume may mean to this machine, where `storage` is a URL.
+    """Copy the experiments that a resume may mean to this machine, if `storage` is a URL.
 
     Args:
         name: The experiment; None for the newest few of `trainable`.
@@ -42,7 +42,7 @@ def bring(storage: str | Path | None, name: str | None, trainable: str) -> None:
 
 
 def locate(where: str | Path) -> Path:
-    """The folder of this machine with the experiment at a path or URL, whose journal is brought here.
+    """Return the local folder of the experiment at a path or URL, after copying its journal.
 
     Raises:
         StorageError: There is none at that URL.
@@ -56,7 +56,7 @@ def locate(where: str | Path) -> Path:
 
 
 def holds_experiment(where: str | Path) -> bool:
-    """Whether there is an experiment at a path or URL."""
+    """Return whether there is an experiment at a path or URL."""
     text = os.fspath(where)
     if is_url(text):
         return bool(patiently(lambda: RemoteFiles(text).sizes("journal")))

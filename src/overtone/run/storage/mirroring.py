@@ -1,4 +1,4 @@
-"""Keeps what an experiment writes here also at its URL, beside the loop, which never waits for it."""
+"""Mirrors an experiment's files to its URL in a thread, without blocking the loop."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ FIRST_PAUSE_S = 0.1
 """The first pauses are as short as that and double: what has just begun should be known there."""
 
 HASTE_S = 10.0
-"""How long somebody waits who needs the journal mirrored now."""
+"""Seconds that a caller waits for the journal to be mirrored."""
 
 FILES_EVERY_S = 15.0
 SMALLEST_PAUSE = 20
-"""Between two rounds over the trials' files lies so many times what the last one took."""
+"""Pause between two rounds over the trials' files, in multiples of the last round's duration."""
 
 _BATCH_BYTES = 32 << 20
 _LONGEST_PAUSE_S = 10.0
@@ -40,12 +40,12 @@ class Mirroring:
     Args:
         journal: Copies the journal.
         files: Copies the trials' files.
-        patience_s: How long the store may be away.
+        patience_s: Seconds that the store may be unreachable.
         on_lost: Called, from the thread, when nothing more can be mirrored.
-        warn: Says a line to the user.
+        warn: Prints a line for the user.
 
     Attributes:
-        error: Why nothing more can be mirrored, or None.
+        error: The error that ended the mirroring, or None.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Mirroring:
 
     @property
     def mirrored_bytes(self) -> int:
-        """How much of the journal is mirrored."""
+        """The number of mirrored bytes of the journal."""
         return self._journal.mirrored_bytes
 
     def hasten(self, waits: bool = False) -> None:
@@ -88,7 +88,7 @@ class Mirroring:
             self._has_pushed.wait(HASTE_S)
 
     def close(self, patience_s: float) -> None:
-        """Mirror what is left, which may take `patience_s` where the store is away.
+        """Mirror the rest; takes up to `patience_s` if the store is unreachable.
 
         Raises:
             StorageError: It cannot be mirrored.
@@ -161,7 +161,7 @@ class TrialUploads:
 
     Args:
         folder: The experiment's.
-        remote: Where it is mirrored.
+        remote: The mirror.
         known: The sizes of the files that are there from an earlier driver, by name.
         check: Raises if this driver may no longer write there; called before each write.
         mark: Of the folder: nothing is copied from another one at its path.
@@ -186,7 +186,7 @@ class TrialUploads:
         """Copy what has changed since the last time; returns how many files that were.
 
         Raises:
-            StorageError: Not all could be copied; a later call goes on with the rest.
+            StorageError: Some files could not be copied; a later call copies the rest.
         """
         count = n_bytes = 0
         batch: dict[str, tuple[int, int]] = {}

@@ -1,4 +1,4 @@
-"""Keeps beside the journal what `overtone ls` tells, so that its first look need not read the journal."""
+"""The overview for `overtone ls` next to the journal, which spares reading the journal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Overview:
         self._journal = journal
 
     def write(self) -> None:
-        """Write it, if the journal is long enough. What fails is not said: readers do without."""
+        """Write the overview if the journal is long enough. Errors are ignored: readers can do without."""
         if self._file is not None and self._journal.next_n > FEWEST and self._journal.is_at_path:
             with suppress(Exception):
                 self._file.write()

@@ -1,4 +1,4 @@
-"""Where one experiment's results go while it runs: a folder of this machine, mirrored to a URL or not."""
+"""The place of an experiment's results while it runs: a local folder, perhaps mirrored to a URL."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from overtone.store.leftovers import LocalLeftovers, RemoteLeftovers
 
 PATIENCE_S = 300.0
-"""How long a store may be away before the run ends."""
+"""Seconds that a store may be unreachable before the run ends."""
 
 AT_START_S = 60.0
-"""How long it may be away before a run that is to begin does not."""
+"""Seconds that a store may be unreachable before the start of a run fails."""
 
 JOURNAL = "journal.jsonl"
 T = TypeVar("T")
@@ -36,19 +36,19 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Place:
-    """Where one experiment's results go, from its beginning to its end; a context manager.
+    """The place of an experiment's results from its beginning to its end; a context manager.
 
     Made by `acquire`, which takes the lease and the lock.
 
     Attributes:
         folder: On this machine: its journal and the trials' files.
-        moved: A line about what was moved aside to make room for it, or "".
-        url: Where they are mirrored, and where checkpoints go; None for this machine alone.
-        patience_s: How long that place may be away.
+        moved: A line about the experiment that was moved aside to make room, or "".
+        url: URL of the mirror and of the checkpoints; None for this machine alone.
+        patience_s: Seconds that the URL may be unreachable.
         lease: Held at the URL; None for this machine alone.
         lock: Held in the folder: only its holder writes, moves or deletes there.
-        goes_on: Whether there is an experiment that is resumed.
-        made: The folders that were missing and were made for it, outermost first.
+        goes_on: Whether an experiment is resumed.
+        made: The folders created for it, outermost first.
         is_nothing: Whether the experiment came to an end before it had a trial: it leaves no trace.
     """
 
@@ -65,11 +65,11 @@ class Place:
 
     @property
     def mark(self) -> FolderMark:
-        """Tells the folder from another one at its path, while the lock is held."""
+        """The mark that identifies the folder among folders at its path, while the lock is held."""
         return FolderMark(str(self.folder), self.lock.inode if self.lock is not None else 0)
 
     def store(self, mark: FolderMark | None = None) -> Store:
-        """Where checkpoints go.
+        """Return the store of checkpoints.
 
         Args:
             mark: Of the folder, if nothing may be put into another one at its path, nor make it again.
@@ -90,7 +90,7 @@ class Place:
         """Mirror from now on, if there is a URL; the journal is open.
 
         Args:
-            written: How many bytes of the journal are there to stay.
+            written: Returns the number of final bytes of the journal.
             on_lost: Called, from another thread, when that is over: the run should end.
 
         Raises:
@@ -115,7 +115,7 @@ class Place:
         return self.lease.number if self.lease is not None else 0
 
     def leftovers(self, settle_s: float = 0.0) -> list[LocalLeftovers | RemoteLeftovers]:
-        """What finds leftovers of killed processes: the folder, and before it the URL if there is one.
+        """Return the finders of leftovers of killed processes: for the URL, if any, then the folder.
 
         Args:
             settle_s: See `LocalLeftovers`.
@@ -152,7 +152,7 @@ class Place:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Mirror what is left, and let the next driver in.
+        """Mirror the rest, and release the place for the next driver.
 
         Raises:
             StorageError: The store stayed away, or another driver took over; all is in `folder`.
@@ -170,9 +170,9 @@ class Place:
             self.give_back()
 
     def give_back(self) -> None:
-        """Let the next driver in. Twice is safe.
+        """Release the place for the next driver. Safe to call twice.
 
-        What holds no experiment is removed, as far as this driver made it, and while it holds the lock.
+        A folder without an experiment is removed if this driver created it and still holds the lock.
         """
         if self.lock is not None:
             if self.lock.is_at_path:  # else another driver may have made a folder there
@@ -198,7 +198,7 @@ class Place:
                 one.rmdir()
 
     def _where_left(self, lost: StorageError) -> str:
-        """Where what could not be mirrored lies, and what becomes of it."""
+        """Return a message about the location of data that could not be mirrored."""
         from overtone.store.lease import LeaseLostError
 
         if isinstance(lost, LeaseLostError):
@@ -210,7 +210,7 @@ class Place:
 
 
 def patiently(action: Callable[[], T]) -> T:
-    """What `action` returns, before a run begins: a store that is away is tried again for a minute."""
+    """Return the result of `action` before a run begins; an unreachable store is retried for a minute."""
     from overtone.store.retrying import persist
 
     return persist(action, AT_START_S, say=warn)
