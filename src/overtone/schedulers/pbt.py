@@ -1,12 +1,12 @@
 """Population based training (Jaderberg et al. 2017, arXiv 1711.09846).
 
-All trials are one population. Every `perturbation_interval`, a member among the worst restores
-the checkpoint of a member among the best (exploit: truncation selection), with new
+All trials are one population. Every `perturbation_interval` a member that is among the worst
+goes on from the checkpoint of one among the best (exploit: truncation selection) with new
 hyperparameters around those of that member (explore). So a search finds a schedule of
 hyperparameters rather than values, in the time that one training takes.
 
 Deviations: asynchronous unless `synch`, each compared by its score at its own last comparison,
-as in Ray Tune; a clone has its source's score. No member clones one with NaN or no checkpoint.
+as in Ray Tune; a clone has its source's. None goes on from NaN, or without a checkpoint.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,18 +24,16 @@ from overtone.schedulers.explore import changes, checked_mutations, clock, compl
 
 @checked
 class PopulationBasedTraining(TrialScheduler):
-    """Population based training: the worst members restore the best members' checkpoints.
+    """Lets the worst members of a population go on from the best, with new hyperparameters.
 
     Args:
-        time_attr, metric, mode: The metric that serves as the clock, and the goal.
-        perturbation_interval: Time between comparisons, in units of `time_attr`.
-        burn_in_period: Time before the first comparison, in the same units.
-        hyperparam_mutations: Hyperparameters to explore, see `explore`; names missing in the space are drawn.
+        time_attr, metric, mode: The clock, in whose units times are; the goal.
+        perturbation_interval, burn_in_period: The time between comparisons; before the first.
+        hyperparam_mutations: What is explored, see `explore`; what the space lacks is drawn.
         quantile_fraction: The share of the worst members, and of the best.
         resample_probability, perturbation_factors, custom_explore_fn: See `explore`.
         log_config: Whether each member's schedule is written to pbt_policy_<trial>.txt.
-        require_attrs: Whether a result without `time_attr` is an error.
-        synch: Whether members wait for each other.
+        require_attrs, synch: A result without the clock is an error; members wait for each other.
         clone_config: False to clone checkpoints alone: a clone explores from its own config.
     """
 
@@ -59,10 +57,10 @@ class PopulationBasedTraining(TrialScheduler):
 
     def on_start(self, view: View) -> None:
         self._view, self._n_saves, self._n_clones = view, 0, 0
-        self._last: dict[str, float] = {}  # Time of each member's last comparison.
-        self._scores: dict[str, float] = {}  # Its score then.
-        self._cloned_at: dict[str, float] = {}  # The t of its last clone: no clone again up to it.
-        self._held: set[str] = set()  # Members that wait for the others.
+        self._last: dict[str, float] = {}  # when each member was compared
+        self._scores: dict[str, float] = {}  # and its score then
+        self._cloned_at: dict[str, float] = {}  # up to where it clones none: it was there before
+        self._held: set[str] = set()  # those that wait for the others
 
     def on_trial_add(self, trial: Trial) -> None:
         self._last[trial.id] = 0.0
@@ -86,7 +84,7 @@ class PopulationBasedTraining(TrialScheduler):
     def review(self, trials: View) -> Iterable[tuple[str, Decision]]:
         members = list(trials.live()) if self._held and trials.search_is_over else []
         if not members or any(trial.id not in self._held for trial in members):
-            return []  # A member still trains.
+            return []  # somebody still trains
         self._held.clear()
         return [(trial.id, clone) for trial in members if (clone := self._cloned(trial)) is not None]
 
@@ -112,7 +110,7 @@ class PopulationBasedTraining(TrialScheduler):
         return f"PopulationBasedTraining: {self._n_saves} checkpoints, {self._n_clones} perturbs"
 
     def explored(self, trial: Trial, source: Trial, t: float) -> Config:
-        """Return the config with which `trial` continues from the checkpoint of `source`."""
+        """The config with which `trial` goes on from the checkpoint of `source`."""
         random, start = self._view.random("explore", trial.id, t), source if self._whole else trial
         return explore(start.config, self.mutations, random, *self._how)
 
