@@ -32,10 +32,6 @@ MUTATIONS = {"x": tune.uniform(0, 1)}
 POPULATION: dict[str, Any] = {"time_attr": "training_iteration", "perturbation_interval": 3}
 
 
-def _resized(view: Any, trial: Any, result: Any) -> Any:
-    return {"cpu": 2} if result.t == 4 else None
-
-
 MAKE: dict[str, Callable[[], Any]] = {
     "fifo": schedulers.FIFOScheduler,
     "asha": lambda: schedulers.ASHAScheduler(grace_period=1, brackets=2, **HALVING),

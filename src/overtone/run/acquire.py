@@ -23,10 +23,10 @@ from pathlib import Path
 from overtone.errors import StorageError
 from overtone.journal.lock import LockHeldError, WriterLock
 from overtone.run.resume.target import Wish, find, is_begun, is_finished
-from overtone.run.stderr import warn
 from overtone.run.storage.location import bring, root_of
 from overtone.run.storage.remote_claim import check_reach, moved_aside
 from overtone.run.storage.results_place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
+from overtone.standard_streams import say
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 from overtone.store.files import RemoteFiles, is_url, joined
 from overtone.store.folder_mark import LOCK
@@ -145,7 +145,7 @@ def _taken(
         try:
             if at is not None:
                 check_reach(at, engine)
-                place.lease = Lease.acquire(RemoteFiles(at), patience_s=AT_START_S, say=warn)
+                place.lease = Lease.acquire(RemoteFiles(at), patience_s=AT_START_S, say=say)
                 place.lease.keep()
             place.lock = _locked(folder, place.made, 0.0 if at is None else _READERS_S, is_new)
             if at == (url or origin(folder)):
@@ -193,7 +193,7 @@ def _bring_journal(place: Place) -> None:
 
     try:
         if patiently(lambda: RemoteFiles(url).sizes("journal")):
-            patiently(lambda: fetch(url, lock, warn))
+            patiently(lambda: fetch(url, lock, say))
     except BaseException:
         place.give_back()
         raise

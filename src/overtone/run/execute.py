@@ -26,11 +26,11 @@ from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.replay import Resuming, told, told_divergences
 from overtone.run.resume.snapshot import Mark, snapshots_of
 from overtone.run.searcher_host import Answers, Host
-from overtone.run.stderr import warn
 from overtone.run.storage.deletions import Deletions, deletions_for
 from overtone.run.storage.folder_watch import FolderWatch
 from overtone.run.storage.leftover_checkpoints import LateSaves, clear_out, clear_up, take_in
 from overtone.run.storage.overview import Overview
+from overtone.standard_streams import say
 from overtone.store.folder_mark import FolderGoneError
 from overtone.worker.server.driver_environment import check_not_loading
 
@@ -59,7 +59,7 @@ def execute(experiment: Experiment) -> ExperimentAnalysis:
             raise
         except Exception:
             if experiment.verbose and run.folder.exists():
-                warn(f"nothing is lost: once that is mended, overtone resume {run.folder}")
+                say(f"nothing is lost: once that is mended, overtone resume {run.folder}")
             raise
     return run.outcome()
 
@@ -200,7 +200,7 @@ class Run:
                 open_parts.callback(past.journal.close)
             for line in (parts.moved, parts.earlier_line):
                 if line:
-                    warn(line)
+                    say(line)
             open_parts.callback(engine.close)
             engine.open(job_for(experiment, parts))
             first = engine.poll(0)
@@ -227,7 +227,7 @@ class Run:
                     clear_out(parts)
                 observers = [watch, *observers_for(experiment, parts, console, followers)]
                 self._loop = Loop(
-                    parts.controller, engine, host, journal.append, observers, warn, journal.next_n - 1,
+                    parts.controller, engine, host, journal.append, observers, say, journal.next_n - 1,
                     outstanding, snapshots.look, deletions, late,
                 )  # fmt: skip
                 if self._asked:
@@ -242,7 +242,7 @@ class Run:
                         account = getattr(engine, "account", None)
                         journal.note("end", {"account": account.as_data()} if account is not None else {})
                     elif not parts.controller.is_running and journal.is_at_path:
-                        warn(f"to go on with it: overtone resume {self.folder}")
+                        say(f"to go on with it: overtone resume {self.folder}")
                 finally:
                     host.close()
                     engine.close()
@@ -266,7 +266,7 @@ class Run:
             except FolderGoneError as lost:
                 if isinstance(error, OSError):  # The missing files went with the folder.
                     raise lost from error
-                warn(str(lost))
+                say(str(lost))
             raise
         else:
             where.settle(self._parts.controller.is_finished)
@@ -292,14 +292,14 @@ class Run:
 
         lines, noted = resume_changes(past.header, self._experiment, parts)
         for line in lines:
-            warn(line)
+            say(line)
         if engine.repeats:
             first = resuming.replay_in(engine, first)
         else:
             for line in told_divergences(resuming.replay(recall())):
-                warn(line)
+                say(line)
         past.journal.note("driver", {**driver_facts(), **noted})
-        warn(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
+        say(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
         if not engine.repeats:
             deletions.hold(resuming.undone_discards)
@@ -322,7 +322,7 @@ class Run:
 
         for observer, error in unfinished:
             if not isinstance(observer, FILE_OBSERVERS):
-                warn(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
+                say(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
         reasons = [error for observer, error in unfinished if isinstance(observer, FILE_OBSERVERS)]
         if not reasons and not any(isinstance(one, FILE_OBSERVERS) for one in failed):
             return
@@ -332,10 +332,10 @@ class Run:
             for observer in reconcile(parts.folder, parts.has_tensorboard, codec, trusts_old=False):
                 observer.close()
             for error in reasons:
-                warn(str(error))
-            warn("the files of trials were brought to the length of the journal")
+                say(str(error))
+            say("the files of trials were brought to the length of the journal")
         except Exception as error:  # for the same reason, mostly: it is told once
-            warn(f"the files of trials are not complete: {error}")
+            say(f"the files of trials are not complete: {error}")
 
     def _watch(self) -> Observer:
         return Watch(self)

@@ -10,7 +10,7 @@ from overtone.core.messages import Ended, Moved, Noted, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status, Trial
 from overtone.errors import TrialError, TuneError
-from overtone.run.stderr import warn
+from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
@@ -56,7 +56,7 @@ class Watch(Observer):
             if type(choice) is Moved:
                 self._count(choice, record)
             elif type(choice) is Noted and choice.is_warning:
-                warn(choice.text)
+                say(choice.text)
 
     def _count(self, moved: Moved, record: Record) -> None:
         if moved.status not in _FINAL:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from overtone.core.protocols import Observer
 from overtone.experiment import Experiment
 from overtone.run.parts import Parts
-from overtone.run.stderr import warn
 from overtone.run.storage.results_place import JOURNAL
+from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.analysis.history import History
@@ -40,7 +40,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
         found.append(
             CallbackObserver(
                 callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
-                total_num_samples=parts.searcher.total, warn=warn,
+                total_num_samples=parts.searcher.total, warn=say,
             )
         )  # fmt: skip
     if getattr(parts.scheduler, "log_config", False):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from overtone.run.stderr import warn
+from overtone.standard_streams import say
 from overtone.store.room import hurry, unhurry
 
 
@@ -24,7 +24,7 @@ def ctrl_c(interrupt: Callable[[], None]) -> Iterator[None]:
         seen.append(number)
         if len(seen) > 1:
             raise KeyboardInterrupt
-        warn("interrupted: letting trials save and end; once more to end them at once")
+        say("interrupted: letting trials save and end; once more to end them at once")
         hurry()  # Waits for room on a full disk must end now.
         interrupt()
 

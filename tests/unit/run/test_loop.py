@@ -13,8 +13,8 @@ from overtone.errors import StorageError
 from overtone.run import loop as module
 from overtone.run.loop import Loop
 from overtone.run.searcher_host import InlineHost
-from overtone.run.stderr import warn
 from overtone.run.storage.deletions import Deletions
+from overtone.standard_streams import say
 
 
 class Scripted:
@@ -321,7 +321,7 @@ def test_an_engine_that_runs_trials_in_poll_gets_the_pump():
 
 
 def test_warnings_go_to_stderr(capsys):
-    warn("look out")
+    say("look out")
     assert capsys.readouterr().err == "overtone: look out\n"
 
 

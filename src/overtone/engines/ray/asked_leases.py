@@ -268,7 +268,6 @@ class AskedLeases:
             if wait.probes:
                 self.probing[wait] = Lease(wait.shape, _where(wait), wait.group)
         if not wait.probes:
-            wait.devices = []
             return True
         import ray
 

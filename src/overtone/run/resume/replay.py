@@ -20,7 +20,7 @@ from overtone.journal.replay import Divergence, replay_into
 from overtone.journal.writer import JournalWriter
 from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.snapshot import Mark
-from overtone.run.stderr import warn
+from overtone.standard_streams import say
 
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,
@@ -168,7 +168,7 @@ class Resuming:
         self._observers = [one for one in self._observers if one is not observer]
         self._followers = [one for one in self._followers if one is not observer]
         who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
-        warn(f"{who} raised {what} at what happened before, and hears no more of that")
+        say(f"{who} raised {what} at what happened before, and hears no more of that")
 
 
 def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool = False) -> str:

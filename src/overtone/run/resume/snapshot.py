@@ -22,7 +22,7 @@ from overtone.journal.text import dumps
 from overtone.regular_files import read_regular, replace_file
 from overtone.run.header.journal_setup import header_parts
 from overtone.run.resume.state_codec import NotData, NotTheSame, frozen, thaw
-from overtone.run.stderr import warn
+from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
@@ -138,7 +138,7 @@ class Snapshots:
         except Exception as error:  # A state that is not data, or a part that raises.
             self._due_n = math.inf
             if not isinstance(error, NotData):
-                warn(f"no snapshots are taken ({type(error).__name__}: {error}); a resume replays everything")
+                say(f"no snapshots are taken ({type(error).__name__}: {error}); a resume replays everything")
             return
         spent = self._clock() - began
         self._due_at = began + spent / _SHARE

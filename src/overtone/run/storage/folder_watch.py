@@ -11,8 +11,8 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
-from overtone.run.stderr import warn
 from overtone.run.storage.results_place import JOURNAL
+from overtone.standard_streams import say
 from overtone.store.folder_mark import FolderGoneError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class FolderWatch:
     def _on_gone(self, is_deleted: bool) -> None:
         self._look()
         became = f"{self._missing()} was deleted" if is_deleted else self._moved()
-        warn(f"{became} during the run: letting trials end, as at Ctrl-C")
+        say(f"{became} during the run: letting trials end, as at Ctrl-C")
         self._is_told = True
         self._end()
 
@@ -82,9 +82,9 @@ class FolderWatch:
         if self._journal.is_at_path or self._journal.found_at() is not None:
             if self.folder != place.folder:
                 if not self._is_told:
-                    warn(f"{self._moved()} during the run")
+                    say(f"{self._moved()} during the run")
                 purpose = "to look: overtone show" if is_finished else "to go on with it: overtone resume"
-                warn(f"{purpose} {quote(str(self.folder))}")
+                say(f"{purpose} {quote(str(self.folder))}")
             self._file = os.stat(self.folder / JOURNAL)
             return
         if not self._journal.is_deleted:

@@ -18,8 +18,8 @@ from overtone.core.messages import Ended, Event, Reported, Saved, Start
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
 from overtone.run.pending_commands import Outstanding
-from overtone.run.stderr import warn
 from overtone.run.storage.results_place import patiently
+from overtone.standard_streams import say
 from overtone.store.moved import key_of
 from overtone.worker.checkpoints.saving import config_digest
 from overtone.worker.protocol import decode
@@ -129,7 +129,7 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
     _set_book(parts, {**kept, **{one.uri: one.size_bytes for one in found}})
     if found and parts.past is not None:
         saves = f"{_counted(len(found), 'save')} of {_counted(len(by_trial) + len(late), 'trial')}"
-        warn(f"found {saves} that the journal did not name yet: nothing of these is done again")
+        say(f"found {saves} that the journal did not name yet: nothing of these is done again")
     events: list[Event] = []
     for trial in [one for one in controller.trials.values() if _is_live(one)]:
         saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.engine.now()
@@ -174,7 +174,7 @@ def clear_up(parts: Parts, late: LateSaves) -> None:
                 found = finder.find(None, None if is_resumed else among)
                 _remove(finder, [one for one in found if one.is_ours])
             except Exception as error:
-                warn(f"what killed processes left cannot be found: {error}")
+                say(f"what killed processes left cannot be found: {error}")
 
 
 def is_wanted(leftover: Leftover, trials: Mapping[str, Trial], fence: int) -> bool:
@@ -285,11 +285,11 @@ def _remove(finder: Finder, found: list[Leftover]) -> None:
         try:
             finder.remove(one)
         except Exception as error:
-            warn(f"{one.uri} is not needed and cannot be deleted: {error}")
+            say(f"{one.uri} is not needed and cannot be deleted: {error}")
             break
         n, n_bytes = n + 1, n_bytes + one.size_bytes
     if n:
-        warn(f"removed {_counted(n, 'unfinished save')} ({_size(n_bytes)}) that the journal does not name")
+        say(f"removed {_counted(n, 'unfinished save')} ({_size(n_bytes)}) that the journal does not name")
 
 
 def _tell_kept(found: Sequence[Leftover]) -> None:
@@ -299,7 +299,7 @@ def _tell_kept(found: Sequence[Leftover]) -> None:
     listed = [f"\n  {one.uri} ({_size(one.size_bytes)})" for one in found[:MOST_TOLD]]
     more = len(found) - len(listed)
     here = [quote(one.uri) for one in found[:MOST_TOLD] if not one.names]
-    warn(
+    say(
         f"kept {_counted(len(found), 'checkpoint')} that the journal does not name, of an older version or "
         f"your own:{''.join(listed)}"
         + (f"\n  and {more} more" if more else "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from overtone.run.stderr import warn
 from overtone.run.storage.results_place import JOURNAL, patiently
+from overtone.standard_streams import say
 from overtone.store.files import RemoteFiles, is_url
 
 DEFAULT = "~/overtone_results"
@@ -38,7 +38,7 @@ def bring(storage: str | Path | None, name: str | None, trainable: str) -> None:
     for one in wanted:
         there = files.below(one)
         if one in names and patiently(lambda there=there: there.sizes("journal")):  # type: ignore[misc]
-            patiently(lambda there=there: fetch(there.url, say=warn))  # type: ignore[misc]
+            patiently(lambda there=there: fetch(there.url, say=say))  # type: ignore[misc]
 
 
 def locate(where: str | Path) -> Path:
@@ -51,7 +51,7 @@ def locate(where: str | Path) -> Path:
     if is_url(text):
         from overtone.journal.fetching import fetch
 
-        return patiently(lambda: fetch(text, say=warn))
+        return patiently(lambda: fetch(text, say=say))
     return Path(text.removeprefix("file://")).expanduser().absolute()
 
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from overtone.errors import StorageError
-from overtone.run.stderr import warn
+from overtone.standard_streams import say
 from overtone.store import LocalStore
 from overtone.store.folder_mark import LOCK, FolderMark
 
@@ -106,7 +106,7 @@ class Place:
         journal = patiently(lambda: JournalMirror(self.folder / JOURNAL, written, files, lease))
         known = patiently(files.sizes) if journal.is_resumed else {}
         uploads = TrialUploads(self.folder, files, known, lease.check, self.mark)
-        self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, warn)
+        self._mirroring = Mirroring(journal, uploads, self.patience_s, on_lost, say)
         self._mirroring.start()
 
     @property
@@ -165,7 +165,7 @@ class Place:
             text = f"{lost}. {self._where_left(lost)}"
             if error is None:
                 raise StorageError(text) from lost
-            warn(text)
+            say(text)
         finally:
             self.give_back()
 
@@ -213,4 +213,4 @@ def patiently(action: Callable[[], T]) -> T:
     """Return the result of `action` before a run begins; an unreachable store is retried for a minute."""
     from overtone.store.retrying import persist
 
-    return persist(action, AT_START_S, say=warn)
+    return persist(action, AT_START_S, say=say)
