@@ -15,7 +15,7 @@ slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, cha
 
 CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
-	@.venv/ray/bin/python -m pytest --timeout=400 $(CLUSTER) --ignore=tests/cluster/test_tools.py
+	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=400 $(CLUSTER)
 
 searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance suite of searchers
 	@.venv/search/bin/python -m pytest tests/slow/test_searchers.py -k "Ax or SMAC or Nevergrad"
@@ -27,7 +27,6 @@ proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: 
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40
-	@.venv/ray/bin/python -m pytest tests/cluster/test_tools.py
 	@for case in one two ray-first actors limits; do .venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case $$case || exit 1; done
 	@.venv/ray/bin/python benchmarks/sharing.py $(SHARING)
 

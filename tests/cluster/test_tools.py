@@ -8,6 +8,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+NODE = r"\d+\.\d+\.\d+\.\d+"  # the machine's own address, or 127.0.0.1 where it has no other
+
 SCRIPT = """
 import sys
 import time
@@ -33,7 +35,7 @@ def figure(port: int, run: str, name: str) -> float:
     """The value of a metric of a run on a node; -1 for none."""
     text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60).read().decode()
     line = re.search(rf'^ray_{name}{{([^}}]*run="{run}"[^}}]*)}} (.*)$', text, re.MULTILINE)
-    return float(line[2]) if line is not None and 'node="127.0.0.1"' in line[1] else -1.0
+    return float(line[2]) if line is not None and re.search(rf'node="{NODE}"', line[1]) else -1.0
 
 
 def test_runs_and_their_trials_are_shown(started: Any, until: Any, tmp_path: Path) -> None:
@@ -43,7 +45,9 @@ def test_runs_and_their_trials_are_shown(started: Any, until: Any, tmp_path: Pat
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
     logs = {name: tmp_path / f"said-{name}" for name in ("forked", "actor")}
-    scripts = {name: cluster.begin(log, "python", str(path), str(tmp_path), name) for name, log in logs.items()}
+    scripts = {
+        name: cluster.begin(log, "python", str(path), str(tmp_path), name) for name, log in logs.items()
+    }
 
     def actors() -> list[dict[str, Any]]:
         said = cluster.run(
@@ -66,7 +70,7 @@ def test_runs_and_their_trials_are_shown(started: Any, until: Any, tmp_path: Pat
         return said.stdout if said.returncode == 0 else ""
 
     for run in scripts:
-        until(lambda run=run: "127.0.0.1 trial-0 trial-1" in listed(run))
+        until(lambda run=run: re.search(rf"\b{NODE} trial-0 trial-1", listed(run)))
         assert f"{run}: 2 trials running at 20" in listed(run)
         until(lambda run=run: figure(8399, run, "overtone_running_trials") == 2)
         until(lambda run=run: figure(8399, run, "overtone_results_per_second") > 5)

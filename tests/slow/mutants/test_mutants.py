@@ -60,8 +60,7 @@ MUTANTS = [
            "until = min(until, ask(trial)) if ask else until", EVENTS),
     mutant("controller.py", "budget is not None and event.time >= budget",
            "budget is not None and event.time > budget", EVENTS),
-    mutant("rulings.py", "if trial.status is Status.HALTING:  # it reported",
-           "if False:  # it reported", EVENTS),
+    mutant("rulings.py", "if trial.status is Status.HALTING:", "if False:", EVENTS),
     mutant("controller.py", "live is None or live.trial.status is Status.PARKED", "live is None", RULINGS),
     mutant("roster.py", " or live.trial.attempt != event.attempt", "", EVENTS),
     mutant("roster.py", "        trial.attempt += 1\n", "", RULINGS),
@@ -99,7 +98,7 @@ MUTANTS = [
     mutant("roster.py", "        self.ledger.release(trial.id)\n        trial.attempt", "        trial.attempt", EVENTS),
     # turns
     mutant("controller.py", "len(self._ledger) < cap:", "len(self._ledger) <= cap:", TURNS),
-    mutant("roster.py", "            return 0  # it waits", "            pass  # it waits", TURNS),
+    mutant("roster.py", "newest.status is Status.PENDING:", "False:", TURNS),
     mutant("controller.py", "            self._fairness.on_start(trial.resources, self._time)\n", "", TURNS),
     mutant("controller.py", "            self._review()\n            self._advance()\n            return\n",
            "            self._advance()\n            return\n", TURNS),
