@@ -6,7 +6,8 @@ from overtone.lazy import attach
 
 _NAMES = {
     "overtone.analysis": "Result",
-    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig ScalingConfig",
+    "overtone.tune.demand": "ScalingConfig",
+    "overtone.tune.tune": "CheckpointConfig FailureConfig RunConfig",
     "overtone.worker.checkpoints.checkpoint": "Checkpoint",
 }
 _MODULES = ("checkpoint", "config", "integrations", "result", "session")
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from overtone.air import result as result
     from overtone.air import session as session
     from overtone.analysis import Result as Result
-    from overtone.tune.run_config import CheckpointConfig as CheckpointConfig
-    from overtone.tune.run_config import FailureConfig as FailureConfig
-    from overtone.tune.run_config import RunConfig as RunConfig
-    from overtone.tune.run_config import ScalingConfig as ScalingConfig
+    from overtone.tune.demand import ScalingConfig as ScalingConfig
+    from overtone.tune.tune import CheckpointConfig as CheckpointConfig
+    from overtone.tune.tune import FailureConfig as FailureConfig
+    from overtone.tune.tune import RunConfig as RunConfig
     from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
 else:
     __getattr__, __dir__ = attach(__name__, _NAMES, _MODULES)

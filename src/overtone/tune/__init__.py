@@ -24,18 +24,17 @@ _NAMES = {
     "overtone.tune.analysis": "Analysis",
     "overtone.named": "create_scheduler create_searcher",
     "overtone.tune.context": "TuneContext",
+    "overtone.tune.demand": "ScalingConfig",
     "overtone.tune.execution.placement_groups": "PlacementGroupFactory",
-    "overtone.tune.experiment": "Experiment",
+    "overtone.tune.experiment": "Experiment run_experiments",
     "overtone.tune.registry": "register_trainable",
     "overtone.tune.result": "TrainingResult",
-    "overtone.tune.run_config": "CheckpointConfig FailureConfig RunConfig ScalingConfig",
     "overtone.tune.session": "checkpoint_dir get_checkpoint get_context get_experiment_name get_trial_dir"
     " get_trial_id get_trial_name get_trial_resources is_session_enabled"
     " make_checkpoint_dir record_checkpoint report save_checkpoint should_checkpoint simulate_time",
     "overtone.tune.syncer": "SyncConfig",
     "overtone.tune.trainable": "DurableTrainable Trainable durable function with_parameters with_resources",
-    "overtone.tune.tune": "run run_experiments start",
-    "overtone.tune.tune_config": "ResumeConfig TuneConfig",
+    "overtone.tune.tune": "CheckpointConfig FailureConfig ResumeConfig RunConfig TuneConfig run start",
     "overtone.tune.tuner": "Tuner",
     "overtone.worker.checkpoints.checkpoint": "Checkpoint",
     "overtone.worker.session.once_per_machine": "once",
@@ -108,14 +107,12 @@ if TYPE_CHECKING:
     from overtone.tune import utils as utils
     from overtone.tune.analysis import Analysis as Analysis
     from overtone.tune.context import TuneContext as TuneContext
+    from overtone.tune.demand import ScalingConfig as ScalingConfig
     from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
     from overtone.tune.experiment import Experiment as Experiment
+    from overtone.tune.experiment import run_experiments as run_experiments
     from overtone.tune.registry import register_trainable as register_trainable
     from overtone.tune.result import TrainingResult as TrainingResult
-    from overtone.tune.run_config import CheckpointConfig as CheckpointConfig
-    from overtone.tune.run_config import FailureConfig as FailureConfig
-    from overtone.tune.run_config import RunConfig as RunConfig
-    from overtone.tune.run_config import ScalingConfig as ScalingConfig
     from overtone.tune.session import checkpoint_dir as checkpoint_dir
     from overtone.tune.session import get_checkpoint as get_checkpoint
     from overtone.tune.session import get_context as get_context
@@ -138,11 +135,13 @@ if TYPE_CHECKING:
     from overtone.tune.trainable import function as function
     from overtone.tune.trainable import with_parameters as with_parameters
     from overtone.tune.trainable import with_resources as with_resources
+    from overtone.tune.tune import CheckpointConfig as CheckpointConfig
+    from overtone.tune.tune import FailureConfig as FailureConfig
+    from overtone.tune.tune import ResumeConfig as ResumeConfig
+    from overtone.tune.tune import RunConfig as RunConfig
+    from overtone.tune.tune import TuneConfig as TuneConfig
     from overtone.tune.tune import run as run
-    from overtone.tune.tune import run_experiments as run_experiments
     from overtone.tune.tune import start as start
-    from overtone.tune.tune_config import ResumeConfig as ResumeConfig
-    from overtone.tune.tune_config import TuneConfig as TuneConfig
     from overtone.tune.tuner import Tuner as Tuner
     from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
     from overtone.worker.session.once_per_machine import once as once
