@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -15,6 +16,7 @@ from overtone.core.types import Config, Metrics, Result
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from overtone.core.account import Account
     from overtone.core.goal import Goal
     from overtone.core.job import Job
     from overtone.core.scheduler_view import View
@@ -169,24 +171,51 @@ class Stopper(Protocol):
     def __call__(self, trial: Trial, result: Result) -> str | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Capabilities of an engine.
+
+    Attributes:
+        name: Name of the engine in the journal's header.
+        is_elastic: Whether capacity may be added later, so that trials that do not fit wait.
+        isolates: Whether trials are separate processes, so that the driver continues while a trial works.
+        spans_hosts: Whether trials may run on other machines than the driver.
+        repeats: Whether the same commands lead to the same events, so that a resume can repeat them.
+        calls_pump: Whether trials run inside `poll`, which passes their events to the pump of `attach`.
+        max_concurrent: The largest number of trials that run at the same time; None if only
+            resources limit it.
+    """
+
+    name: str = "custom"
+    is_elastic: bool = False
+    isolates: bool = False
+    spans_hosts: bool = False
+    repeats: bool = False
+    calls_pump: bool = False
+    max_concurrent: int | None = None
+
+
+Pump = Callable[[Sequence[Event]], None]
+"""Function that handles events and submits the resulting commands before it returns."""
+
+Show = Callable[[str, str, str], None]
+"""Function of (trial_id, "stdout" or "stderr", text) that shows a trial's output."""
+
+
 class Engine(ABC):
     """Runs trials: commands in, events out.
 
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
+
+    Attributes:
+        capabilities: Facts that the run depends on.
+        on_output: Receives whole lines that trials print, each with a newline at the end. An engine
+            that does not capture output ignores it. Lines of the engine itself have no trial_id.
     """
 
-    is_elastic: bool = False
-    """Whether capacity may be added later, so that trials that do not fit wait."""
-
-    isolates: bool = False
-    """Whether trials are separate processes, so that the driver continues while a trial works."""
-
-    repeats: bool = False
-    """Whether the same commands lead to the same events, so that a resume can repeat them."""
-
-    max_concurrent: int | None = None
-    """The largest number of trials that run at the same time; None if only resources limit it."""
+    capabilities: Capabilities = Capabilities()
+    on_output: Show
 
     @abstractmethod
     def open(self, job: Job) -> None:
@@ -208,8 +237,16 @@ class Engine(ABC):
     def close(self) -> None:
         """End everything that still runs. Safe to call twice, and from a signal handler."""
 
+    def attach(self, pump: Pump) -> None:
+        """Set the function that handles the events of a trial that runs inside `poll`."""
+
     def wake(self) -> None:
         """Make a waiting poll return; callable from any thread and from a signal handler."""
+
+    @property
+    def account(self) -> Account | None:
+        """The resource use and cost until now; None if they are not measured."""
+        return None
 
     def describe(self) -> str:
         """Return the name and resources of the engine, for the first line of a run."""
@@ -286,4 +323,4 @@ class Store(ABC):
         """Return the keys that start with `prefix`, sorted, without unfinished puts."""
 
 
-__all__ = ["CONTINUE", "Engine", "Observer", "Searcher", "Stopper", "Store", "TrialScheduler"]
+__all__ = ["CONTINUE", "Capabilities", "Engine", "Observer", "Searcher", "Stopper", "Store", "TrialScheduler"]

@@ -112,7 +112,7 @@ def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -
     Args:
         answers: Earlier suggestions that are in no record, by index.
     """
-    if not (learns(searcher) and engine.isolates):
+    if not (learns(searcher) and engine.capabilities.isolates):
         return InlineHost(searcher, engine.now, answers)
     if not searcher.is_slow:
         return ThreadHost(searcher, engine.now, engine.wake, answers)

@@ -204,11 +204,10 @@ class Run:
             open_parts.callback(engine.close)
             engine.open(job_for(experiment, parts))
             first = engine.poll(0)
-            if not engine.is_elastic:
+            if not engine.capabilities.is_elastic:
                 _check_demand(parts, first)
             console = console_of(experiment, parts)
-            if hasattr(engine, "on_output"):
-                engine.on_output = console.on_output
+            engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
             with closing(journal), self._settled(journal) as where:
                 answers: Answers = {}
@@ -239,7 +238,7 @@ class Run:
                     self._loop.pump(first)
                     self._loop.run()
                     if parts.controller.is_finished:
-                        account = getattr(engine, "account", None)
+                        account = engine.account
                         journal.note("end", {"account": account.as_data()} if account is not None else {})
                     elif not parts.controller.is_running and journal.is_at_path:
                         say(f"to go on with it: overtone resume {self.folder}")
@@ -293,15 +292,16 @@ class Run:
         lines, noted = resume_changes(past.header, self._experiment, parts)
         for line in lines:
             say(line)
-        if engine.repeats:
+        repeats = engine.capabilities.repeats
+        if repeats:
             first = resuming.replay_in(engine, first)
         else:
             for line in told_divergences(resuming.replay(recall())):
                 say(line)
         past.journal.note("driver", {**driver_facts(), **noted})
-        say(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
+        say(told(self.folder, controller, not repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
-        if not engine.repeats:
+        if not repeats:
             deletions.hold(resuming.undone_discards)
             late.events = take_in(parts, resuming.outstanding, late)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:

@@ -13,11 +13,11 @@ from functools import partial
 from math import inf
 
 from overtone.core import messages as m
+from overtone.core.account import Account
 from overtone.core.job import Job
 from overtone.core.ledger import check_feasible
-from overtone.core.protocols import Engine
+from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.simulated import trials
-from overtone.engines.simulated.account import Account
 from overtone.engines.simulated.attempt import Attempt
 from overtone.engines.simulated.fleet import Fleet, named
 from overtone.engines.simulated.relative_store import RelativeStore
@@ -45,13 +45,12 @@ class Simulated(Trials, Engine):
 
     Attributes:
         world: The simulated world.
-        is_elastic: Whether machines come and go.
 
     Raises:
         ValueError: An argument is invalid, or both `world.machines` and `workers` or `resources` are given.
     """
 
-    repeats = True
+    capabilities = Capabilities("Simulated", repeats=True)
 
     def __init__(
         self,
@@ -73,7 +72,8 @@ class Simulated(Trials, Engine):
             )
         one = Machines(cpus=workers or 4, resources={} if resources is None else resources)
         self._kinds = named(tuple(world.machines)) or {NODE: one}
-        self.is_elastic = any(kind.comes_and_goes for kind in self._kinds.values())
+        is_elastic = any(kind.comes_and_goes for kind in self._kinds.values())
+        self.capabilities = replace(self.capabilities, is_elastic=is_elastic)
         Trials.__init__(self, seconds, world, Fleet(self._kinds, 0))
         self._n_empty = 0
 
@@ -107,7 +107,6 @@ class Simulated(Trials, Engine):
 
     @property
     def account(self) -> Account:
-        """The resource use and cost until now."""
         running = self._attempts.values()
         return Account(
             time_s=self._now,

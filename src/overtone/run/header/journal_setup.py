@@ -56,7 +56,7 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "options": recorded_options(experiment),
         "limits": asdict(parts.limits),
         "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
-        "engine": type(parts.engine).__name__,
+        "engine": parts.engine.capabilities.name,
         "main": main_script(),
     }
 
@@ -79,7 +79,7 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
         header["called"] = experiment.name  # The folder may be renamed.
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
-    if parts.engine.repeats:
+    if parts.engine.capabilities.repeats:
         header = set_apart(header, parts.folder)
     durability: Any = experiment.durability
     path, codec = parts.folder / JOURNAL, codec_for(parts.space)

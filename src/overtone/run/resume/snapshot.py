@@ -196,7 +196,7 @@ def snapshots_of(
     """
     hearers = [one for one in observers if type(one).on_past is not Observer.on_past]
     made_of, modules = "", set()
-    if not parts.engine.repeats and _can_remember(parts.searcher, hearers):
+    if not parts.engine.capabilities.repeats and _can_remember(parts.searcher, hearers):
         facts = dict(header_parts(experiment, parts))
         for name in _FREE:
             del facts[name]
