@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from overtone.core.decision import CONTINUE, Decision
 from overtone.core.messages import Command, Event, Record, Reported
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from overtone.core.goal import Goal
     from overtone.core.job import Job
     from overtone.core.scheduler_view import View
+
+
+def overrides(part: object, *methods: Callable[..., Any]) -> bool:
+    """Return whether `part` has its own version of any of these methods of its interface."""
+    return any(getattr(getattr(part, one.__name__), "__func__", None) is not one for one in methods)
 
 
 class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
@@ -99,6 +104,8 @@ class TrialScheduler(Part):
         rules_from: Every decision at a smaller t is Continue; see `next_decision`.
         rules_anywhere: Whether the class overrides its parent's `on_result` but not `next_decision`:
             then it is asked at each report.
+        ends_trials: Whether each trial ends, sooner or later, by its decisions; assumed by default.
+        log_config: Whether a file in the experiment's folder shows the changes of each trial's config.
         shown: Its name in the status line; the class name by default.
         replayable: False if it uses outside information.
     """
@@ -111,6 +118,8 @@ class TrialScheduler(Part):
     needs_checkpoints: bool = False
     rules_from: float = 0.0
     rules_anywhere: bool = False
+    ends_trials: bool = True
+    log_config: bool = False
     shown: str = ""
     replayable: bool = True
 
@@ -120,6 +129,8 @@ class TrialScheduler(Part):
         if rules[0] is cls:
             says_when = {"next_decision", "rules_from"} & vars(cls).keys()
             cls.rules_anywhere = rules[1] is not TrialScheduler and not says_when
+        if {"on_result", "review"} & vars(cls).keys():
+            cls.ends_trials = vars(cls).get("ends_trials", True)
 
     @abstractmethod
     def on_result(self, trial: Trial, result: Result) -> Decision:
@@ -135,6 +146,15 @@ class TrialScheduler(Part):
         Called when a trial ended or paused, and when the search closed.
         """
         return ()
+
+    def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:
+        """Return the space, with more hyperparameters if this scheduler needs them.
+
+        Args:
+            space: The user's space.
+            earlier: Function that returns the results of another experiment, by its path.
+        """
+        return space
 
     def on_start(self, view: View) -> None:
         """Handle the start: called once, before anything else; `view` stays valid for the whole run."""
@@ -160,15 +180,29 @@ class TrialScheduler(Part):
         return f"Using {self.shown or type(self).__name__}"
 
 
-class Stopper(Protocol):
-    """Ends trials: returns a reason, or None to let the trial continue.
+class Stopper(ABC):
+    """Ends trials, and the search; only `__call__` is required.
 
-    It may also have `next_decision(trial) -> float`, as schedulers do, and
-    `stop_all() -> str | None`, which is called after each result. `awaits` may name the metrics
-    without which it ends no trial.
+    Attributes:
+        awaits: Names of the metrics without which it ends no trial.
+        ends_trials: Whether it may end a trial.
+        timeout_s: Seconds after which the controller ends the search; None for no limit.
     """
 
-    def __call__(self, trial: Trial, result: Result) -> str | None: ...
+    awaits: Sequence[str] = ()
+    ends_trials: bool = True
+    timeout_s: float | None = None
+
+    @abstractmethod
+    def __call__(self, trial: Trial, result: Result) -> str | None:
+        """Return the reason to end `trial`, which just reported `result`; None to continue it."""
+
+    def stop_all(self) -> str | None:
+        """Return the reason to end the search, after each result; None to continue it."""
+
+    def next_decision(self, trial: Trial) -> float:
+        """Return the smallest t at which this stopper may end the trial; by default the next report."""
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ def scheduler_for(asked: Any) -> TrialScheduler:
 def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None) -> tuple[Searcher, Any]:
     """Return the searcher and the space that it searches.
 
-    If no searcher is given, a scheduler that is also a searcher serves as one. A scheduler with
-    `complete(space, earlier)` may extend the space.
+    If no searcher is given, a scheduler that is also a searcher serves as one. A scheduler may extend
+    the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
     from overtone.space import Space
@@ -48,11 +48,12 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
     if own is not None and isinstance(space, Mapping) and not space:
         space = own()  # A table defines its own space.
-    complete = getattr(scheduler, "complete", None)
-    if complete is not None and not is_listing(space) and isinstance(space or {}, Mapping):
-        constraint = getattr(space, "constraint", None)
-        space = complete(space or {}, found_at)
-        space = Space(space, constraint) if constraint else space
+    given: Any = space or {}
+    if scheduler is not None and not is_listing(space) and isinstance(given, Mapping):
+        completed = scheduler.complete(given, found_at)
+        if completed is not given:
+            constraint = getattr(space, "constraint", None)
+            space = Space(completed, constraint) if constraint else completed
     if isinstance(scheduler, Searcher) and (searcher is None or type(searcher) is type(scheduler)):
         searcher = scheduler
     if is_listing(space):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 class NoopStopper(Stopper):
     """Ends nothing."""
 
+    ends_trials = False
+
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
         return False
 

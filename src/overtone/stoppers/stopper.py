@@ -18,9 +18,13 @@ class Stopper(ABC):
     Attributes:
         awaits: Names of the metrics without which it ends nothing. If no result has one of them,
             the user is warned.
+        ends_trials: Whether it may end a trial.
+        timeout_s: Seconds after which the experiment ends; None for no limit.
     """
 
     awaits: tuple[str, ...] = ()
+    ends_trials: bool = True
+    timeout_s: float | None = None
 
     @abstractmethod
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
