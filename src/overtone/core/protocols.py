@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from overtone.core.goal import Goal
     from overtone.core.job import Job
     from overtone.core.scheduler_view import View
+    from overtone.space.tree import Group
 
 
 def overrides(part: object, *methods: Callable[..., Any]) -> bool:
@@ -49,6 +50,12 @@ class Searcher(Part):
             searchers keep 0; searchers that do not learn allow more.
         metric, mode: The goal, if the user named it here.
         goal: The experiment's goal, set before `on_start`; None if the searcher is not run.
+        num_samples: Number of samples of the space; None leaves it to the run, which sets it before
+            `on_start`; 0 if the searcher does not read it.
+        counts_samples: Whether a `total` of None means no limit, since the searcher reads `num_samples`.
+            Otherwise the run ends the search after its number of samples.
+        points_to_evaluate: Configs to suggest first; [] leaves them to the run, None takes none.
+        max_concurrent: The largest number of trials that run at the same time; 0 for no limit.
         takes_constraint: Whether suggestions meet the constraint of the space, if it has one.
         is_slow: Whether a suggestion takes a second of Python or more. If trials are processes, the
             searcher is pickled and runs in a separate process, too.
@@ -61,6 +68,10 @@ class Searcher(Part):
     mode: str | None = None
     goal: Goal | None = None
     replay: str = "keyed"
+    num_samples: int | None = 0
+    counts_samples: bool = False
+    points_to_evaluate: Any = None
+    max_concurrent: int = 0
     takes_constraint: bool = False
     is_slow: bool = False
 
@@ -76,6 +87,14 @@ class Searcher(Part):
 
     def on_start(self, space: Any, seed: int) -> None:
         """Handle the start: called once, before anything else, with the space and the experiment's seed."""
+
+    def searched_space(self, space: Group) -> Group:
+        """Return the space that is searched: that of `on_start` by default, or the searcher's own.
+
+        Raises:
+            OvertoneError: The searcher draws its own space trial by trial.
+        """
+        return space
 
     def on_suggested(self, index: int, config: Config) -> None:
         """Record the suggestion `config` for `index`: it is pending or running until its trial ends.

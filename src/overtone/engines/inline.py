@@ -25,7 +25,7 @@ from overtone.core.protocols import Capabilities, Engine, Pump
 from overtone.core.types import Config
 from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import NOTHING, Nothing, Order, event
+from overtone.worker.protocol import NOTHING, Channel, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
@@ -200,7 +200,7 @@ class Inline(Engine):
         return events
 
 
-class _Line:
+class _Line(Channel):
     """The channel between the trial that runs and the engine around it."""
 
     def __init__(self, engine: Inline, start: m.Start) -> None:

@@ -56,8 +56,8 @@ def compose(experiment: Experiment) -> Parts:
     goal = Goal.collect(
         [
             ("the call", experiment.metric, experiment.mode),
-            _named("the scheduler", scheduler),
-            _named("the searcher", searcher),
+            ("the scheduler", scheduler.metric, scheduler.mode),
+            ("the searcher", searcher.metric, searcher.mode),
         ],
         time_attr=scheduler.time_attr,
         is_needed=scheduler.needs_metric,
@@ -129,7 +129,7 @@ def _limits(
         total=total,
         lookahead=_lookahead(total, searcher, scheduler),
         max_concurrent=_smallest(
-            experiment.max_concurrent, getattr(searcher, "max_concurrent", None), of_engine.max_concurrent
+            experiment.max_concurrent, searcher.max_concurrent, of_engine.max_concurrent
         ),
         max_failures=experiment.max_failures,
         fail_fast=bool(experiment.fail_fast),
@@ -180,10 +180,6 @@ def observers_for(
     if repeats and not writes and experiment.verbose == 0 and experiment.reporter is None:
         return found  # nobody looks, and there is no table to keep
     return [*found, console]
-
-
-def _named(who: str, part: Any) -> tuple[str, Any, Any]:
-    return who, getattr(part, "metric", None), getattr(part, "mode", None)
 
 
 def _lookahead(total: int | None, searcher: Searcher, scheduler: TrialScheduler) -> int:

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from overtone.run.storage.results_place import Place
 
 
-def part_data(part: Any) -> Any:
-    """Return a scheduler, searcher or stopper as data: its import path and its arguments."""
-    from overtone.journal.header import described
-
-    args, kwargs = getattr(part, "arguments", ((), {}))
-    if not args and not kwargs:
-        return described(part)
-    from inspect import signature
-
-    return described(part, dict(signature(type(part)).bind(*args, **kwargs).arguments))
-
-
 def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
     """Return the description of the experiment for the journal's header."""
     from overtone.journal.header import described
@@ -49,8 +37,8 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "metric": list(parts.goal.metrics),
         "mode": list(parts.goal.modes),
         "constraints": dict(zip(parts.goal.constraints, parts.goal.bounds, strict=True)),
-        "scheduler": part_data(parts.scheduler),
-        "searcher": part_data(parts.searcher),
+        "scheduler": described(parts.scheduler),
+        "searcher": described(parts.searcher),
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
         "options": recorded_options(experiment),
