@@ -315,9 +315,12 @@ class Observer(ABC):
 
     Attributes:
         follows_results: Whether it receives reports without choices: the bulk of all records.
+        is_projection: Whether it writes files of trials that follow from the journal alone. The run
+            writes the files that are incomplete again.
     """
 
     follows_results: bool = True
+    is_projection: bool = False
 
     @abstractmethod
     def on_record(self, record: Record) -> None:
@@ -350,7 +353,15 @@ class Observer(ABC):
 
 
 class Store(ABC):
-    """Keeps checkpoints and artifacts, each a directory under a key."""
+    """Keeps checkpoints and artifacts, each a directory under a key.
+
+    Attributes:
+        root: The local folder that contains the directories; None if there is none.
+        is_remote: Whether any machine can use the store directly.
+    """
+
+    root: Path | None = None
+    is_remote: bool = False
 
     @abstractmethod
     def put(self, source: Path, key: str, move: bool = False) -> str:

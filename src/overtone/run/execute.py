@@ -318,13 +318,13 @@ class Run:
             failed: Observers whose failures were reported.
             unfinished: Observers that could not be closed, with their errors.
         """
-        from overtone.observers.projections import FILE_OBSERVERS, reconcile
+        from overtone.observers.projections import reconcile
 
         for observer, error in unfinished:
-            if not isinstance(observer, FILE_OBSERVERS):
+            if not observer.is_projection:
                 say(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
-        reasons = [error for observer, error in unfinished if isinstance(observer, FILE_OBSERVERS)]
-        if not reasons and not any(isinstance(one, FILE_OBSERVERS) for one in failed):
+        reasons = [error for observer, error in unfinished if observer.is_projection]
+        if not reasons and not any(one.is_projection for one in failed):
             return
         parts = self._parts
         try:
