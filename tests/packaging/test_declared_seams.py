@@ -35,7 +35,7 @@ ALLOWED = {  # reason: the lookups, each in a file
         ("stoppers/adapter.py", "getattr(given, 'awaits', ())"),
         ("stoppers/adapter.py", "getattr(given, 'timeout_s', None)"),
         ("stoppers/adapter.py", "getattr(self.given, 'next_decision', super().next_decision)"),
-        ("stoppers/adapter.py", "hasattr(self.given, 'stop_all')"),
+        ("stoppers/adapter.py", "getattr(self.given, 'stop_all', super().stop_all)"),
         ("stoppers/function.py", "hasattr(function, 'stop_all')"),
         ("stoppers/translate.py", "type(spec) is CombinedStopper"),
     },

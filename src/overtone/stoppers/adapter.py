@@ -60,7 +60,7 @@ class PlainStopper(Stopper):
         return answer
 
     def stop_all(self) -> bool:
-        answer: bool = self.given.stop_all() if hasattr(self.given, "stop_all") else False
+        answer: bool = getattr(self.given, "stop_all", super().stop_all)()
         return answer
 
     def next_decision(self, trial: Trial) -> float:

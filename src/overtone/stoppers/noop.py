@@ -20,9 +20,6 @@ class NoopStopper(Stopper):
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
         return False
 
-    def stop_all(self) -> bool:
-        return False
-
     def next_decision(self, trial: Trial) -> float:
         return math.inf
 

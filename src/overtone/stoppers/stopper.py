@@ -30,9 +30,9 @@ class Stopper(ABC):
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
         """Return whether the trial, which just reported `result`, ends."""
 
-    @abstractmethod
     def stop_all(self) -> bool:
         """Return whether the whole experiment ends; called after each result."""
+        return False
 
     def next_decision(self, trial: Trial) -> float:
         """Return the smallest training_iteration at which this stopper may end anything.

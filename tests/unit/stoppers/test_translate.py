@@ -77,6 +77,16 @@ def test_a_users_stopper():
     assert stopper.next_decision(TRIAL) == 0
 
 
+def test_a_stopper_needs_only_a_call():
+    class Bad(Stopper):
+        def __call__(self, trial_id, result):
+            return result["loss"] > 1
+
+    (stopper,) = stop(Bad())
+    assert stopper(TRIAL, result(loss=2)) == "Bad"
+    assert stopper.stop_all() is None
+
+
 def test_anything_that_looks_like_a_stopper():
     class Foreign:
         def __call__(self, trial_id, result):
