@@ -17,7 +17,7 @@ from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
-from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.protocols import Stopper, TrialScheduler, overrides
 from overtone.core.randomness import key
 from overtone.core.recorded_choices import Past
 from overtone.core.retention import Retention
@@ -67,8 +67,8 @@ class Controller:
     ) -> None:
         self.goal = goal
         self.is_done = False
-        chooses = getattr(scheduler.choose_trial_to_run, "__func__", None)
-        self._scheduler, self._takes_first = scheduler, chooses is TrialScheduler.choose_trial_to_run
+        self._scheduler = scheduler
+        self._takes_first = not overrides(scheduler, TrialScheduler.choose_trial_to_run)
         self._limits = limits or Limits()
         self._template = template or Template()
         self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())

@@ -10,10 +10,10 @@ from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Config
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import NOTHING, Nothing, Order
+from overtone.worker.protocol import NOTHING, Channel, Nothing, Order
 
 
-class FakeChannel:
+class FakeChannel(Channel):
     """Gives out prepared orders, and remembers what was sent.
 
     Args:

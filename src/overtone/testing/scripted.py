@@ -48,9 +48,7 @@ class Script:
         self._node, self._free = "", 0.0
         self._queue: list[m.Start] = []
         self._running: set[tuple[str, int]] = set()
-        attach = getattr(engine, "attach", None)
-        if attach is not None:
-            attach(self.handle)
+        engine.attach(self.handle)
 
     def start(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -27,7 +27,7 @@ from overtone.core.messages import (
     Wake,
     Want,
 )
-from overtone.core.protocols import Engine
+from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
 from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.exits import account_of, never_ran
@@ -68,15 +68,14 @@ class Local(Engine):
             open files allows.
 
     Attributes:
-        on_output: Called with (trial_id, "stdout" or "stderr", text): whole lines, each with the
-            trial's name and pid in front and a newline at the end. By default they are
-            written to `sys.stdout` and `sys.stderr`. Lines of the engine itself have no trial_id.
+        on_output: Receives lines with the trial's name and pid in front. By default they are
+            written to `sys.stdout` and `sys.stderr`.
 
     Raises:
         ResourceError: An amount is invalid.
     """
 
-    isolates = True
+    capabilities = Capabilities("Local", isolates=True)
     _crew: Crew
 
     def __init__(
@@ -93,7 +92,7 @@ class Local(Engine):
             raise ValueError(f'start_method={start_method!r}: choose "warm" or "spawn"')
         if max_processes is not None and max_processes < 1:
             raise ValueError(f"max_processes={max_processes!r}: at least one is needed")
-        self.on_output: Callable[[str, str, str], None] = write_output
+        self.on_output = write_output
         self._is_warm = start_method == "warm" or (start_method is None and sys.platform == "linux")
         self._asked_grace_s = grace_s
         self._max_processes = max_processes

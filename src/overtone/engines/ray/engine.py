@@ -30,7 +30,7 @@ from overtone.core.messages import (
     Wake,
     Want,
 )
-from overtone.core.protocols import Engine
+from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
@@ -79,12 +79,10 @@ class Ray(Engine):
         carries: Whether checkpoints are sent to the driver even if a node sees the driver's disk.
 
     Attributes:
-        on_output: Called with (trial_id, "stdout" or "stderr", text), as for the local engine; each
-            line begins with the trial, its pid and its node.
+        on_output: Receives lines with the trial, its pid and its node in front.
     """
 
-    is_elastic = True
-    isolates = True
+    capabilities = Capabilities("Ray", is_elastic=True, isolates=True, spans_hosts=True)
 
     def __init__(
         self,
@@ -98,7 +96,7 @@ class Ray(Engine):
         idle_s: float = 5.0,
         carries: bool = False,
     ) -> None:
-        self.on_output: Callable[[str, str, str], None] = write_output
+        self.on_output = write_output
         self._on_nodes = on_nodes
         self._address = address
         self._most = most_of(max_resources)

@@ -20,10 +20,8 @@ def serve(channel: Channel, job: Job) -> None:
     from overtone.worker.trainables.class_trial import KeptInstance
 
     _ignore_interrupts()
-    close = getattr(channel, "close", None)
-    if close is not None:
-        # a process that the user's code forks must not keep the line open after this one's death
-        os.register_at_fork(after_in_child=close)
+    # a process that the user's code forks must not keep the line open after this one's death
+    os.register_at_fork(after_in_child=channel.close)
     kept = KeptInstance() if job.reuse else None
     try:
         while True:
