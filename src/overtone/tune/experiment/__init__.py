@@ -98,19 +98,27 @@ def experiments_to_run(
     experiments: Any, space: Any = None, scheduler: Any = None, **arguments: Any
 ) -> list[Native]:
     """Return the native experiments that these arguments of `run_experiments` describe."""
-    if isinstance(experiments, Experiment | Mapping) or is_several(experiments):
-        if space is not None and scheduler is None:
-            scheduler = space  # the second argument of the dialect without a space
-        return natives(experiments, scheduler=scheduler, **arguments)
-    return [to_experiment(experiments, config=space, scheduler=scheduler, **arguments)]
+    if not isinstance(experiments, Experiment | Mapping) and not is_several(experiments):
+        arguments["config"] = space
+    elif space is not None and scheduler is None:
+        scheduler = space  # the second argument of the dialect without a space
+    return natives(experiments, scheduler=scheduler, **arguments)
 
 
-def natives(several: Any, **arguments: Any) -> list[Native]:
-    """Return the native experiments, each with its own copy of the scheduler and the searcher."""
-    found = [each.to_experiment(**arguments) for each in experiments_of(several)]
+def natives(given: Any, **arguments: Any) -> list[Native]:
+    """Return one or several native experiments, each with its own copy of the scheduler and the searcher."""
+    several = experiments_of(given) if is_several(given) else [given]
+    found = [native(each, **arguments) for each in several]
     for one in found[1:]:
         one.scheduler, one.searcher = copy.deepcopy((one.scheduler, one.searcher))
     return found
+
+
+def native(given: Any, **arguments: Any) -> Native:
+    """Return the native experiment of an `Experiment` or a trainable with these arguments of `tune.run`."""
+    if isinstance(given, Experiment):
+        return given.to_experiment(**arguments)
+    return to_experiment(given, **arguments)
 
 
 def is_several(given: Any) -> bool:
