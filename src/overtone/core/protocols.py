@@ -174,6 +174,10 @@ class Engine(ABC):
 
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
+
+    An attempt, begun by one Start, has a process for each of its ranks. Its first process, the head,
+    reports for the attempt; orders go to all. The attempt is over when its head ends, or when another
+    process fails or dies. The engine then kills the other processes, and sends one Ended.
     """
 
     is_elastic: bool = False
