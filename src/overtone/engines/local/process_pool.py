@@ -160,7 +160,6 @@ class Crew:
         if self.broken is None and pause_s is None:
             doing = "made trial processes" if server.is_ready else "imported the trainable's modules"
             self.broken = (f"the process that {doing} {obituary}", "")
-        lost = list(self._processes.values())
         if self.broken is None:
             time.sleep(pause_s or 0.0)  # nothing else can happen: all processes ended with the server
             try:
@@ -168,7 +167,7 @@ class Crew:
                 self._brief(self._server)
             except OSError as error:
                 self.broken = (f"the process that made trial processes {obituary}; another: {error}", "")
-        for process in lost:
+        for process in list(self._processes.values()):
             if process.pid:
                 _kill_group(process.pid)
             self._bury(process, f"lost with the server of all processes, which {obituary}", True)
@@ -190,8 +189,7 @@ class Crew:
         finally:
             if len(taken) < count:
                 self.put_back(taken)
-                taken = []
-        return taken
+        return taken if len(taken) == count else []
 
     def _take(self, shape: Shape) -> TrialProcess | None:
         for process in self._waiting:

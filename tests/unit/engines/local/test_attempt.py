@@ -12,7 +12,8 @@ from overtone.core.messages import Ended, Event, Halt, Start
 from overtone.engines.local import Local
 from overtone.engines.local.attempt import LocalAttempt, starts_of
 from overtone.engines.local.grace_period import Patience
-from overtone.engines.local.process import TrialProcess
+from overtone.engines.local.process import Shape, TrialProcess
+from overtone.engines.local.process_pool import Crew
 from overtone.testing.fake_channel import start
 from overtone.worker.server.requests import KILL
 
@@ -160,3 +161,31 @@ def test_processes_that_died_while_they_waited_are_replaced_when_both_are_gone()
     assert engine.events == []
     engine._is_open = False
     engine.close()
+
+
+class Pool(Crew):
+    """A pool with room for three processes; `fails` makes the next one fail."""
+
+    def __init__(self) -> None:
+        self._waiting, self._processes, self._room, self.fails = [], {}, 3, False
+
+    def _make(self) -> TrialProcess:
+        if self.fails:
+            raise OSError("no more files")
+        sock: Any = None
+        made = self._processes[len(self._processes)] = TrialProcess(len(self._processes), sock, [])
+        return made
+
+
+def test_an_attempt_gets_all_its_processes_or_none() -> None:
+    pool = Pool()
+    shape: Shape = ((), 1)
+    pool.fails = True
+    with pytest.raises(OSError, match="no more files"):
+        pool.take(shape, 2)
+    pool.fails = False
+    assert [one.was_waiting for one in pool.take(shape, 2)] == [False, False]
+    assert pool.take(shape, 2) == []
+    (left,) = pool._waiting
+    assert left.was_waiting
+    assert pool.take(shape, 1) == [left]
