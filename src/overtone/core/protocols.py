@@ -261,6 +261,10 @@ class Engine(ABC):
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
 
+    An attempt, begun by one Start, has a process for each of its ranks. Its first process, the head,
+    reports for the attempt; orders go to all. The attempt is over when its head ends, or when another
+    process fails or dies. The engine then kills the other processes, and sends one Ended.
+
     Attributes:
         capabilities: Facts that the run depends on.
         on_output: Receives whole lines that trials print, each with a newline at the end. An engine

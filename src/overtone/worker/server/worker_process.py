@@ -13,8 +13,8 @@ from overtone.worker.protocol import Channel
 def serve(channel: Channel, job: Job) -> None:
     """Run the trials that arrive over `channel`; return when this process should end.
 
-    It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly and left no
-    thread.
+    It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly, left no
+    thread, and had no other process.
     """
     from overtone.worker.server.run_trial import run_trial
     from overtone.worker.trainables.class_trial import KeptInstance
@@ -34,7 +34,7 @@ def serve(channel: Channel, job: Job) -> None:
             if not isinstance(order, Start):
                 continue  # meant for a trial that has already ended
             is_clean = run_trial(channel, job, order, kept=kept)
-            if kept is None or not is_clean:
+            if kept is None or not is_clean or order.world_size > 1:
                 return
     finally:
         if kept is not None:
