@@ -21,9 +21,7 @@ OWN = frozenset({
 _encode = encoder()
 _number = float.__repr__
 _step = lru_cache(4096)(float.__repr__)  # many curves take the same time for each iteration
-_CLOCK = [f"{minute // 60:02}-{minute % 60:02}" for minute in range(1440)]
 _LATEST = 253_402_300_799  # the last second of the year 9999, where calendars end
-_SECONDS = [f"-{second:02}" for second in range(60)]
 
 
 class Fields:
@@ -35,8 +33,6 @@ class Fields:
 
     def __init__(self) -> None:
         self.warned: set[str] = set()
-        self._second, self._date = -1, ""
-        self._day, self._day_shown = -1, ""
 
     def result(
         self, metrics: Any, t: int, at: float, seconds: float, total_s: float, n_here: int, here_s: float
@@ -61,11 +57,7 @@ class Fields:
                     values = normalise(values, self.warned)
                     break
         second = int(at)
-        if second != self._second:
-            day, rest = divmod(second if second < _LATEST else _LATEST, 86400)
-            if day != self._day:
-                self._day, self._day_shown = day, date(second)[:11]
-            self._second, self._date = second, f"{self._day_shown}{_CLOCK[rest // 60]}{_SECONDS[rest % 60]}"
+        shown = date(second)
         filled = {
             **values,
             "training_iteration": t,
@@ -73,7 +65,7 @@ class Fields:
             "time_total_s": total_s,
             "timesteps_total": None,
             "timestamp": second,
-            "date": self._date,
+            "date": shown,
             "iterations_since_restore": n_here,
             "time_since_restore": here_s,
             "done": False,
@@ -94,7 +86,7 @@ class Fields:
         return filled, (
             f'{{{own}"training_iteration":{t},"time_this_iter_s":'
             f'{step},"time_total_s":{total},"timesteps_total":null,"timestamp":{second},'
-            f'"date":"{self._date}","iterations_since_restore":{n_here},"time_since_restore":'
+            f'"date":"{shown}","iterations_since_restore":{n_here},"time_since_restore":'
             f'{here},"done":false}}'
         )
 
@@ -128,6 +120,13 @@ def _numbers(values: Mapping[Any, Any]) -> str | None:
     return "".join(texts)
 
 
+@lru_cache(4096)
 def date(second: int) -> str:
     """Return the date of a virtual second, counted from 1970 in UTC: the same on every machine."""
-    return time.strftime("%Y-%m-%d_%H-%M-%S", time.gmtime(min(second, _LATEST)))
+    day, rest = divmod(min(second, _LATEST), 86_400)
+    return f"{_day(day)}_{rest // 3600:02}-{rest // 60 % 60:02}-{rest % 60:02}"
+
+
+@lru_cache(64)
+def _day(day: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(86_400 * day))
