@@ -13,7 +13,7 @@ from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.recorded_choices import Past
 from overtone.core.roster import Live, Roster
 from overtone.core.scheduler_view import View
-from overtone.core.trial import Status, Trial
+from overtone.core.trial import HALTING, Status, Trial
 from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
 
 
@@ -64,7 +64,7 @@ class Rulings:
             self.keep(live, event.checkpoint)
         if not is_new:
             self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
-        if trial.status is Status.HALTING:  # Reported before the Halt arrived: recorded without a ruling.
+        if trial.status is HALTING:  # Reported before the Halt arrived: recorded without a ruling.
             return
         if not is_new or trial.last is None:
             self._proceed(live, event.t)
