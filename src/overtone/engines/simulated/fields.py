@@ -19,8 +19,7 @@ OWN = frozenset({
 })  # fmt: skip
 
 _encode = encoder()
-_number = float.__repr__
-_step = lru_cache(4096)(float.__repr__)  # many curves take the same time for each iteration
+_step = lru_cache(4096)(repr)  # many curves take the same time for each iteration
 _LATEST = 253_402_300_799  # the last second of the year 9999, where calendars end
 
 
@@ -58,18 +57,16 @@ class Fields:
                     break
         second = int(at)
         shown = date(second)
-        filled = {
-            **values,
-            "training_iteration": t,
-            "time_this_iter_s": seconds,
-            "time_total_s": total_s,
-            "timesteps_total": None,
-            "timestamp": second,
-            "date": shown,
-            "iterations_since_restore": n_here,
-            "time_since_restore": here_s,
-            "done": False,
-        }
+        filled = dict(values)  # One dict, filled key by key: a display of both parts merges two.
+        filled["training_iteration"] = t
+        filled["time_this_iter_s"] = seconds
+        filled["time_total_s"] = total_s
+        filled["timesteps_total"] = None
+        filled["timestamp"] = second
+        filled["date"] = shown
+        filled["iterations_since_restore"] = n_here
+        filled["time_since_restore"] = here_s
+        filled["done"] = False
         if not OWN.isdisjoint(values):
             filled["timesteps_total"] = values.get("timesteps_total")
             filled["done"] = values.get("done") is True
@@ -81,8 +78,8 @@ class Fields:
                 return filled, encode(filled)
             own += "," if own else ""
         step = _step(seconds)  # exact float text is slow: reuse it for equal numbers
-        total = step if total_s == seconds else _number(total_s)
-        here = total if here_s == total_s else _number(here_s)
+        total = step if total_s == seconds else repr(total_s)
+        here = total if here_s == total_s else repr(here_s)
         return filled, (
             f'{{{own}"training_iteration":{t},"time_this_iter_s":'
             f'{step},"time_total_s":{total},"timesteps_total":null,"timestamp":{second},'
@@ -112,7 +109,7 @@ def _numbers(values: Mapping[Any, Any]) -> str | None:
         if type(name) is not str:
             return None
         if type(value) is float and value - value == 0.0:
-            texts.append(f"{_named[name]}{_number(value)},")
+            texts.append(f"{_named[name]}{repr(value)},")
         elif type(value) is int:
             texts.append(f"{_named[name]}{value},")
         else:
