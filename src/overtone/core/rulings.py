@@ -13,7 +13,7 @@ from overtone.core.protocols import Stopper, TrialScheduler, overrides
 from overtone.core.recorded_choices import Past
 from overtone.core.roster import Live, Roster
 from overtone.core.scheduler_view import View
-from overtone.core.trial import Status, Trial
+from overtone.core.trial import HALTING, Status, Trial
 from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
 
 
@@ -55,23 +55,21 @@ class Rulings:
 
     def on_reported(self, live: Live, event: m.Reported) -> None:
         """Handle a trial's report that is not a duplicate."""
-        trial = live.trial
-        is_new = event.t > trial.ruled_t
-        if is_new:
-            self._take(trial, event.t, event.metrics)
+        trial, t = live.trial, event.t
+        result = self._take(trial, t, event.metrics) if t > trial.ruled_t else None
         if event.checkpoint is not None:
             self.keep(live, event.checkpoint)
-        if not is_new:
-            self._roster.choices.append(m.Ruled(trial.id, event.t, "redone"))
-        if trial.status is Status.HALTING:  # Reported before the Halt arrived: recorded without a ruling.
+        if result is None:
+            self._roster.choices.append(m.Ruled(trial.id, t, "redone"))
+        if trial.status is HALTING:  # Reported before the Halt arrived: recorded without a ruling.
             return
-        if not is_new or trial.last is None:
-            self._proceed(live, event.t)
+        if result is None:
+            self._proceed(live, t)
             return
-        decision = self._judge(trial, trial.last)
+        decision = self._judge(trial, result)
         if self._roster.past is not None:
-            decision = self._roster.past.decision(trial, event.t, decision)
-        self.rule(live, decision, event.t)
+            decision = self._roster.past.decision(trial, t, decision)
+        self.rule(live, decision, t)
 
     def on_saved(self, live: Live, checkpoint: Checkpoint) -> None:
         """Handle a save between reports; a trial that leaves its node halts now."""
@@ -227,8 +225,8 @@ class Rulings:
             self._scheduler.on_decision(trial, CONTINUE)
         return [] if decision is CONTINUE else self._nothing.differing(decision)
 
-    def _take(self, trial: Trial, t: int, metrics: Metrics) -> None:
-        """Record a new result."""
+    def _take(self, trial: Trial, t: int, metrics: Metrics) -> Result:
+        """Record a new result, and return it."""
         if not self._goal.metrics and (note := self._goal.infer(metrics)):
             self._roster.choices.append(m.Noted(note))
         if not self._has_result:
@@ -240,6 +238,7 @@ class Rulings:
             self.doubt(trial)
         if self._observes:
             self._roster.commands.append(m.Observe(trial, result))
+        return result
 
     def _enter(self, trial: Trial, t: int, result: Result) -> None:
         """Update the trial with a new result."""
