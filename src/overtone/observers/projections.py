@@ -12,7 +12,7 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.journal.replay import replay
 from overtone.observers.files.csv_rows import CsvRows
 from overtone.observers.files.cut_files import CutFiles

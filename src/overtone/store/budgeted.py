@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import NoRoomError
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.local import LocalStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from overtone.core.protocols import Store
+    from overtone.core.store import Store
 
 
 def store_at(where: str) -> Store:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from overtone import standard_streams
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import StorageError
 from overtone.store.failures import is_passing
 

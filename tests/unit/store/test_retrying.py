@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import StorageError
 from overtone.store.failures import UnreachableError
 from overtone.store.retrying import Retrying, pauses, persist

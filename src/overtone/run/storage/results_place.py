@@ -17,7 +17,7 @@ from overtone.store import LocalStore
 from overtone.store.folder_mark import LOCK, FolderMark
 
 if TYPE_CHECKING:
-    from overtone.core.protocols import Store
+    from overtone.core.store import Store
     from overtone.journal.lock import WriterLock
     from overtone.journal.writer import JournalWriter
     from overtone.run.storage.mirroring import Mirroring
