@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from overtone.core.store import Store
-from overtone.store import LocalStore
+from overtone.store.local import LocalStore
 from overtone.testing.store_conformance import StoreConformance
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from overtone.errors import StorageError
 from overtone.standard_streams import say
-from overtone.store import LocalStore
 from overtone.store.folder_mark import LOCK, FolderMark
+from overtone.store.local import LocalStore
 
 if TYPE_CHECKING:
     from overtone.core.store import Store
