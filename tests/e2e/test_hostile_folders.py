@@ -29,7 +29,7 @@ from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint
 from overtone.errors import OvertoneError
 from overtone.journal.codec import FORMAT, Codec, sealed
-from overtone.observers import rebuild, reconcile
+from overtone.observers.projections import rebuild, reconcile
 
 pytestmark = pytest.mark.filterwarnings("ignore:there is no best trial")
 TRIAL = "358bb_00000"

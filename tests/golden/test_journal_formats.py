@@ -15,7 +15,7 @@ from overtone.journal.codec import FORMAT, Codec
 from overtone.journal.header import driver_facts
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
-from overtone.observers import rebuild
+from overtone.observers.projections import rebuild
 from overtone.run.resume.recorded_experiment import recorded_experiment
 
 HERE = Path(__file__).parent

@@ -158,7 +158,7 @@ def observers_for(
     Args:
         followers: See `followers_for`.
     """
-    from overtone.observers import file_observers, reconcile
+    from overtone.observers.projections import file_observers, reconcile
     from overtone.space.data import is_data_alone
 
     writes = has_files(experiment, parts.engine)

@@ -338,23 +338,11 @@ class Run:
             say(f"the files of trials are not complete: {error}")
 
     def _watch(self) -> Observer:
-        return Watch(self)
+        return Watch(self.tally, self._news, self._leave_if_failed)
 
-    def on_trial_failed(self, trial_id: str, traceback: str) -> None:
-        """Record a trial that ended in an error."""
-        self.tally.failures[trial_id] = traceback
+    def _leave_if_failed(self) -> None:
         if self._raises_at_once and self._loop is not None:
             self._loop.leave()
-
-    def on_trial_revived(self, trial_id: str) -> None:
-        """Forget the recorded failure of a trial that is retried."""
-        self.tally.failures.pop(trial_id, None)
-
-    def on_trial_ended(self) -> None:
-        """Count an ended trial."""
-        with self._news:
-            self.tally.n_ended += 1
-            self._news.notify_all()
 
     def _save(self, trial_id: str) -> None:
         if self._loop is not None:

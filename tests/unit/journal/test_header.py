@@ -7,7 +7,8 @@ import pytest
 from overtone import __version__
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec, sealed
-from overtone.journal.header import described, header, new_header
+from overtone.journal.header import described, new_header
+from overtone.journal.lines import header
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 

@@ -9,10 +9,10 @@ from overtone.run.acquire import acquire, make_room
 from overtone.run.resume.target import Wish
 from overtone.run.storage.location import bring, holds_experiment, locate, root_of
 from overtone.run.storage.results_place import Place
-from overtone.store import LocalStore
 from overtone.store.cache import FETCHED, note_origin, origin
 from overtone.store.files import RemoteFiles
 from overtone.store.lease import Lease, LeaseHeldError
+from overtone.store.local import LocalStore
 
 NOW = datetime(2024, 5, 6, 7, 8, 9)
 

@@ -33,6 +33,7 @@ from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.exits import account_of, unsendable
 from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
+from overtone.engines.local.prestart import take
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.process_pool import Crew
 from overtone.engines.local.warm_server import WarmServer
@@ -117,7 +118,7 @@ class Local(Engine):
         if self._is_open:
             raise OvertoneError("this Local engine has run an experiment already: make another, Local(...)")
         self._discards = Discards(job.store, self.wake)
-        server = WarmServer()  # first: it prepares itself while the Job is pickled
+        server = WarmServer(*take())  # first: it prepares itself while the Job is pickled
         try:
             payload = self._payload(job)
         except BaseException:

@@ -11,6 +11,7 @@ from functools import partial
 
 from overtone.core.job import Job
 from overtone.engines.local.attempt import LocalAttempt
+from overtone.engines.local.prestart import take
 from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
 from overtone.engines.local.restarts import pause_before
 from overtone.engines.local.warm_server import WarmServer, end_text, was_taken
@@ -163,7 +164,7 @@ class Crew:
         if self.broken is None:
             time.sleep(pause_s or 0.0)  # nothing else can happen: all processes ended with the server
             try:
-                self._server = WarmServer()
+                self._server = WarmServer(*take())
                 self._brief(self._server)
             except OSError as error:
                 self.broken = (f"the process that made trial processes {obituary}; another: {error}", "")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from overtone.core.messages import Ended, Event, Reported, Saved, Start
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
+from overtone.quantity_text import size_text
 from overtone.run.pending_commands import Outstanding
 from overtone.run.storage.results_place import patiently
 from overtone.standard_streams import say
@@ -288,14 +289,14 @@ def _remove(finder: Finder, found: list[Leftover]) -> None:
             break
         n, n_bytes = n + 1, n_bytes + one.size_bytes
     if n:
-        say(f"removed {_counted(n, 'unfinished save')} ({_size(n_bytes)}) that the journal does not name")
+        say(f"removed {_counted(n, 'unfinished save')} ({size_text(n_bytes)}) that the journal does not name")
 
 
 def _tell_kept(found: Sequence[Leftover]) -> None:
     """Tell of checkpoints that are not deleted, since nothing in them says that Overtone saved them there."""
     if not found:
         return
-    listed = [f"\n  {one.uri} ({_size(one.size_bytes)})" for one in found[:MOST_TOLD]]
+    listed = [f"\n  {one.uri} ({size_text(one.size_bytes)})" for one in found[:MOST_TOLD]]
     more = len(found) - len(listed)
     here = [quote(one.uri) for one in found[:MOST_TOLD] if not one.names]
     say(
@@ -308,11 +309,3 @@ def _tell_kept(found: Sequence[Leftover]) -> None:
 
 def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _size(n_bytes: float) -> str:
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.3g} TB"
