@@ -12,7 +12,8 @@ from typing import Any
 
 from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
-from overtone.journal.codec import FORMAT, unsealed
+from overtone.journal.codec import unsealed
+from overtone.journal.formats import FORMAT
 from overtone.journal.text import loads
 from overtone.regular_files import open_regular, read_regular, replace_file
 from overtone.version import __version__
@@ -41,14 +42,18 @@ def new_header(seed: int, parts: Mapping[str, Any], command: Sequence[str] | Non
             `described` (or as the space encodes itself).
         command: The command line; by default that of this process.
     """
-    return {"format": FORMAT, **driver_facts(command), "seed": seed, "parts": dict(parts)}
+    return {**driver_facts(command), "seed": seed, "parts": dict(parts)}
 
 
 def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970."""
+    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970.
+
+    `format` is the format of the driver's records.
+    """
     import platform
 
     return {
+        "format": FORMAT,
         "wall": time.time(),
         "command": list(command) if command is not None else [sys.executable, *sys.orig_argv[1:]],
         "directory": os.getcwd(),
@@ -117,7 +122,9 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
     facts = driver_facts()
     apart = {
-        name: header[name] for name in (*facts, "nth", "called") if name in header and name != "overtone"
+        name: header[name]
+        for name in (*facts, "nth", "called")
+        if name in header and name not in ("format", "overtone")
     }
     parts = {**header["parts"]}
     apart["main"] = parts.pop("main", "")
