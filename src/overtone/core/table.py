@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
+from overtone.core.limits import Limits
 from overtone.core.messages import (
     Added,
     CapacityChanged,
@@ -17,6 +18,7 @@ from overtone.core.messages import (
     Noted,
     Record,
     Reported,
+    Resumed,
     Ruled,
     Saved,
     Started,
@@ -120,6 +122,7 @@ class TrialTable:
         notes: The lines that people should read once.
         n: The number of the last record.
         time: Its time, in seconds that the experiment has run.
+        limits: The limits by the newest Resumed; None before the first.
         shown: The row that `apply` returned for it.
     """
 
@@ -131,6 +134,7 @@ class TrialTable:
         self.notes: list[str] = []
         self.n = 0
         self.time = 0.0
+        self.limits: Limits | None = None
         self._slims = keep_metrics == "live"
         self._columns = tuple(columns)
         self.shown: Row | None = None
@@ -219,6 +223,8 @@ class TrialTable:
                 self.rows[event.trial_id].checkpoint = event.checkpoint
         elif isinstance(event, CapacityChanged):
             self.nodes = event.nodes
+        elif isinstance(event, Resumed):
+            self.limits = event.limits
         # Other events change nothing: their consequences are in the choices.
 
     def _apply_choice(self, choice: Choice, event: Event) -> None:

@@ -374,11 +374,6 @@ def _resources(document: dict[str, Any]) -> Resources:
     return _shared(bundles, document.get("strategy", "PACK"))
 
 
-def _limits(document: dict[str, Any]) -> Limits:
-    made: Limits = _made(Limits, document)
-    return made
-
-
 _shared = lru_cache(1024)(Resources)  # 10,000 trials have few different demands
 _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "checkpoint": _checkpoint,
@@ -386,6 +381,6 @@ _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "why": _why,
     "placement": _placement,
     "resources": _resources,
-    "limits": _limits,
+    "limits": Limits.of,
 }
 _PARTS_OF = {kind: tuple(one.name for one in fields(kind) if one.name in _PARTS) for kind in _NAMES}
