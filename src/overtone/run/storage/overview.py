@@ -19,7 +19,7 @@ class Overview:
     """
 
     def __init__(self, parts: Parts, journal: JournalWriter) -> None:
-        self._file = None if parts.engine.repeats else OverviewFile(parts.folder / "journal.jsonl")
+        self._file = None if parts.plan.engine.repeats else OverviewFile(parts.folder / "journal.jsonl")
         self._journal = journal
 
     def write(self) -> None:
