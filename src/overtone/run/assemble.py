@@ -15,10 +15,9 @@ from overtone.core.types import WORST, Config, Result
 from overtone.experiment import CheckpointPolicy
 from overtone.run.acquire import acquire, make_room
 from overtone.run.algorithms import found_at, learns, total_of
-from overtone.run.header.journal_setup import reopened
 from overtone.run.parts import Parts, Past
 from overtone.run.plan import Plan
-from overtone.run.resume.resume import recorded_in
+from overtone.run.resume.resume import recorded_in, reopened
 from overtone.run.resume.target import count_in_process
 from overtone.run.warm_start import warm
 
@@ -63,7 +62,7 @@ def assemble(plan: Plan) -> Parts:
         )
         past = None
         if place.goes_on:
-            past = Past(reopened(place, experiment, plan.space), recorded.header)
+            past = Past(reopened(place, plan), recorded.header)
         else:
             make_room(place, experiment.storage, now)
     except BaseException:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from overtone.experiment import Experiment
 from overtone.run.header.recorded_options import recorded_options
 from overtone.run.header.source_hash import main_script, parameter_hashes, source_hash, value_hash
 from overtone.run.storage.results_place import JOURNAL
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from overtone.journal.codec import Codec
     from overtone.journal.writer import JournalWriter
     from overtone.run.parts import Parts
-    from overtone.run.storage.results_place import Place
 
 
 def part_data(part: Any) -> Any:
@@ -83,11 +81,3 @@ def open_journal(parts: Parts) -> JournalWriter:
     durability: Any = experiment.durability
     path, codec = parts.folder / JOURNAL, codec_for(parts.plan.space)
     return JournalWriter(path, header, durability, codec, parts.place.lock)
-
-
-def reopened(place: Place, experiment: Experiment, space: Any) -> JournalWriter:
-    """Return the reopened journal of a resumed experiment, whose lock is held."""
-    from overtone.journal.writer import JournalWriter
-
-    durability: Any = experiment.durability
-    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(space), place.lock)

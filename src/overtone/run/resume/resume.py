@@ -4,8 +4,8 @@
    a first line, so that `Place.goes_on`.
 2. `recorded_in` reads the journal's header. What was drawn or read for the experiment stays: its seed,
    the results of its warm start, its limits until the end of the replay.
-3. The searcher, the scheduler and the controller begin anew (`assemble`), and the journal is reopened
-   behind its last whole line. A failure up to here leaves the experiment as it was.
+3. The searcher, the scheduler and the controller begin anew (`assemble`). `reopened` opens the journal.
+   A failure up to here leaves the experiment as it was.
 4. The engine opens with the time that the journal has reached, and `resume` restores the rest:
    the changed settings are printed; the replay tells all parts what happened (or a snapshot and the
    replay of later records do); the new driver is noted in the journal; checkpoints that no record
@@ -27,6 +27,7 @@ from overtone.core.limits import Limits
 from overtone.core.messages import CapacityChanged, Discard, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status, Trial
+from overtone.run.header.journal_setup import codec_for
 from overtone.run.parts import Parts, Past
 from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.replay import Resuming
@@ -35,10 +36,13 @@ from overtone.run.resume.target import header_of
 from overtone.run.searcher_host import Answers, answer
 from overtone.run.storage.deletions import Deletions
 from overtone.run.storage.leftover_checkpoints import LateSaves, take_in
+from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.journal.replay import Divergence
+    from overtone.journal.writer import JournalWriter
+    from overtone.run.plan import Plan
     from overtone.run.storage.results_place import Place
 
 
@@ -71,6 +75,14 @@ def recorded_in(place: Place) -> Recorded:
         names = {one.name for one in fields(Limits)}
         limits = Limits(**{name: value for name, value in given.items() if name in names})
     return Recorded(header, header.get("seed"), header.get("earlier", ()), limits)
+
+
+def reopened(place: Place, plan: Plan) -> JournalWriter:
+    """Return the journal of the experiment in a folder, to be continued behind its last whole line."""
+    from overtone.journal.writer import JournalWriter
+
+    durability: Any = plan.experiment.durability
+    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(plan.space), place.lock)
 
 
 def resume(
