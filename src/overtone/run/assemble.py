@@ -32,10 +32,12 @@ def assemble(plan: Plan) -> Parts:
         OvertoneError, ValueError, TypeError: An algorithm cannot begin. The folder is released, and its
             new contents are removed.
     """
-    experiment, engine, searcher = plan.experiment, plan.engine, plan.searcher
+    experiment, searcher = plan.experiment, plan.searcher
     nth, now = count_in_process(), datetime.now()
-    kind, patience_s = type(engine).__name__, experiment.storage_patience_s
-    place = acquire(experiment.storage, experiment.name, plan.name, now, plan.asked, nth, kind, patience_s)
+    isolates, patience_s = plan.engine.capabilities.isolates, experiment.storage_patience_s
+    place = acquire(
+        experiment.storage, experiment.name, plan.name, now, plan.asked, nth, isolates, patience_s
+    )
     try:
         recorded = recorded_in(place)
         drawn = Random().getrandbits(32) if experiment.seed is None else experiment.seed
@@ -75,12 +77,12 @@ def _limits(plan: Plan) -> Limits:
     """Return the limits of the experiment; the searcher has begun and knows its number of trials."""
     from overtone.stoppers import time_budget_s
 
-    experiment, searcher, engine = plan.experiment, plan.searcher, plan.engine
+    experiment, searcher, engine = plan.experiment, plan.searcher, plan.engine.capabilities
     total = total_of(searcher, experiment)
     lookahead = 0
     if total is not None:
         lookahead = max(searcher.lookahead, total if plan.scheduler.needs_population else 0)
-    concurrent = experiment.max_concurrent, getattr(searcher, "max_concurrent", None), engine.max_concurrent
+    concurrent = experiment.max_concurrent, searcher.max_concurrent, engine.max_concurrent
     budgets = experiment.time_budget_s, time_budget_s(plan.stoppers)
     return Limits(
         total=total,

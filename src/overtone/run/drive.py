@@ -68,13 +68,12 @@ class Drive:
             open_parts.callback(engine.close)
             engine.open(job_for(parts))
             first = engine.poll(0)
-            if not engine.is_elastic and plan.demand is not None:
+            if not engine.capabilities.is_elastic and plan.demand is not None:
                 for event in first:
                     if isinstance(event, CapacityChanged):
                         check_feasible(plan.demand, event.nodes)
             console = console_of(parts)
-            if hasattr(engine, "on_output"):
-                engine.on_output = console.on_output
+            engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(parts)
             with closing(journal), self._settled(journal) as where:
                 followers = followers_for(parts, self._save)
@@ -105,7 +104,7 @@ class Drive:
                     loop.pump(first)
                     loop.run()
                     if parts.controller.is_finished:
-                        account = getattr(engine, "account", None)
+                        account = engine.account
                         journal.note("end", {"account": account.as_data()} if account is not None else {})
                     elif not parts.controller.is_running and journal.is_at_path:
                         say(f"to go on with it: overtone resume {parts.folder}")

@@ -38,17 +38,15 @@ class Watch(Observer):
     """Counts ended trials, keeps the tracebacks of failed ones, and prints warnings.
 
     Args:
-        tally: Updated.
-        news: Notified at each end of a trial.
-        on_failed: Called after a trial ended in an error.
+        tally: Holds the counts.
+        news: Is notified of each ended trial.
+        on_failed: Is called for each trial that ended in an error.
     """
 
     follows_results = False
 
     def __init__(self, tally: Tally, news: Condition, on_failed: Callable[[], None]) -> None:
-        self._tally = tally
-        self._news = news
-        self._on_failed = on_failed
+        self._tally, self._news, self._on_failed = tally, news, on_failed
 
     def memory(self) -> Tally:
         """Return the tally of ended trials."""

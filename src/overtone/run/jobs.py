@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from inspect import signature
 from typing import Any
 
 from overtone.core.job import Job
 from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.trial_limits import TrialLimits
 from overtone.run.parts import Parts
-from overtone.stoppers import Adapter, NoopStopper
 from overtone.store.budgeted import within
 from overtone.store.folder_mark import FolderMark
 
@@ -18,10 +16,10 @@ from overtone.store.folder_mark import FolderMark
 def job_for(parts: Parts) -> Job:
     """Return the experiment as its engine sees it."""
     plan, experiment, past = parts.plan, parts.plan.experiment, parts.past
-    engine, bound, policy = plan.engine, plan.bound, experiment.checkpoints
+    engine, bound, policy = plan.engine.capabilities, plan.bound, experiment.checkpoints
     limits = TrialLimits.of(experiment.trial_limits)
     # The nodes of a cluster may number files otherwise.
-    mark = FolderMark(str(parts.folder)) if engine.is_elastic else parts.place.mark
+    mark = FolderMark(str(parts.folder)) if engine.spans_hosts else parts.place.mark
     # In one process, nothing is deleted while a trial waits for room.
     patience_s = 10.0 if engine.isolates else 0.0
     return Job(
@@ -54,20 +52,8 @@ def is_bounded(
     trial_limits: TrialLimits | None,
 ) -> bool:
     """Return whether `stop`, `max_t` or a time limit may end a trial."""
-    given = [one.stopper if isinstance(one, Adapter) else one for one in stoppers]
-    has_stop = not all(isinstance(one, NoopStopper) for one in given)
     has_time = time_budget_s is not None or (trial_limits is not None and trial_limits.time_s is not None)
-    return has_stop or has_time or _ends_trials(scheduler)
-
-
-def _ends_trials(scheduler: TrialScheduler) -> bool:
-    """Return whether a scheduler, or its inner one, has a `max_t`; custom ones are assumed to end trials."""
-    if not type(scheduler).__module__.startswith("overtone."):
-        return True
-    args, kwargs = scheduler.arguments
-    if any(_ends_trials(one) for one in (*args, *kwargs.values()) if isinstance(one, TrialScheduler)):
-        return True
-    return "max_t" in signature(type(scheduler)).parameters and bool(kwargs.get("stop_last_trials", True))
+    return has_time or scheduler.ends_trials or any(one.ends_trials for one in stoppers)
 
 
 def _log_files(asked: Any) -> tuple[str, str] | None:

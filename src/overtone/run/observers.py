@@ -40,7 +40,7 @@ def console_of(parts: Parts) -> Console | SilentConsole:
         waits=engine.waits,
         parameters=variables(plan.space) or None,
         has_tensorboard=plan.has_tensorboard and plan.has_files,
-        may_redraw=type(engine).__name__ != "Inline",
+        may_redraw=not engine.capabilities.calls_pump,
     )
     return console_for(facts, plan.experiment.verbose, plan.experiment.reporter)
 
@@ -74,7 +74,7 @@ def followers_for(parts: Parts, ask_to_save: Callable[[str], None]) -> list[Obse
                 total_num_samples=plan.searcher.total, warn=say,
             )
         )  # fmt: skip
-    if getattr(plan.scheduler, "log_config", False):
+    if plan.scheduler.log_config:
         from overtone.observers.files.policy_log import PolicyLog
 
         found.append(PolicyLog(folder))
@@ -92,7 +92,7 @@ def observers_for(
     Args:
         followers: See `followers_for`.
     """
-    from overtone.observers import file_observers, reconcile
+    from overtone.observers.projections import file_observers, reconcile
     from overtone.space.data import is_data_alone
 
     plan, experiment, folder = parts.plan, parts.plan.experiment, parts.folder
@@ -105,13 +105,13 @@ def observers_for(
             folder, plan.has_tensorboard, codec_for(plan.space), table=console.table, is_prompt=is_prompt
         )
     else:
-        is_apart = not is_prompt and not plan.engine.repeats and is_data_alone(plan.space)
+        is_apart = not is_prompt and not plan.engine.capabilities.repeats and is_data_alone(plan.space)
         found = file_observers(
             folder, plan.has_tensorboard, table=console.table, is_prompt=is_prompt, is_apart=is_apart
         )
     found += followers
     is_unseen = experiment.verbose == 0 and experiment.reporter is None
-    if plan.engine.repeats and not plan.has_files and is_unseen:
+    if plan.engine.capabilities.repeats and not plan.has_files and is_unseen:
         return found  # nobody looks, and there is no table to keep
     return [*found, console]
 
@@ -125,13 +125,13 @@ def mend_files(
         failed: Observers whose failures were reported.
         unfinished: Observers that could not be closed, with their errors.
     """
-    from overtone.observers.projections import FILE_OBSERVERS, reconcile
+    from overtone.observers.projections import reconcile
 
     for observer, error in unfinished:
-        if not isinstance(observer, FILE_OBSERVERS):
+        if not observer.is_projection:
             say(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
-    reasons = [error for observer, error in unfinished if isinstance(observer, FILE_OBSERVERS)]
-    if not reasons and not any(isinstance(one, FILE_OBSERVERS) for one in failed):
+    reasons = [error for observer, error in unfinished if observer.is_projection]
+    if not reasons and not any(one.is_projection for one in failed):
         return
     plan = parts.plan
     try:

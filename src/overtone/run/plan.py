@@ -54,7 +54,7 @@ class Plan:
     def has_files(self) -> bool:
         """Whether trials have folders with files."""
         files = self.experiment.files
-        return not self.engine.repeats if files is None else files
+        return not self.engine.capabilities.repeats if files is None else files
 
 
 def plan(experiment: Experiment) -> Plan:
@@ -70,7 +70,7 @@ def plan(experiment: Experiment) -> Plan:
     bound = as_bound(experiment.trainable)
     name = trainable_name(bound.trainable)
     engine, why_engine = engine_for(experiment.engine)
-    if not engine.repeats and _is_curve(bound.trainable, bound.parameters):
+    if not engine.capabilities.repeats and _is_curve(bound.trainable, bound.parameters):
         raise TrainableError(
             f"{name} is a curve, which is not run but followed, on a virtual clock: give "
             "engine=tune.Simulated(workers=4). A trainable that runs has no argument t"
@@ -81,8 +81,8 @@ def plan(experiment: Experiment) -> Plan:
     goal = Goal.collect(
         [
             ("the call", experiment.metric, experiment.mode),
-            _named("the scheduler", scheduler),
-            _named("the searcher", searcher),
+            ("the scheduler", scheduler.metric, scheduler.mode),
+            ("the searcher", searcher.metric, searcher.mode),
         ],
         time_attr=scheduler.time_attr,
         is_needed=scheduler.needs_metric,
@@ -143,7 +143,7 @@ def check_options(bound: Bound, engine: Engine) -> None:
     Raises:
         OvertoneError: There are such options, and the engine runs trials on this machine.
     """
-    if engine.is_elastic or engine.repeats:
+    if engine.capabilities.spans_hosts or engine.capabilities.repeats:
         return
     for name, value, instead in (
         ("runtime_env", bound.runtime_env, 'set os.environ before the run, or use engine="ray"'),
@@ -172,7 +172,3 @@ def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:
     code = getattr(trainable, "__code__", None)
     names = code.co_varnames[: code.co_argcount] if code is not None else ()
     return hasattr(trainable, "curve_of") or (names[1:2] == ("t",) and "t" not in parameters)
-
-
-def _named(who: str, part: Any) -> tuple[str, Any, Any]:
-    return who, getattr(part, "metric", None), getattr(part, "mode", None)

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from overtone.run.parts import Parts
 
 
-def part_data(part: Any) -> Any:
-    """Return a scheduler, searcher or stopper as data: its import path and its arguments."""
-    from overtone.journal.header import described
-
-    args, kwargs = getattr(part, "arguments", ((), {}))
-    if not args and not kwargs:
-        return described(part)
-    from inspect import signature
-
-    return described(part, dict(signature(type(part)).bind(*args, **kwargs).arguments))
-
-
 def header_parts(parts: Parts) -> Mapping[str, Any]:
     """Return the description of the experiment for the journal's header."""
     from overtone.journal.header import described
@@ -45,14 +33,14 @@ def header_parts(parts: Parts) -> Mapping[str, Any]:
         "metric": list(plan.goal.metrics),
         "mode": list(plan.goal.modes),
         "constraints": dict(zip(plan.goal.constraints, plan.goal.bounds, strict=True)),
-        "scheduler": part_data(plan.scheduler),
-        "searcher": part_data(plan.searcher),
+        "scheduler": described(plan.scheduler),
+        "searcher": described(plan.searcher),
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
         "options": recorded_options(experiment),
         "limits": asdict(parts.limits),
         "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
-        "engine": type(plan.engine).__name__,
+        "engine": plan.engine.capabilities.name,
         "main": main_script(),
     }
 
@@ -76,7 +64,7 @@ def open_journal(parts: Parts) -> JournalWriter:
         header["called"] = experiment.name  # The folder may be renamed.
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
-    if parts.plan.engine.repeats:
+    if parts.plan.engine.capabilities.repeats:
         header = set_apart(header, parts.folder)
     durability: Any = experiment.durability
     path, codec = parts.folder / JOURNAL, codec_for(parts.plan.space)

@@ -20,7 +20,6 @@ A simulated engine repeats its events during the replay, and goes on as if it ha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overtone.core.limits import Limits
@@ -69,12 +68,10 @@ def recorded_in(place: Place) -> Recorded:
     if not place.goes_on:
         return Recorded({}, None, None, None)
     header = header_of(place.folder)
-    given = header.get("parts", {}).get("limits")
-    limits = None
-    if isinstance(given, Mapping):
-        names = {one.name for one in fields(Limits)}
-        limits = Limits(**{name: value for name, value in given.items() if name in names})
-    return Recorded(header, header.get("seed"), header.get("earlier", ()), limits)
+    limits = header.get("parts", {}).get("limits")
+    return Recorded(
+        header, header.get("seed"), header.get("earlier", ()), None if limits is None else Limits.of(limits)
+    )
 
 
 def reopened(place: Place, plan: Plan) -> JournalWriter:
@@ -112,18 +109,19 @@ def resume(
     from overtone.run.resume.header_changes import resume_changes
 
     engine, controller, errored = parts.plan.engine, parts.controller, parts.plan.asked.errored
+    repeats = engine.capabilities.repeats
     lines, noted = resume_changes(past.header, parts)
     for line in lines:
         say(line)
     replay = Resuming(past.journal, controller, parts.plan.searcher, observers, outstanding)
-    if engine.repeats:
+    if repeats:
         first = replay.replay_in(engine, first)
     elif divergences := replay.replay(snapshots.recall()):
         say(_about_divergences(divergences))
     past.journal.note("driver", {**driver_facts(), **noted})
-    say(_about_state(parts, is_lost=not engine.repeats))
+    say(_about_state(parts, is_lost=not repeats))
     answers = replay.answers
-    if not engine.repeats:
+    if not repeats:
         deletions.hold([Discard(uri) for uri in outstanding.discards])
         late.events = take_in(parts, outstanding, late)
     elif controller.is_running and not errored and parts.limits == controller.limits:

@@ -68,7 +68,7 @@ class Deletions:
 
 def deletions_for(parts: Parts, journal: JournalWriter) -> Deletions:
     """Return the `Deletions` of a run."""
-    place, waits = parts.place, not parts.plan.engine.isolates
+    place, waits = parts.place, not parts.plan.engine.capabilities.isolates
     return Deletions(
         lambda: journal.written_bytes,
         lambda: place.durable_bytes(journal),
