@@ -1,11 +1,10 @@
-"""Interfaces of searchers, schedulers, stoppers, engines, observers and stores."""
+"""Interfaces of searchers, schedulers, stoppers, engines and observers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.decision import CONTINUE, Decision
@@ -261,6 +260,10 @@ class Engine(ABC):
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
 
+    An attempt, begun by one Start, has a process for each of its ranks. Its first process, the head,
+    reports for the attempt; orders go to all. The attempt is over when its head ends, or when another
+    process fails or dies. The engine then kills the other processes, and sends one Ended.
+
     Attributes:
         capabilities: Facts that the run depends on.
         on_output: Receives whole lines that trials print, each with a newline at the end. An engine
@@ -352,39 +355,4 @@ class Observer(ABC):
         """Write the remaining output at the end of the run."""
 
 
-class Store(ABC):
-    """Keeps checkpoints and artifacts, each a directory under a key.
-
-    Attributes:
-        root: The local folder that contains the directories; None if there is none.
-        is_remote: Whether any machine can use the store directly.
-    """
-
-    root: Path | None = None
-    is_remote: bool = False
-
-    @abstractmethod
-    def put(self, source: Path, key: str, move: bool = False) -> str:
-        """Store a copy of the directory `source` under `key`, atomically.
-
-        Args:
-            move: Whether `source` may be moved, which can save the copy.
-
-        Returns:
-            Its uri.
-        """
-
-    @abstractmethod
-    def get(self, uri: str) -> Path:
-        """Return a local directory with the contents; callers must not write to it."""
-
-    @abstractmethod
-    def delete(self, uri: str) -> None:
-        """Delete the contents of `uri`, if they exist."""
-
-    @abstractmethod
-    def list(self, prefix: str = "") -> list[str]:
-        """Return the keys that start with `prefix`, sorted, without unfinished puts."""
-
-
-__all__ = ["CONTINUE", "Capabilities", "Engine", "Observer", "Searcher", "Stopper", "Store", "TrialScheduler"]
+__all__ = ["CONTINUE", "Capabilities", "Engine", "Observer", "Searcher", "Stopper", "TrialScheduler"]

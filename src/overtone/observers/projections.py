@@ -12,7 +12,7 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.journal.replay import replay
 from overtone.observers.files.file_process import JOURNAL, text_observers
 from overtone.observers.files.file_writer import FileWriter

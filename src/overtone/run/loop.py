@@ -192,15 +192,12 @@ class Loop:
                         queue.append(found)
                 elif type(order) is Discard and self._deletions is not None:
                     discards.append(order)
-                else:
-                    if is_past:
-                        continue
-                    if self._late and type(order) is Start:
-                        begun, heard = self._late.begun(order, self._engine.now())
-                        queue.extend(heard)
-                        if begun is None:
-                            continue
-                        order = begun
+                elif type(order) is Start and self._late and not is_past:
+                    begun, heard = self._late.begun(order, self._engine.now())
+                    queue.extend(heard)
+                    if begun is not None:
+                        commands.append(begun)
+                elif not is_past:
                     commands.append(order)
         if self._gathers:
             self._gathered += records

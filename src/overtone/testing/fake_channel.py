@@ -57,7 +57,7 @@ def start(
     **more: Any,
 ) -> Start:
     """Return the Start of a one-CPU trial."""
-    place = Placement(("local",), ((),))
+    place = more.pop("placement", None) or Placement(("local",), ((),))
     demand = Resources.of({"cpu": 1})
     attempt = more.pop("attempt", 0)
     return Start(

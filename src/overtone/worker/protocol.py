@@ -119,8 +119,9 @@ def order_reader() -> FrameReader[Any]:
 _start_fields = attrgetter(
     "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
     "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks", "devices",
+    "ranks", "world_size",
 )  # fmt: skip
-_N_START_FIELDS = 14
+_N_START_FIELDS = 16
 
 
 def _read_order(body: memoryview) -> Any:

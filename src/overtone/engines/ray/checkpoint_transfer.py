@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from overtone.core.json_encoder import encoder
-from overtone.core.protocols import Store
 from overtone.core.sizes import LONGEST_LINE
+from overtone.core.store import Store
 from overtone.engines.ray.connection import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
 from overtone.regular_files import open_regular

@@ -48,7 +48,7 @@ from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.options import most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.pending_reasons import Shortage
-from overtone.engines.ray.state import Node, Trial
+from overtone.engines.ray.state import Node, RayAttempt
 from overtone.engines.ray.trials import Trials
 from overtone.errors import OvertoneError
 from overtone.worker.message_codec import WRONG, Message
@@ -109,7 +109,7 @@ class Ray(Engine):
             resource_timeout_s = seconds("resource_timeout_s", resource_timeout_s)
         self._shortage = Shortage(self._most, resource_timeout_s)
         self._loop = Loop()
-        self._lines: dict[Line, Node | Trial | None] = {}  # None: the caller has not identified itself
+        self._lines: dict[Line, Node | RayAttempt | None] = {}  # None: the caller has not identified itself
         self._calls: deque[Callable[[], None]] = deque()  # from other threads
         self._is_open = False
 
@@ -334,7 +334,7 @@ class Ray(Engine):
                 line.close()
                 return
             self._lines[line] = owner
-        if isinstance(owner, Trial):
+        if isinstance(owner, RayAttempt):
             self._trials.hear_actor(owner, messages)
             return
         is_broken = bool(messages) and messages[-1][0] == WRONG
@@ -343,7 +343,7 @@ class Ray(Engine):
             line.close()
             self._on_line_end(line)
 
-    def _greet(self, line: Line, first: Message) -> Node | Trial | None:
+    def _greet(self, line: Line, first: Message) -> Node | RayAttempt | None:
         if first[0] == "node":
             return self._nodes.greet(line, first[1])
         return self._trials.greet(line, first[1], first[2]) if first[0] == "hello" else None

@@ -146,20 +146,16 @@ class Simulated(Engine):
             if timeout_s == 0 and heap[0][0] > trials.now:
                 break
             at, _, attempt, what = pop(heap)
-            if attempt is not None:
-                if attempt.is_gone:
-                    continue
-                trials.now = at
-                if what is None:
-                    if trials.go_on(attempt, events):
-                        break
-                    continue
-            else:
-                trials.now = at
-            if callable(what):
+            if attempt is not None and attempt.is_gone:
+                continue
+            trials.now = at
+            if what is None:
+                if attempt is not None and trials.go_on(attempt, events):
+                    break
+            elif callable(what):
                 if what(events):
                     break
-            elif what is not None:
+            else:
                 events.append(what)
                 break
         if not events and timeout_s != 0 and not heap:

@@ -49,8 +49,13 @@ class Facts:
 
     def get_world_size(self) -> int:
         """Return the number of ranks of the trial."""
-        return 1
+        return self._start.world_size
 
     def get_world_rank(self) -> int:
         """Return this process's rank in the trial."""
-        return 0
+        return self._start.ranks[0]
+
+    def get_local_rank(self) -> int:
+        """Return this process's rank among the trial's processes on this machine."""
+        nodes, rank = self._start.placement.nodes, self.get_world_rank()
+        return nodes[:rank].count(nodes[rank])
