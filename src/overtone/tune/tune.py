@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, TrainableError
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
@@ -182,14 +182,16 @@ def _takes_arguments_of(shown: Callable[P, Any]) -> Callable[[Callable[..., R]],
 def start(run_or_experiment: Any, *args: Any, **arguments: Any) -> Run:
     """Start a run in the background: `run.wait(n)`, `run.results_df`, `run.stop()`.
 
-    The arguments are those of `tune.run`.
+    The arguments are those of `tune.run`, for one experiment.
     """
     from overtone.run import start as start_run
-    from overtone.tune.experiment import native
+    from overtone.tune.experiment import is_several, natives
 
     bound = inspect.signature(run).bind(run_or_experiment, *args, **arguments)
     arguments |= list(bound.arguments.items())[1 : len(args) + 1]  # given by position
-    return start_run(native(run_or_experiment, **arguments))
+    if is_several(run_or_experiment):
+        raise TrainableError("tune.start runs one experiment; tune.run takes several")
+    return start_run(natives(run_or_experiment, **arguments)[0])
 
 
 @dataclass

@@ -106,19 +106,18 @@ def experiments_to_run(
 
 
 def natives(given: Any, **arguments: Any) -> list[Native]:
-    """Return one or several native experiments, each with its own copy of the scheduler and the searcher."""
-    several = experiments_of(given) if is_several(given) else [given]
-    found = [native(each, **arguments) for each in several]
+    """Return the native experiments of a trainable, of an `Experiment`, or of several.
+
+    Each of several has its own copy of the scheduler and the searcher.
+    """
+    if isinstance(given, Experiment):
+        return [given.to_experiment(**arguments)]
+    if not is_several(given):
+        return [to_experiment(given, **arguments)]
+    found = [each.to_experiment(**arguments) for each in experiments_of(given)]
     for one in found[1:]:
         one.scheduler, one.searcher = copy.deepcopy((one.scheduler, one.searcher))
     return found
-
-
-def native(given: Any, **arguments: Any) -> Native:
-    """Return the native experiment of an `Experiment` or a trainable with these arguments of `tune.run`."""
-    if isinstance(given, Experiment):
-        return given.to_experiment(**arguments)
-    return to_experiment(given, **arguments)
 
 
 def is_several(given: Any) -> bool:
