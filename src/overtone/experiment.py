@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from overtone.core.limits import TrialLimits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.resources import parse_bytes
-from overtone.core.trial_limits import TrialLimits
 
 
 @dataclass(slots=True)

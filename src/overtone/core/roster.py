@@ -15,8 +15,7 @@ from overtone.core.recorded_choices import Past
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.sizes import LONGEST_NAME
-from overtone.core.trial import TRANSITIONS, Status, Trial
-from overtone.core.trial_template import Template
+from overtone.core.trial import TRANSITIONS, Status, Template, Trial
 from overtone.core.types import Checkpoint, Config, Result, Why
 from overtone.errors import OvertoneError
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from inspect import signature
 
+from overtone.core.limits import TrialLimits
 from overtone.core.protocols import Stopper, TrialScheduler
-from overtone.core.trial_limits import TrialLimits
 from overtone.stoppers import Adapter, NoopStopper
 
 

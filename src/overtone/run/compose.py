@@ -12,7 +12,7 @@ from overtone.core.limits import Limits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.randomness import Random
 from overtone.core.retention import Retention
-from overtone.core.trial_template import Template, equal
+from overtone.core.trial import Template, equal
 from overtone.core.types import WORST, Config, Result
 from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment

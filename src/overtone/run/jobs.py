@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.job import Job
-from overtone.core.trial_limits import TrialLimits
+from overtone.core.limits import TrialLimits
 from overtone.experiment import Experiment
 from overtone.run.bounds_check import is_bounded
 from overtone.store.budgeted import within

@@ -5,8 +5,7 @@ import math
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.core.resources import Placement, Resources
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import WORST
 from overtone.testing.manual_controller import ByHand, Dictated
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from time import sleep
+from typing import Any
 
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.resources import Resources
 from overtone.store.folder_mark import mark_of
+from overtone.worker.checkpoints.checkpoint import Checkpoint
+from overtone.worker.checkpoints.trial_checkpoints import Keeper
 from overtone.worker.protocol import Channel
 
 
@@ -57,3 +60,26 @@ class Facts:
     def get_world_rank(self) -> int:
         """Return this process's rank in the trial."""
         return 0
+
+
+class Origin(Facts):
+    """The facts of one trial, and the checkpoint that it is restored from."""
+
+    _keeper: Keeper
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The file or directory to restore from, its own or another trial's; None if there is none."""
+        restored = self._keeper.restored
+        return restored.path if restored else None
+
+    @property
+    def saved_state(self) -> Any:
+        """The state to restore from as it was saved: the path, or the dict of the class API."""
+        restored = self._keeper.restored
+        return restored.like_saved if restored else None
+
+    def get_checkpoint(self) -> Checkpoint | None:
+        """Return the `Checkpoint` to restore from; None if there is none."""
+        restored = self._keeper.restored
+        return Checkpoint(restored.directory) if restored else None
