@@ -233,6 +233,8 @@ class Start:
             trial starts from the beginning if none is intact.
         devices: (name, value) of the environment variables that show the trial its
             accelerators; None if `placement` names its GPUs by index.
+        ranks: The ranks of the attempt that the receiver runs, each in a process; the first is its head.
+        world_size: The number of ranks of the attempt.
     """
 
     trial_id: str
@@ -247,6 +249,8 @@ class Start:
     name: str = ""
     fallbacks: tuple[Checkpoint, ...] = ()
     devices: tuple[tuple[str, str], ...] | None = None
+    ranks: tuple[int, ...] = (0,)
+    world_size: int = 1
 
 
 @message

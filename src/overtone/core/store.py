@@ -7,7 +7,15 @@ from pathlib import Path
 
 
 class Store(ABC):
-    """Keeps checkpoints and artifacts, each a directory under a key."""
+    """Keeps checkpoints and artifacts, each a directory under a key.
+
+    Attributes:
+        root: The local folder that contains the directories; None if there is none.
+        is_remote: Whether any machine can use the store directly.
+    """
+
+    root: Path | None = None
+    is_remote: bool = False
 
     @abstractmethod
     def put(self, source: Path, key: str, move: bool = False) -> str:

@@ -56,7 +56,6 @@ _METRICS = b',"metrics":'
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id is also a folder's name
 _STATUSES = {one.value: one.value for one in Status}
 _quoted = encode_basestring_ascii
-_float = float.__repr__
 _NUMBERS = frozenset({int, float})
 _Writer = Callable[[Any, Callable[[Config | None], str]], str]
 _LONG_RUN_S = 1e9  # beyond, a float with six decimals may have more digits than a float holds
@@ -72,8 +71,8 @@ class _Texts(dict[type, Callable[[Any], str]]):
 _few = lru_cache(4096)(dumps)  # trials have few different demands and placements
 _TEXTS = _Texts({
     str: _quoted,
-    int: int.__repr__,
-    float: lambda value: _float(value) if isfinite(value) else dumps(value),
+    int: repr,
+    float: lambda value: repr(value) if isfinite(value) else dumps(value),
     Resources: _few,
     Placement: _few,
     Why: lambda why: f"{{{_WRITERS[Why](why, dumps)[1:]}}}",
@@ -85,7 +84,7 @@ def _time(time: float) -> str:
     """Return an event's time as text; cached, since events that follow at once have the same time."""
     if type(time) is float and 1e-3 <= time < _LONG_RUN_S:
         if round(time * 1e6) / 1e6 != time:
-            return _float(time)
+            return repr(time)
         # the shortest text, equal to that of `repr`, which takes ten times as long
         text = f"{time:.6f}".rstrip("0")
         return text if text[-1] != "." else f"{text}0"
@@ -106,9 +105,10 @@ def _writer(kind: type, begin: str = "", end: str = "") -> _Writer:
     """
     needed, optional = begin.replace("{", "{{"), []
     for one in fields(kind):
-        value = f"(value := one.{one.name})"
         if one.name in _LEFT_OUT:
             continue
+        read = f"(value := one.{one.name})"
+        value = read if one.default is MISSING else "value"  # an optional field is read by its test
         if one.name == "config":
             text = f"config({value})"
         elif one.name == "time":
@@ -123,7 +123,7 @@ def _writer(kind: type, begin: str = "", end: str = "") -> _Writer:
             needed += f',"{one.name}":{{{text}}}'
         else:
             # not compared with None: that would be a call of the value's own __eq__
-            is_set = f"{value} is not None" + f" and value != {one.default!r}" * (one.default is not None)
+            is_set = f"{read} is not None" + f" and value != {one.default!r}" * (one.default is not None)
             optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
     finish = f" return text + {end!r}" if end else " return text"
     source = ["def write(one, config):", f" text = f'{needed}'", *optional, finish]
@@ -154,7 +154,7 @@ SEAL_BYTES = 19
 
 def sealed(body: bytes) -> bytes:
     """Return the line, with checksum, for JSON text that lacks its closing brace."""
-    return b'%b,"crc":"%08x"}\n' % (body, crc32(body))
+    return body + b',"crc":"%08x"}\n' % crc32(body)
 
 
 def unsealed(line: bytes) -> bytes | None:

@@ -34,6 +34,6 @@ def console_of(experiment: Experiment, parts: Parts) -> Console | SilentConsole:
         waits=engine.waits,
         parameters=variables(parts.space) or None,
         has_tensorboard=parts.has_tensorboard and has_files(experiment, engine),
-        may_redraw=type(engine).__name__ != "Inline",
+        may_redraw=not engine.capabilities.calls_pump,
     )
     return console_for(facts, experiment.verbose, experiment.reporter)

@@ -43,7 +43,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
                 total_num_samples=parts.searcher.total, warn=say,
             )
         )  # fmt: skip
-    if getattr(parts.scheduler, "log_config", False):
+    if parts.scheduler.log_config:
         from overtone.observers.files.policy_log import PolicyLog
 
         found.append(PolicyLog(parts.folder))

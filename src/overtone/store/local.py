@@ -45,7 +45,7 @@ class LocalStore(Store):
     def __init__(
         self, root: str | os.PathLike[str], durable: bool = True, mark: FolderMark | None = None
     ) -> None:
-        self.root = Path(os.path.abspath(root))
+        self.root: Path = Path(os.path.abspath(root))
         self.durable = durable
         self.mark = mark or FolderMark(str(self.root), is_private=True)
 

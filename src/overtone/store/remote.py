@@ -49,6 +49,8 @@ class RemoteStore(Store):
             or deleted once a higher number exists.
     """
 
+    is_remote = True
+
     def __init__(
         self,
         url: str,

@@ -81,7 +81,7 @@ class Retrying(Store):
         sleep: Callable[[float], None] = time.sleep,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self.store = store
+        self.store, self.is_remote = store, store.is_remote
         self.patience_s = patience_s
         self._clock, self._sleep, self._say = clock, sleep, say or standard_streams.say
 

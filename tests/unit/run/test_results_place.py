@@ -24,9 +24,9 @@ def prepare(storage, name, trainable, now, **options):
     return place
 
 
-def reopen(storage, name="exp", engine="Inline"):
+def reopen(storage, name="exp", isolates=False):
     """The place of an experiment that is resumed."""
-    return acquire(storage, name, "train", NOW, Wish("auto"), engine=engine)
+    return acquire(storage, name, "train", NOW, Wish("auto"), isolates=isolates)
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_memory_is_not_reopened_for_other_processes(tmp_path):
     (tmp_path / "exp").mkdir()
     note_origin(tmp_path / "exp", "memory://x/exp")
     with pytest.raises(Exception, match='choose engine="inline"'):
-        reopen(tmp_path, engine="Local")
+        reopen(tmp_path, isolates=True)
 
 
 def test_a_lease_is_kept_meanwhile(url):

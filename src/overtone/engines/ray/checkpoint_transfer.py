@@ -194,7 +194,8 @@ class Carrier:
         return list(self._store.list(argument))
 
     def _beside(self) -> str | None:
-        root = getattr(self._store, "root", None)  # on the store's disk, `put` can move the files
+        # on the store's disk, `put` can move the files
+        root = self._store.root if self._store is not None else None
         return str(root) if root is not None and os.path.isdir(root) else None
 
 

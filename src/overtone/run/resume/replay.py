@@ -10,7 +10,7 @@ from typing import Any
 from overtone.core import messages as m
 from overtone.core.controller import Controller
 from overtone.core.limits import Limits
-from overtone.core.protocols import Engine, Observer, Searcher
+from overtone.core.protocols import Engine, Observer, Searcher, overrides
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
@@ -58,7 +58,7 @@ class Resuming:
         self._controller = controller
         self._searcher = searcher
         self._asks_again = searcher.replay == "asked"
-        self._observers = [one for one in observers if type(one).on_past is not Observer.on_past]
+        self._observers = [one for one in observers if overrides(one, Observer.on_past)]
         self._followers = [one for one in self._observers if one.follows_results]
         self._to_engine: Callable[[m.Command], None] | None = None
 
@@ -72,7 +72,7 @@ class Resuming:
             StorageError: The journal cannot be read.
         """
         entries: Iterable[Entry] = self._writer.entries(*since or ())
-        if type(self._searcher).on_suggested is not Searcher.on_suggested:
+        if overrides(self._searcher, Searcher.on_suggested):
             entries = map(self._heard, entries)
         on_command, on_record, on_plain = self._on_command, self._on_record, self._on_plain
         with not_collecting():

@@ -165,7 +165,7 @@ def clear_up(parts: Parts, late: LateSaves) -> None:
     if parts.controller.is_finished:
         late.remove()
     trials, is_resumed = parts.controller.trials.values(), parts.past is not None
-    if parts.engine.repeats and not is_resumed:
+    if parts.engine.capabilities.repeats and not is_resumed:
         return
     tried_again = [one.id for one in trials if one.attempt > 1 or one.status is Status.ERROR]
     saved = [one.id for one in trials if one.checkpoint is not None]
@@ -203,8 +203,7 @@ def is_wanted(leftover: Leftover, trials: Mapping[str, Trial], fence: int) -> bo
 
 def _finders(parts: Parts) -> list[Finder]:
     # over several machines, the processes of most of which are not seen
-    is_spread = parts.engine.is_elastic and parts.engine.isolates
-    return list(parts.place.leftovers(SETTLED_S if is_spread else 0.0))
+    return list(parts.place.leftovers(SETTLED_S if parts.engine.capabilities.spans_hosts else 0.0))
 
 
 def _amongs(place: Place, tried_again: list[str], saved: list[str]) -> list[list[str]]:
