@@ -18,7 +18,7 @@ SEAMS = {  # class: module
     "Observer": "core/protocols.py",
     "Searcher": "core/protocols.py",
     "Stopper": "core/protocols.py",
-    "Store": "core/protocols.py",
+    "Store": "core/store.py",
     "TrialScheduler": "core/protocols.py",
     "Channel": "worker/protocol.py",
 }

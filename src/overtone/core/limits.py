@@ -13,7 +13,7 @@ from overtone.errors import ResourceError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of an experiment.
+    """Bounds of an experiment: the header of its journal has the first, and each Resumed the later ones.
 
     Attributes:
         total: Number of trials that the searcher will suggest; None if unknown.
@@ -34,6 +34,11 @@ class Limits:
     time_budget_s: float | None = None
     max_parked: int = 16
     is_elastic: bool = False
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Limits:
+        """Return recorded limits; fields unknown to this version are ignored."""
+        return cls(**{one.name: data[one.name] for one in fields(cls) if one.name in data})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from overtone.core import messages as m
-from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
+from overtone.core.decision import (
+    CONTINUE,
+    Add,
+    Continue,
+    Decision,
+    Pause,
+    Restart,
+    Ruling,
+    Save,
+    Stop,
+    as_decision,
+)  # fmt: skip
 from overtone.core.goal import Goal
 from overtone.core.ineffective_settings import Awaited, AwaitedCheckpoint
 from overtone.core.protocols import Stopper, TrialScheduler, overrides
@@ -145,16 +156,15 @@ class Rulings:
             case _:
                 raise TypeError(f"{decision!r} is not a Decision")
 
-    def review(self, view: View) -> Iterable[Add | tuple[Trial, Decision]]:
+    def review(self, view: View) -> Iterable[Ruling]:
         """Return the scheduler's rulings on trials that did not just report."""
-        found: list[tuple[str, Decision]] = []
-        if self._roster.past is None or self._scheduler.replayable:
-            found = self._pairs(self._scheduler.review(view))
-        if self._roster.past is not None:
-            found = self._roster.past.rulings(found, self._roster.trials)
-        return self.checked(found) if found else ()
+        past = self._roster.past
+        if past is None:
+            return self._pairs(self._scheduler.review(view))
+        now = self._pairs(self._scheduler.review(view)) if self._scheduler.replayable else []
+        return past.rulings(self.effective(now))
 
-    def _pairs(self, ruled: Any) -> list[tuple[str, Decision]]:
+    def _pairs(self, ruled: Any) -> list[Ruling]:
         """Return the result of review() as pairs.
 
         Raises:
@@ -171,24 +181,24 @@ class Rulings:
                 )
         return [(trial_id, as_decision(decision, who, "review")) for trial_id, decision in pairs]
 
-    def checked(self, found: Iterable[tuple[str, Decision]]) -> Iterator[Add | tuple[Trial, Decision]]:
-        """Yield rulings with their trials; an Add has no trial yet.
+    def effective(self, found: Iterable[Ruling]) -> Iterator[Ruling]:
+        """Yield the rulings that change something once the rulings before them are carried out.
 
         Raises:
             ValueError: A ruling names a trial that does not exist.
         """
         for trial_id, decision in found:
-            if isinstance(decision, Add):
-                yield decision
-                continue
-            trial = self._roster.trials.get(trial_id)
-            if trial is None:
-                who = type(self._scheduler).__name__
-                raise ValueError(
-                    f"{who}.review ruled {decision!r} on trial {trial_id!r}, which does not exist: "
-                    "yield (trial.id, decision)"
-                )
-            yield trial, decision
+            if not isinstance(decision, Add):
+                trial = self._roster.trials.get(trial_id)
+                if trial is None:
+                    who = type(self._scheduler).__name__
+                    raise ValueError(
+                        f"{who}.review ruled {decision!r} on trial {trial_id!r}, which does not exist: "
+                        "yield (trial.id, decision)"
+                    )
+                if not _has_effect(decision, trial.status):
+                    continue
+            yield trial_id, decision
 
     def next_decision(self, trial: Trial) -> float:
         """Return the t up to which the trial may run ahead: no decision is possible at a smaller t."""
@@ -277,3 +287,12 @@ class Rulings:
         trial = live.trial
         live.until_t = self.next_decision(trial)
         self._roster.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save, config))
+
+
+def _has_effect(decision: Decision, status: Status) -> bool:
+    """Return whether a review's decision on a trial of this status changes anything."""
+    if isinstance(decision, Continue) or status.is_final:
+        return False
+    if isinstance(decision, Restart):
+        return status not in (Status.STARTING, Status.HALTING)
+    return isinstance(decision, Stop) or status is Status.RUNNING

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from overtone.errors import StorageError
-from overtone.journal.codec import FORMAT
+from overtone.journal.formats import FORMAT
 from overtone.journal.text import loads
 from overtone.regular_files import read_regular, replace_file
 from overtone.version import __version__
@@ -40,14 +40,18 @@ def new_header(seed: int, parts: Mapping[str, Any], command: Sequence[str] | Non
             `described` (or as the space encodes itself).
         command: The command line; by default that of this process.
     """
-    return {"format": FORMAT, **driver_facts(command), "seed": seed, "parts": dict(parts)}
+    return {**driver_facts(command), "seed": seed, "parts": dict(parts)}
 
 
 def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970."""
+    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970.
+
+    `format` is the format of the driver's records.
+    """
     import platform
 
     return {
+        "format": FORMAT,
         "wall": time.time(),
         "command": list(command) if command is not None else [sys.executable, *sys.orig_argv[1:]],
         "directory": os.getcwd(),
@@ -116,7 +120,9 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
     facts = driver_facts()
     apart = {
-        name: header[name] for name in (*facts, "nth", "called") if name in header and name != "overtone"
+        name: header[name]
+        for name in (*facts, "nth", "called")
+        if name in header and name not in ("format", "overtone")
     }
     parts = {**header["parts"]}
     apart["main"] = parts.pop("main", "")

@@ -22,7 +22,6 @@ from overtone.run.demand import resources_for
 from overtone.run.engine_choice import check_options, engine_for
 from overtone.run.header.journal_setup import codec_for, reopened
 from overtone.run.parts import Parts, Past
-from overtone.run.resume.replay import limits_of
 from overtone.run.resume.target import count_in_process, header_of, wish
 from overtone.run.warm_start import warm
 from overtone.worker.trainables.with_parameters import as_bound, trainable_name
@@ -88,11 +87,12 @@ def compose(experiment: Experiment) -> Parts:
             experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
         )
         limits = _limits(experiment, searcher, scheduler, stoppers, engine)
+        first = header.get("parts", {}).get("limits")
         controller = Controller(
             scheduler,
             goal,
             stoppers=stoppers,
-            limits=limits_of(header) or limits,
+            limits=Limits.of(first) if first is not None else limits,
             template=Template(resources, _tagger(space), experiment.priority or equal, experiment.trial_name),
             retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
             checkpoint_worth=_worth(experiment.checkpoints),

@@ -121,7 +121,7 @@ def test_restart_goes_on_from_its_own_checkpoint_with_another_config():
     )
     (again, *_) = hand.ended(trial, "halted")
     assert (again.config, again.attempt, again.checkpoint) == ({"x": 2}, 1, checkpoint(trial, 1))
-    assert hand.choices[0] == m.Moved(trial, "PENDING", 1, WHY)
+    assert hand.choices[0] == m.Moved(trial, "PENDING", 1, WHY, config={"x": 2})
 
 
 @pytest.mark.parametrize("cause", ["killed", "lost"])

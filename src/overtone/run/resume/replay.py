@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.controller import Controller
-from overtone.core.limits import Limits
 from overtone.core.protocols import Engine, Observer, Searcher, overrides
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
@@ -211,15 +209,6 @@ def _seconds_again(trial: Trial) -> float:
     if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
         return 0.0
     return float(total) * (trial.ruled_t - saved_t) / trial.ruled_t
-
-
-def limits_of(header: Mapping[str, Any]) -> Limits | None:
-    """Return the limits of the experiment at its start; None if its journal lacks them."""
-    given = header.get("parts", {}).get("limits")
-    if not isinstance(given, Mapping):
-        return None
-    names = {one.name for one in fields(Limits)}
-    return Limits(**{name: value for name, value in given.items() if name in names})
 
 
 def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
