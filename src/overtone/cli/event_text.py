@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from overtone.analysis.aim import recorded_goal, recorded_objectives
 from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.errors import GoalError
@@ -14,6 +13,7 @@ from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.plain_text import clean
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.sentences import ended, parameters, reported
+from overtone.reading.recorded_goal import recorded_goal, recorded_objectives
 
 _RULED = {
     "pause": "is paused",

@@ -13,7 +13,7 @@ from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
 
 if TYPE_CHECKING:
-    from overtone.analysis.history import History
+    from overtone.reading.journal_index import JournalIndex
 
 
 def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[str], None]) -> list[Observer]:
@@ -53,14 +53,14 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
 
 def _summaries(folder: Path) -> Callable[[str], dict[str, dict[str, float]]]:
     """Return a function that summarises a trial's metrics; it reads the journal written so far."""
-    read: list[History] = []
+    read: list[JournalIndex] = []
 
     def summary(trial_id: str) -> dict[str, dict[str, float]]:
-        from overtone.analysis.history import History
         from overtone.analysis.recorded_trial import RecordedTrial
+        from overtone.reading.journal_index import JournalIndex
 
         if not read:
-            read.append(History(folder / JOURNAL))
+            read.append(JournalIndex(folder / JOURNAL))
         read[0].refresh()
         return RecordedTrial(trial_id, read[0]).metric_analysis
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from overtone.cli.commands.why import ordinal
-from overtone.cli.rung_standings import Standings
 from overtone.core.messages import Added, Ended, Interrupted, Moved, Requested, Ruled, SaveFailed, Suggested
 from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint, Why
+from overtone.reading.rung_standings import Standings
 
 
 def steps(done) -> list[tuple[str, str]]:

@@ -11,8 +11,8 @@ from overtone.cli.exit_codes import OK
 
 if TYPE_CHECKING:
     from overtone.analysis import RecordedTrial
-    from overtone.cli.rung_standings import Place
-    from overtone.cli.trial_history import Step, Story
+    from overtone.reading.rung_standings import Place
+    from overtone.reading.trial_story import Step, Story
 
 _NEIGHBOURS = 3  # competitors that are named on each side
 _DECIDED = {"stop": "stopped", "pause": "paused", "restart": "restarted", "save": "told to save"}
@@ -32,7 +32,7 @@ def run(args: Arguments) -> int:
     from overtone.cli.overview import status_now
     from overtone.cli.ranking import goal_of
     from overtone.cli.run_holder import holder
-    from overtone.cli.trial_history import Story
+    from overtone.reading.trial_story import Story
 
     journal = journal_of(args.experiment, args.dir)
     analysis, trials = analysis_of(journal, args.metric, args.mode)

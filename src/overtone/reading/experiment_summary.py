@@ -9,7 +9,6 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from overtone.analysis.aim import recorded_goal
 from overtone.core.goal import Goal, is_finite, is_number, lookup, real
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
@@ -18,6 +17,7 @@ from overtone.journal.codec import Codec
 from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
+from overtone.reading.recorded_goal import recorded_goal
 
 VERSION = 2
 """Of what a fold holds: the data of another version is not used."""
@@ -27,7 +27,7 @@ _VALUES = frozenset({int, float, type(None)})
 _SHOWN = {status.value: status.shown for status in Status}
 
 
-class Fold:
+class ExperimentSummary:
     """The summary of an experiment up to some line of its journal.
 
     Args:
@@ -46,13 +46,13 @@ class Fold:
         self._has_metric = _finder(self.data["goal"])
 
     @classmethod
-    def of_data(cls, data: dict[str, Any]) -> Fold:
+    def of_data(cls, data: dict[str, Any]) -> ExperimentSummary:
         """Go on from data that may have been written by anybody.
 
         Raises:
             ValueError, TypeError, KeyError: It is not the data of a fold.
         """
-        for name, value in Fold().data.items():
+        for name, value in ExperimentSummary().data.items():
             if value is not None and type(data[name]) is not type(value):
                 raise TypeError(f"{name} is {data[name]!r:.100}")
         goal, started, planned = data["goal"], data["started"], data["planned"]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overtone.cli.rung_standings import Place, Standings
 from overtone.core import messages as m
 from overtone.core.goal import lookup
 from overtone.core.types import Why
@@ -16,6 +15,7 @@ from overtone.journal.codec import Codec
 from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics
+from overtone.reading.rung_standings import Place, Standings
 
 _RUNG = re.compile(rb'"rung":([-+.e\d]+)')
 _OF_ALL = re.compile(rb'\{"n":\d+,"e":"(?:resumed|interrupted)"')

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from overtone.analysis.columns import Block
-from overtone.analysis.recorded_config import with_tuples
 from overtone.core.lineage import Lineage
 from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
 from overtone.core.sizes import LONGEST_LINE
@@ -28,11 +27,25 @@ from overtone.journal.newest_parts import newest_parts
 from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL, plain_metrics
 from overtone.journal.reader import Lines
 from overtone.journal.text import LazyMetrics, loads
+from overtone.reading.recorded_config import with_tuples
 from overtone.regular_files import open_regular
 
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
 _CLOSE_BYTES = 2048  # results within this distance are read faster together
 _FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
+
+
+@dataclass(frozen=True)
+class Block:
+    """Successive results of one process of a trial.
+
+    Attributes:
+        rows: What was reported.
+        constant: What is the same in all rows; overrides what was reported under the same names.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    constant: Mapping[str, Any]
 
 
 class Past:
@@ -95,7 +108,7 @@ def _read_lines(file: BinaryIO, first: int, last: int, size: int) -> bytes:
     return data
 
 
-class History:
+class JournalIndex:
     """A journal, indexed up to where it was read.
 
     Args:
