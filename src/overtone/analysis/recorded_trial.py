@@ -196,3 +196,8 @@ class RecordedTrial:
 
     def __repr__(self) -> str:
         return f"<{self} {self.status}, {self.num_results} results>"
+
+
+def index_of(trial: RecordedTrial) -> JournalIndex:
+    """Return the index of the journal in which a trial is."""
+    return trial._index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,13 @@ from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, 
 from overtone.core.trial import Status
 from overtone.errors import GoalError
 from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL
-from overtone.journal.reader import Lines
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, loads
+from overtone.reading.journal_reader import JournalReader, Reports
 from overtone.reading.recorded_goal import recorded_goal
 
 VERSION = 2
-"""Of what a fold holds: the data of another version is not used."""
+"""Of what a summary holds: the data of another version is not used."""
 
 _FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver|end)"')
 _VALUES = frozenset({int, float, type(None)})
@@ -31,7 +31,7 @@ class ExperimentSummary:
     """The summary of an experiment up to some line of its journal.
 
     Args:
-        data: The `data` of an earlier fold, to continue from its line.
+        data: The `data` of an earlier summary, to continue from its line.
 
     Attributes:
         data: The whole state, as JSON data.
@@ -50,7 +50,7 @@ class ExperimentSummary:
         """Go on from data that may have been written by anybody.
 
         Raises:
-            ValueError, TypeError, KeyError: It is not the data of a fold.
+            ValueError, TypeError, KeyError: It is not the data of a summary.
         """
         for name, value in ExperimentSummary().data.items():
             if value is not None and type(data[name]) is not type(value):
@@ -75,10 +75,16 @@ class ExperimentSummary:
         Raises:
             StorageError: The journal cannot be read, or is damaged.
         """
-        data, lines = self.data, Lines(journal, self.data["offset"], self.data["n"])
-        for bodies in lines.batches():
-            self._take(bodies)
-        data["offset"], data["n"] = lines.offset, lines.n
+        data, decode = self.data, Codec().decode
+        reader = JournalReader(journal, data["offset"], data["n"])
+        for part in reader.parts():
+            if isinstance(part, Reports):
+                self._on_reports(part)
+            elif _FACT.match(part):
+                self._on_fact(loads(part.decode() + "}"))
+            elif (record := decode(part, True)) is not None:
+                self._on_record(record)
+        data["offset"], data["n"] = reader.offset, reader.n
         allows = Goal(constraints=data.get("constraints") or ()).allows
         for name, one in self._newest.items():
             metrics = _metrics(one) if isinstance(one, bytes) else one
@@ -105,24 +111,9 @@ class ExperimentSummary:
             "best": self._best(mode),
         }
 
-    def _take(self, bodies: Sequence[bytes]) -> None:
-        """Take note of the next lines, each run of plain reports at once."""
-        trial_of, decode = PLAIN_TRIAL.match, Codec().decode
-        trials = [trial_of(body)[1] for body in bodies]  # type: ignore[index]  # it matches any line
-        begin = 0
-        for at in [*(i for i, trial in enumerate(trials) if trial is None), len(bodies)]:
-            if at > begin:
-                self._on_reports(trials[begin:at], bodies[begin:at])
-            begin = at + 1
-            if at == len(bodies):
-                break
-            if _FACT.match(bodies[at]):
-                self._on_fact(loads(bodies[at].decode() + "}"))
-            elif (record := decode(bodies[at], True)) is not None:
-                self._on_record(record)
-
-    def _on_reports(self, trials: Sequence[bytes], bodies: Sequence[bytes]) -> None:
+    def _on_reports(self, reports: Reports) -> None:
         """Count plain reports, and keep the newest of each trial that has the metric."""
+        trials, bodies = reports
         if not self.data["results"]:
             self._aim(_metrics(bodies[0]))
         newest = dict(zip(trials, bodies, strict=True))

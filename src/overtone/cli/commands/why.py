@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Tell it."""
+    from overtone.analysis.recorded_trial import index_of
     from overtone.cli.lookup import analysis_of, journal_of, trial_id
     from overtone.cli.overview import status_now
     from overtone.cli.ranking import goal_of
@@ -39,7 +40,7 @@ def run(args: Arguments) -> int:
     wanted = trial_id(args.trial, (one.trial_id for one in trials), journal.parent)
     trial = next(one for one in trials if one.trial_id == wanted)
     metric, mode = goal_of(analysis, args.metric, args.mode)
-    story = Story(journal, wanted, metric, mode, _clock(analysis.runner_data()))
+    story = Story(index_of(trial), wanted, metric, mode, _clock(analysis.runner_data()))
     for step in story.steps:
         step.text = step.text or sentence(step, metric)
     status = status_now(trial.status, holder(journal) is not None)
