@@ -13,7 +13,6 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import header
-from overtone.journal.replay import replay
 from overtone.observers.files.csv_rows import CsvRows
 from overtone.observers.files.cut_files import CutFiles
 from overtone.observers.files.error_file import ErrorFile
@@ -27,6 +26,7 @@ from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, devi
 from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
+from overtone.reading.journal_index import JournalIndex
 
 FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, CutFiles, TensorBoard)
 
@@ -97,10 +97,9 @@ def reconcile(
     folder = os.fspath(folder)
     journal = os.path.join(folder, JOURNAL)
     if table is None:
-        try:
-            table = replay(journal, keep_metrics="live", codec=codec)
-        except KeyError as error:
-            raise _unknown(journal, error) from error
+        index = JournalIndex(Path(journal), codec)
+        index.refresh()
+        table = index.table
     observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     wait_for_helpers(folder)
