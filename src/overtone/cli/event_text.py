@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from overtone.core import messages as m
 from overtone.core.goal import Goal
+from overtone.core.table import TrialTable
 from overtone.errors import GoalError
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.plain_text import clean
@@ -58,7 +59,7 @@ class Telling:
             limits=recorded_objectives(header),
             total=lambda: planned if isinstance(planned, int) else None,
         )
-        self.progress = Progress(facts, keeps_results=True)
+        self.progress = Progress(facts, TrialTable(), keeps_results=True)
         self._tells_results = tells_results
 
     def lines(self, record: m.Record) -> Iterator[Line]:
@@ -66,6 +67,7 @@ class Telling:
         progress, event = self.progress, record.event
         if type(event) is m.Reported and progress.facts.metric is None:
             self._aim(event.metrics)
+        progress.table.apply(record)
         progress.apply(record)
         if self._tells_results:
             for row, result in progress.results:

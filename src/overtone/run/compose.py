@@ -30,6 +30,7 @@ from overtone.worker.trainables.with_parameters import as_bound, trainable_name
 if TYPE_CHECKING:
     from overtone.observers.display.console import Console
     from overtone.observers.display.silent import SilentConsole
+    from overtone.observers.table_keeper import TableKeeper
 
 
 def compose(experiment: Experiment) -> Parts:
@@ -149,12 +150,19 @@ def has_files(experiment: Experiment, engine: Engine) -> bool:
     return not engine.repeats if experiment.files is None else experiment.files
 
 
+def callbacks_of(experiment: Experiment) -> list[Any]:
+    """Return the callbacks whose hooks are called; the others are observers themselves."""
+    return [one for one in experiment.callbacks if not isinstance(one, Observer)]
+
+
 def observers_for(
-    experiment: Experiment, parts: Parts, console: Console | SilentConsole, followers: Sequence[Observer] = ()
-) -> list[Observer]:
+    experiment: Experiment, parts: Parts, keeper: TableKeeper, followers: Sequence[Observer],
+    console: Console | SilentConsole,
+) -> list[Observer]:  # fmt: skip
     """Return the experiment's observers, in the order in which they get each record.
 
     Args:
+        keeper: Keeps the table of trials for all of them.
         followers: See `followers_for`.
     """
     from overtone.observers import file_observers, reconcile
@@ -169,15 +177,16 @@ def observers_for(
         pass
     elif parts.past is not None:
         codec = codec_for(parts.space)
-        found = reconcile(folder, tensorboard, codec, table=console.table, is_prompt=is_prompt)
+        found = reconcile(folder, tensorboard, codec, table=keeper.table, is_prompt=is_prompt)
     else:
         found = file_observers(
-            folder, tensorboard, table=console.table, is_prompt=is_prompt, is_apart=is_apart
+            folder, tensorboard, table=keeper.table, is_prompt=is_prompt, is_apart=is_apart
         )
     found += followers
-    if parts.engine.repeats and not writes and experiment.verbose == 0 and experiment.reporter is None:
+    is_shown = writes or experiment.verbose != 0 or experiment.reporter is not None
+    if parts.engine.repeats and not is_shown and not callbacks_of(experiment):
         return found  # nobody looks, and there is no table to keep
-    return [*found, console]
+    return [keeper, *found, console]
 
 
 def _named(who: str, part: Any) -> tuple[str, Any, Any]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from overtone.experiment import Experiment
-from overtone.run.compose import has_files
+from overtone.run.compose import callbacks_of, has_files
 from overtone.run.parts import Parts
 
 if TYPE_CHECKING:
+    from overtone.core.table import TrialTable
     from overtone.observers.display.console import Console
     from overtone.observers.display.silent import SilentConsole
 
 
-def console_of(experiment: Experiment, parts: Parts) -> Console | SilentConsole:
-    """Return the console for `verbose` and the reporter."""
+def console_of(experiment: Experiment, parts: Parts, table: TrialTable) -> Console | SilentConsole:
+    """Return the console for `verbose` and the reporter; `table` has each record before it."""
     from overtone.observers.display.console import ConsoleFacts, console_for
     from overtone.space import variables
 
@@ -34,6 +35,7 @@ def console_of(experiment: Experiment, parts: Parts) -> Console | SilentConsole:
         waits=engine.waits,
         parameters=variables(parts.space) or None,
         has_tensorboard=parts.has_tensorboard and has_files(experiment, engine),
+        has_callbacks=bool(callbacks_of(experiment)),
         may_redraw=type(engine).__name__ != "Inline",
     )
-    return console_for(facts, experiment.verbose, experiment.reporter)
+    return console_for(facts, table, experiment.verbose, experiment.reporter)

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged, Event, Resumed, Suggest
 from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
 from overtone.experiment import Experiment
+from overtone.observers.table_keeper import TableKeeper
 from overtone.run.algorithms import host_for
 from overtone.run.compose import compose, observers_for
 from overtone.run.console import console_of
@@ -206,17 +208,18 @@ class Run:
             first = engine.poll(0)
             if not engine.is_elastic:
                 _check_demand(parts, first)
-            console = console_of(experiment, parts)
+            table = TableKeeper(TrialTable())
+            console = console_of(experiment, parts, table.table)
             if hasattr(engine, "on_output"):
                 engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
             with closing(journal), self._settled(journal) as where:
                 answers: Answers = {}
                 host = host_for(parts.searcher, parts.space, engine, answers)
-                followers = followers_for(experiment, parts, self._save)
+                followers = followers_for(experiment, parts, table.table, self._save)
                 watch, outstanding = self._watch(), Outstanding()
                 deletions, late = deletions_for(experiment, parts, journal), LateSaves()
-                remembering = [watch, *followers, console]
+                remembering = [table, watch, *followers, console]
                 overview = Overview(parts, journal)
                 snapshots = snapshots_of(experiment, parts, journal, remembering, outstanding, overview.write)
                 if past is not None:
@@ -225,7 +228,7 @@ class Run:
                     first = self._resume(past, resuming, host, answers, first, recall, deletions, late)
                 elif parts.place.fence > 1:  # An earlier driver left no journal.
                     clear_out(parts)
-                observers = [watch, *observers_for(experiment, parts, console, followers)]
+                observers = [watch, *observers_for(experiment, parts, table, followers, console)]
                 self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, say, journal.next_n - 1,
                     outstanding, snapshots.look, deletions, late,

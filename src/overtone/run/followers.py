@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
 from overtone.experiment import Experiment
+from overtone.run.compose import callbacks_of
 from overtone.run.parts import Parts
 from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
@@ -16,10 +18,13 @@ if TYPE_CHECKING:
     from overtone.reading.journal_index import JournalIndex
 
 
-def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[str], None]) -> list[Observer]:
+def followers_for(
+    experiment: Experiment, parts: Parts, table: TrialTable, ask_to_save: Callable[[str], None]
+) -> list[Observer]:
     """Return the user's callbacks and other requested observers, in the order in which they get records.
 
     Args:
+        table: Has each record before the observers get it.
         ask_to_save: Function that callbacks call with the id of a trial that should save.
     """
     found: list[Observer] = []
@@ -27,7 +32,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
         from overtone.observers.files.named_links import Links
 
         found.append(Links(parts.folder, parts.controller.trials, experiment.trial_folder))
-    callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
+    callbacks = callbacks_of(experiment)
     if callbacks:
         from overtone.observers.callbacks.callback_observer import CallbackObserver
         from overtone.observers.trial_view import Experiment as Seen
@@ -39,7 +44,7 @@ def followers_for(experiment: Experiment, parts: Parts, ask_to_save: Callable[[s
         )  # fmt: skip
         found.append(
             CallbackObserver(
-                callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
+                callbacks, seen, table, stop=experiment.stop, num_samples=experiment.num_samples,
                 total_num_samples=parts.searcher.total, warn=say,
             )
         )  # fmt: skip

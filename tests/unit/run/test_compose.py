@@ -19,8 +19,8 @@ from overtone.engines.local import Local
 from overtone.engines.simulated import Simulated
 from overtone.errors import GoalError, OvertoneError, ResourceError, SpaceError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.text_files import TextFiles
+from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard
 from overtone.run.algorithms import learns, scheduler_for, searcher_for
 from overtone.run.compose import compose, observers_for
@@ -255,7 +255,7 @@ class Nothing(Observer):
 
 def test_who_follows_in_which_order(tmp_path, parts_of):
     mine, console = Nothing(), Nothing()
-    console.table = TrialTable()
+    keeper = TableKeeper(TrialTable())
     experiment = Experiment(
         train,
         storage=tmp_path,
@@ -264,12 +264,14 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)
-    found = observers_for(experiment, parts, console, followers_for(experiment, parts, print))
+    followers = followers_for(experiment, parts, keeper.table, print)
+    found = observers_for(experiment, parts, keeper, followers, console)
     kinds = [type(one).__name__ for one in found]
     assert found[-1] is console  # last: it tells of files that are there
     assert found[-2] is mine
     assert kinds[-4:-2] == ["Links", "CallbackObserver"]
-    assert {JsonLines, CsvRows} <= set(map(type, found))
+    assert found[0] is keeper  # first: the others read its table
+    assert type(found[1]) is TextFiles
     assert (TensorBoard in set(map(type, found))) == parts.has_tensorboard
     for one in found:
         one.close()
@@ -350,7 +352,9 @@ def test_a_parameter_that_is_bound_makes_no_curve(tmp_path):
 ])  # fmt: skip
 def test_a_scheduler_of_populations_knows_all_trials_from_the_beginning(parts_of, wrap):
     """Or a model-based searcher would suggest them one by one, on an engine with one slot."""
-    population = wrap(tune.schedulers.PopulationBasedTraining(metric="score", mode="max", hyperparam_mutations={"x": [1]}))
+    population = wrap(
+        tune.schedulers.PopulationBasedTraining(metric="score", mode="max", hyperparam_mutations={"x": [1]})
+    )
     options = {"num_samples": 300, "space": {"x": tune.uniform(0, 1)}}
     assert parts_of(searcher="auto", scheduler=population, **options).limits.lookahead == 300
     assert parts_of(searcher="auto", metric="score", mode="max", **options).limits.lookahead < 300
