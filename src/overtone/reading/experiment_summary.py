@@ -22,7 +22,6 @@ from overtone.reading.recorded_goal import recorded_goal
 VERSION = 2
 """Of what a summary holds: the data of another version is not used."""
 
-_FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver|end)"')
 _VALUES = frozenset({int, float, type(None)})
 _SHOWN = {status.value: status.shown for status in Status}
 
@@ -80,10 +79,10 @@ class ExperimentSummary:
         for part in reader.parts():
             if isinstance(part, Reports):
                 self._on_reports(part)
-            elif _FACT.match(part):
-                self._on_fact(loads(part.decode() + "}"))
             elif (record := decode(part, True)) is not None:
                 self._on_record(record)
+            else:
+                self._on_fact(loads(part.decode() + "}"))
         data["offset"], data["n"] = reader.offset, reader.n
         allows = Goal(constraints=data.get("constraints") or ()).allows
         for name, one in self._newest.items():
@@ -113,7 +112,7 @@ class ExperimentSummary:
 
     def _on_reports(self, reports: Reports) -> None:
         """Count plain reports, and keep the newest of each trial that has the metric."""
-        trials, bodies = reports
+        trials, bodies, _ = reports
         if not self.data["results"]:
             self._aim(_metrics(bodies[0]))
         newest = dict(zip(trials, bodies, strict=True))

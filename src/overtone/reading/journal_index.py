@@ -179,7 +179,8 @@ class JournalIndex:
                 for part in reader.parts():
                     if isinstance(part, Reports):
                         self._on_reports(part)
-                        newest.update(zip(*part, strict=True))  # only the newest of each trial is decoded
+                        # only the newest of each trial is decoded
+                        newest.update(zip(part.trials, part.bodies, strict=True))
                     elif (record := self._codec.decode(part, True)) is not None:
                         row = self._on_record(record)
                         if row is not None:
@@ -202,7 +203,7 @@ class JournalIndex:
         for trial in dict.fromkeys(reports.trials):
             if trial not in add_offset:
                 add_offset[trial] = self._pasts[trial.decode()].offsets.append
-        for trial, body in zip(*reports, strict=True):
+        for trial, body in zip(reports.trials, reports.bodies, strict=True):
             add_offset[trial](offset)
             offset += len(body) + SEAL_BYTES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from overtone.journal.lines import Lines, batch_bytes
 from overtone.journal.plain_reports import PLAIN_TRIAL
@@ -16,10 +16,32 @@ class Reports(NamedTuple):
     Attributes:
         trials: The id of each report's trial.
         bodies: The unsealed line of each report.
+        starts: Where the metrics begin in each line; they end with it.
     """
 
     trials: Sequence[bytes]
     bodies: Sequence[bytes]
+    starts: Sequence[int]
+
+    def texts(self) -> dict[str, list[str]]:
+        """Return the metrics of each trial's reports, as JSON texts without line breaks."""
+        found: dict[bytes, list[bytes]] = {}
+        for trial, body, start in zip(*self, strict=True):
+            found.setdefault(trial, []).append(body[start:])
+        return {trial.decode(): b"\n".join(texts).decode().split("\n") for trial, texts in found.items()}
+
+
+def runs(bodies: Sequence[bytes]) -> Iterator[Reports | bytes]:
+    """Yield each run of plain reports at once, and other lines one by one."""
+    heads: list[Any] = [PLAIN_TRIAL.match(body) for body in bodies]  # it matches any line
+    trials = [head[1] for head in heads]
+    begin = 0
+    for at in [*(i for i, trial in enumerate(trials) if trial is None), len(bodies)]:
+        if at > begin:
+            yield Reports(trials[begin:at], bodies[begin:at], [head.end() for head in heads[begin:at]])
+        if at < len(bodies):
+            yield bodies[at]
+        begin = at + 1
 
 
 class JournalReader:
@@ -40,25 +62,14 @@ class JournalReader:
         self.n = n
 
     def parts(self) -> Iterator[Reports | bytes]:
-        """Yield what was recorded since: each run of plain reports at once, other lines one by one.
+        """Yield what was recorded since, as `runs` does.
 
         Raises:
             StorageError: The journal cannot be read, or is damaged.
         """
-        trial_of = PLAIN_TRIAL.match
         for bodies in Lines(self.journal, self.offset, self.n).batches():
-            trials: list[bytes | None] = [trial_of(body)[1] for body in bodies]  # type: ignore[index]  # any
-            begin = 0
-            for at in [*(i for i, trial in enumerate(trials) if trial is None), len(bodies)]:
-                if at > begin:
-                    run = bodies[begin:at]
-                    yield Reports(trials[begin:at], run)  # type: ignore[arg-type]  # None is at `at`
-                    self._pass(run)
-                if at < len(bodies):
-                    yield bodies[at]
-                    self._pass(bodies[at : at + 1])
-                begin = at + 1
-
-    def _pass(self, bodies: Sequence[bytes]) -> None:
-        self.offset += batch_bytes(bodies)
-        self.n += len(bodies)
+            for part in runs(bodies):
+                yield part
+                handled = part.bodies if isinstance(part, Reports) else [part]
+                self.offset += batch_bytes(handled)
+                self.n += len(handled)

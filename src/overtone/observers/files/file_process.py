@@ -15,11 +15,11 @@ from typing import Any
 from overtone.core.table import TrialTable
 from overtone.errors import SpaceError
 from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import apart
 from overtone.journal.reader import follow_lines
 from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import end_well, fail_with, hurry_with
+from overtone.reading.journal_reader import Reports, runs
 from overtone.space import decode_config
 from overtone.store.folder_mark import FolderMark
 
@@ -85,9 +85,9 @@ def write_files(
 
     decode = Codec(None, _config).decode
     for bodies in follow_lines(os.path.join(mark.folder, JOURNAL), stop, FOLLOW_EVERY_S, rest):
-        for part in apart(bodies):
-            if isinstance(part, dict):
-                for trial_id, raws in part.items():
+        for part in runs(bodies):
+            if isinstance(part, Reports):
+                for trial_id, raws in part.texts().items():
                     on_results(trial_id, raws)
             elif (record := decode(part, lazy=True, raw=True)) is not None:
                 table.apply(record)
