@@ -7,14 +7,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from overtone.core import messages as m
-from overtone.core.goal import Goal
 from overtone.core.table import TrialTable
-from overtone.errors import GoalError
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.plain_text import clean
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.sentences import ended, parameters, reported
-from overtone.reading.recorded_goal import recorded_goal, recorded_objectives
+from overtone.reading.recorded_goal import inferred_goal, recorded_goal, recorded_objectives
 
 _RULED = {
     "pause": "is paused",
@@ -66,7 +64,9 @@ class Telling:
         """Yield the lines for a record."""
         progress, event = self.progress, record.event
         if type(event) is m.Reported and progress.facts.metric is None:
-            self._aim(event.metrics)
+            metric, mode = inferred_goal(event.metrics)
+            if metric is not None:
+                progress.facts.metric, progress.facts.mode = metric, mode
         progress.table.apply(record)
         progress.apply(record)
         if self._tells_results:
@@ -94,15 +94,6 @@ class Telling:
             yield Line(record, "ended", ending.row.id, partial(str, text))
         for note in progress.notes:
             yield Line(record, "note", None, partial("note: {}".format, clean(note)))
-
-    def _aim(self, metrics: Any) -> None:
-        """The goal that the run takes from its first result, where nobody named one."""
-        goal, facts = Goal(), self.progress.facts
-        try:
-            goal.infer(metrics)
-        except GoalError:
-            return
-        facts.metric, facts.mode = goal.metric, goal.mode
 
     def _started(self, event: m.Started) -> str:
         shown = parameters(self.progress, self.progress.table.rows[event.trial_id].config)

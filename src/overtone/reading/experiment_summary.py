@@ -12,12 +12,11 @@ from typing import Any
 from overtone.core.goal import Goal, is_finite, is_number, lookup, real
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
-from overtone.errors import GoalError
 from overtone.journal.codec import Codec
 from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, loads
 from overtone.reading.journal_reader import JournalReader, Reports
-from overtone.reading.recorded_goal import recorded_goal
+from overtone.reading.recorded_goal import inferred_goal, recorded_goal
 
 VERSION = 2
 """Of what a summary holds: the data of another version is not used."""
@@ -166,15 +165,8 @@ class ExperimentSummary:
 
     def _aim(self, metrics: Mapping[str, Any]) -> None:
         """Take the goal from the first result where nobody named one, as the run itself does."""
-        if self.data["goal"] is not None:
-            return
-        goal = Goal()
-        try:
-            goal.infer(metrics)
-        except GoalError:
-            return
-        if goal.metric is not None:
-            self.data["goal"] = [goal.metric, goal.mode]
+        if self.data["goal"] is None and (found := inferred_goal(metrics))[0] is not None:
+            self.data["goal"] = list(found)
             self._has_metric = _finder(self.data["goal"])
 
     def _best(self, mode: str | None) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.core.goal import Goal
+from overtone.errors import GoalError
 
 Named = str | Sequence[str] | None
 """A metric or a mode as users give it; of several, the first one ranks."""
@@ -30,3 +31,13 @@ def recorded_objectives(header: Mapping[str, Any]) -> Goal:
     if not isinstance(parts, Mapping):
         return Goal()
     return Goal(parts.get("metric"), parts.get("mode"), constraints=parts.get("constraints") or ())
+
+
+def inferred_goal(metrics: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the metric and mode that a run takes from its first result if nobody named them, else None."""
+    goal = Goal()
+    try:
+        goal.infer(metrics)
+    except GoalError:
+        return None, None
+    return goal.metric, goal.mode
