@@ -333,7 +333,7 @@ class JournalIndex:
             elif type(choice) is Ruled and choice.why is not None and choice.why.rung is not None:
                 self.rungs.add(float(choice.why.rung))
             names |= {getattr(choice, "trial_id", None), getattr(choice, "source", None)}
-        for name in names & pasts.keys():
+        for name in pasts.keys() & names:
             pasts[name].mentions.append(offset)
         if row is not None:
             pasts[row.id].offsets.append(offset)
