@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,18 +17,18 @@ class Reports(NamedTuple):
     Attributes:
         trials: The id of each report's trial.
         bodies: The unsealed line of each report.
-        starts: Where the metrics begin in each line; they end with it.
+        heads: The part of each line before its metrics, which end with the line.
     """
 
     trials: Sequence[bytes]
     bodies: Sequence[bytes]
-    starts: Sequence[int]
+    heads: Sequence[re.Match[bytes]]
 
     def texts(self) -> dict[str, list[str]]:
         """Return the metrics of each trial's reports, as JSON texts without line breaks."""
         found: dict[bytes, list[bytes]] = {}
-        for trial, body, start in zip(*self, strict=True):
-            found.setdefault(trial, []).append(body[start:])
+        for trial, body, head in zip(*self, strict=True):
+            found.setdefault(trial, []).append(body[head.end() :])
         return {trial.decode(): b"\n".join(texts).decode().split("\n") for trial, texts in found.items()}
 
 
@@ -38,7 +39,7 @@ def runs(bodies: Sequence[bytes]) -> Iterator[Reports | bytes]:
     begin = 0
     for at in [*(i for i, trial in enumerate(trials) if trial is None), len(bodies)]:
         if at > begin:
-            yield Reports(trials[begin:at], bodies[begin:at], [head.end() for head in heads[begin:at]])
+            yield Reports(trials[begin:at], bodies[begin:at], heads[begin:at])
         if at < len(bodies):
             yield bodies[at]
         begin = at + 1
