@@ -47,6 +47,7 @@ class Telling:
         metric, mode = recorded_goal(header)
         limits = parts.get("limits") if isinstance(parts, dict) else None
         planned = limits.get("total") if isinstance(limits, dict) else None
+        self._planned = planned if isinstance(planned, int) else None
         facts = ConsoleFacts(
             name=name,
             folder=folder,
@@ -55,7 +56,7 @@ class Telling:
             metric=metric,
             mode=mode,
             limits=recorded_objectives(header),
-            total=lambda: planned if isinstance(planned, int) else None,
+            total=self._total,
         )
         self.progress = Progress(facts, TrialTable(), keeps_results=True)
         self._tells_results = tells_results
@@ -94,6 +95,10 @@ class Telling:
             yield Line(record, "ended", ending.row.id, partial(str, text))
         for note in progress.notes:
             yield Line(record, "note", None, partial("note: {}".format, clean(note)))
+
+    def _total(self) -> int | None:
+        limits = self.progress.table.limits
+        return limits.total if limits is not None else self._planned
 
     def _started(self, event: m.Started) -> str:
         shown = parameters(self.progress, self.progress.table.rows[event.trial_id].config)

@@ -10,7 +10,7 @@ from typing import Any
 from overtone.cli.json_output import moment
 from overtone.cli.run_holder import Holder, holder
 from overtone.errors import OvertoneError
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.reading.summary_cache import SummaryCache
 from overtone.store.cache import origin
 

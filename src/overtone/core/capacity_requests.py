@@ -29,9 +29,7 @@ class Wants:
         self._told: dict[Resources, int] = {}
 
     def look(self, limits: Limits, is_closing: bool) -> list[Want]:
-        """Return the requests for the engine now; empty if the engine is not elastic."""
-        if not limits.is_elastic:
-            return []
+        """Return the requests for the engine now, if it is elastic."""
         waiting = {} if is_closing else self._queue.short_of()
         to_come = MOST if self._supply.is_endless else self._supply.remaining
         if to_come and not is_closing:

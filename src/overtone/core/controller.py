@@ -11,13 +11,13 @@ from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.capacity_requests import Wants
-from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop, check_choice
+from overtone.core.decision import Add, Pause, Restart, Ruling, Stop, check_choice
 from overtone.core.endings import NOT_CHOSEN, Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
-from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.protocols import Stopper, TrialScheduler, overrides
 from overtone.core.randomness import key
 from overtone.core.recorded_choices import Past
 from overtone.core.retention import Retention
@@ -25,7 +25,7 @@ from overtone.core.roster import Live, Roster
 from overtone.core.rulings import Rulings
 from overtone.core.scheduler_view import View
 from overtone.core.suggestion_quota import Supply
-from overtone.core.trial import Status, Trial
+from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Trial
 from overtone.core.trial_template import Template, equal
 from overtone.core.types import Config, Metrics, Result, Why
 
@@ -67,8 +67,8 @@ class Controller:
     ) -> None:
         self.goal = goal
         self.is_done = False
-        chooses = getattr(scheduler.choose_trial_to_run, "__func__", None)
-        self._scheduler, self._takes_first = scheduler, chooses is TrialScheduler.choose_trial_to_run
+        self._scheduler = scheduler
+        self._takes_first = not overrides(scheduler, TrialScheduler.choose_trial_to_run)
         self._limits = limits or Limits()
         self._template = template or Template()
         self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
@@ -139,8 +139,7 @@ class Controller:
                 return self.handle(record.event), past.take_differs()
             is_stale = self.handle(record.event).is_stale
             missed = past.rest()
-            if missed:
-                self._carry_out(self._rulings.checked(missed))
+            self._carry_out(missed)
             if missed or past.has_more_starts():
                 past.is_late = True
                 self._advance()
@@ -176,15 +175,13 @@ class Controller:
             return False
         live.is_up, trial = True, live.trial
         self._roster.went_on_from(trial, event.restored)
-        if trial.status is Status.STARTING:
-            self._roster.move(trial, Status.RUNNING)
+        if trial.status is STARTING:
+            self._roster.move(trial, RUNNING)
         return None
 
     def _on_reported(self, event: m.Reported) -> bool | None:
         live = self._roster.current(event)
-        if live is None or live.trial.status is Status.PARKED:
-            return False
-        if event.t <= live.t:
+        if live is None or live.trial.status is PARKED or event.t <= live.t:
             return False
         live.t = event.t
         self._rulings.on_reported(live, event)
@@ -284,17 +281,16 @@ class Controller:
         """Ask the scheduler for rulings on trials that did not just report."""
         if self._endings.closing is not None:
             return  # The scheduler did not pause the trials that are paused now.
-        self._carry_out(self._rulings.review(self.view))
+        if rulings := self._rulings.review(self.view):
+            self._carry_out(rulings)
 
-    def _carry_out(self, rulings: Iterable[Add | tuple[Trial, Decision]]) -> None:
-        for ruled in rulings:
-            if isinstance(ruled, Add):
+    def _carry_out(self, rulings: Iterable[Ruling]) -> None:
+        for trial_id, decision in self._rulings.effective(rulings):
+            if isinstance(decision, Add):
                 if self._endings.closing is None:
-                    self._create(ruled.config, ruled)
+                    self._create(decision.config, decision)
                 continue
-            trial, decision = ruled
-            if trial.status.is_final or isinstance(decision, Continue):
-                continue
+            trial = self.trials[trial_id]
             if isinstance(decision, Stop):
                 self._scheduler.on_decision(trial, decision)
                 self._roster.choices.append(m.Ruled(trial.id, trial.ruled_t, "stop", decision.why))
@@ -302,9 +298,7 @@ class Controller:
             elif isinstance(decision, Restart) and trial.status in (Status.PENDING, Status.PAUSED):
                 self._scheduler.on_decision(trial, decision)
                 self._endings.renew(trial, decision)
-            elif trial.status is Status.RUNNING or (
-                isinstance(decision, Restart) and trial.status is Status.PARKED
-            ):
+            else:
                 self._rulings.rule(self._roster.live[trial.id], decision, trial.ruled_t)
 
     def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:
@@ -324,20 +318,22 @@ class Controller:
 
     def _advance(self) -> None:
         """Start the trials that fit, ask for suggestions, and check whether the experiment is done."""
-        if self._endings.closing is None:
+        is_open = self._endings.closing is None
+        if is_open:
             self._fill()
             indices = self._supply.ask(self._queue.n_pending, self._roster.room(self._limits.max_concurrent))
             self._roster.commands.extend(map(m.Suggest, indices))
-        self._roster.commands += self._wants.look(self._limits, self._endings.closing is not None)
+        if self._limits.is_elastic:
+            self._roster.commands += self._wants.look(self._limits, not is_open)
         # An interruption does not wait for suggestions: a resume asks for them again.
         if self._roster.n_active or (self._supply.outstanding and not self._endings.keeps):
             return
-        if self._endings.closing is None and not self.view.search_is_over and self._supply.is_over:
+        if is_open and not self.view.search_is_over and self._supply.is_over:
             self.view.search_is_over = True
             self._review()
             self._advance()
             return
-        if self._endings.closing is None and (len(self._queue) or not self.view.search_is_over):
+        if is_open and (self._queue or not self.view.search_is_over):
             first = self.view.first_runnable()
             past = self._roster.past
             if first is None or (past is not None and not past.has_ended(NOT_CHOSEN.rule)):
@@ -367,10 +363,11 @@ class Controller:
         cap = self._limits.max_concurrent or m.NEVER
         while self._queue and len(self._ledger) < cap:
             trial = self._choose()
-            if trial is not None:
-                check_choice(trial, type(self._scheduler).__name__)
-            placement = self._ledger.place(trial.id, trial.resources) if trial is not None else None
-            if trial is None or placement is None:
+            if trial is None:
+                break
+            check_choice(trial, type(self._scheduler).__name__)
+            placement = self._ledger.place(trial.id, trial.resources)
+            if placement is None:
                 break
             self._roster.start(trial, placement, self._time, self._rulings.next_decision(trial))
             self._fairness.on_start(trial.resources, self._time)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from overtone.core.placement import UNIT, Node, fit, parts, sums_of
+from overtone.core.placement import UNIT, Node, Part, fit, parts, sums_of
 from overtone.core.resources import Placement, Resources, format_amount
 from overtone.errors import ResourceError
 
@@ -21,7 +21,7 @@ class Ledger:
     def __init__(self, nodes: Mapping[str, Mapping[str, float]] | None = None) -> None:
         self._capacity: dict[str, dict[str, int]] = {}
         self._nodes: dict[str, Node] = {}
-        self._placed: dict[str, tuple[Resources, Placement]] = {}
+        self._placed: dict[str, tuple[Part, ...]] = {}
         self._reserved: tuple[str, Resources, Placement] | None = None
         self._fitting: dict[Resources, Placement | None] = {}  # Placement of each demand now.
         self._feasible: dict[Resources, bool] = {}
@@ -36,8 +36,8 @@ class Ledger:
             for node, amounts in nodes.items()
         }
         self._nodes = {node: self._empty(node) for node in self._capacity}
-        for resources, placement in self._placed.values():
-            for node, demand, gpus in parts(resources, placement):
+        for placed in self._placed.values():
+            for node, demand, gpus in placed:
                 if node in self._nodes:
                     self._nodes[node].take(demand, gpus)
         if self._reserved is not None:
@@ -59,39 +59,34 @@ class Ledger:
         """
         if owner in self._placed:
             raise ValueError(f"{owner} is placed already")
-        mine = self._reserved is not None and self._reserved[0] == owner
-        placement = self._find(resources, mine)
+        placement = self._find(resources, owner)
         if placement is None:
             return None
-        for node, demand, gpus in parts(resources, placement):
+        placed = self._placed[owner] = parts(resources, placement)
+        for node, demand, gpus in placed:
             self._nodes[node].take(demand, gpus)
-        self._placed[owner] = (resources, placement)
-        if mine:
+        if self._reserved is not None and self._reserved[0] == owner:
             self._reserved = None
         self._fitting.clear()
         return placement
 
     def release(self, owner: str) -> None:
         """Release the placement of `owner`, if it has one."""
-        entry = self._placed.pop(owner, None)
-        if entry is None:
+        placed = self._placed.pop(owner, None)
+        if placed is None:
             return
-        for node, demand, gpus in parts(*entry):
+        for node, demand, gpus in placed:
             if node in self._nodes:
                 self._nodes[node].give(demand, gpus)
         self._fitting.clear()
 
     def fits(self, resources: Resources, owner: str = "") -> bool:
         """Return whether the demand fits now; the reservation's owner may use the reserved resources."""
-        if self._reserved is None:  # Called for all waiting shapes after each change.
-            found = self._fitting.get(resources, _UNKNOWN)
-            if found is not _UNKNOWN:
-                return found is not None
-        return self._find(resources, self._reserved is not None and self._reserved[0] == owner) is not None
+        return self._find(resources, owner) is not None
 
-    def _find(self, resources: Resources, mine: bool) -> Placement | None:
-        """Return the placement that the demand would get now; None if it does not fit."""
-        if mine:
+    def _find(self, resources: Resources, owner: str) -> Placement | None:
+        """Return the placement that the demand of `owner` would get now; None if it does not fit."""
+        if self._reserved is not None and self._reserved[0] == owner:
             return fit(resources, self._nodes.values())
         found = self._fitting.get(resources, _UNKNOWN)
         if found is _UNKNOWN:

@@ -21,6 +21,9 @@ Gpus = tuple[tuple[int, float], ...]
 Demand = tuple[tuple[str, int], ...]
 """A bundle in accounting units."""
 
+Part = tuple[str, Demand, Gpus]
+"""A placed bundle: its node, its demand and its GPUs."""
+
 
 @dataclass(slots=True)
 class Node:
@@ -202,6 +205,6 @@ def units_of(bundle: Iterable[tuple[str, float]]) -> Demand:
 
 
 @lru_cache(1024)
-def parts(resources: Resources, placement: Placement) -> tuple[tuple[str, Demand, Gpus], ...]:
-    """Return (node, demand, GPUs) of each bundle."""
+def parts(resources: Resources, placement: Placement) -> tuple[Part, ...]:
+    """Return the placed bundles of a demand."""
     return tuple(zip(placement.nodes, demands_of(resources), placement.gpus, strict=True))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from overtone.core.ledger import Ledger
 from overtone.core.resources import Resources
-from overtone.core.trial import Status, Trial
+from overtone.core.trial import PENDING, Trial
 
 _Key = tuple[int, float, int, str]
 
@@ -29,7 +29,7 @@ class Queue:
     def add(self, trial: Trial) -> None:
         """Add `trial`, as pending or paused by its status."""
         insort(self._waiting.setdefault(trial.resources, []), _key(trial))
-        self.n_pending += trial.status is Status.PENDING
+        self.n_pending += trial.status is PENDING
 
     def remove(self, trial: Trial) -> None:
         """Remove `trial`, which must still have the status that it was added with."""
@@ -40,7 +40,7 @@ class Queue:
         del keys[at]
         if not keys:
             del self._waiting[trial.resources]
-        self.n_pending -= trial.status is Status.PENDING
+        self.n_pending -= trial.status is PENDING
 
     def runnable(self) -> Iterator[Trial]:
         """Yield the trials that fit now, in order."""
@@ -118,4 +118,4 @@ class Queue:
 
 
 def _key(trial: Trial) -> _Key:
-    return (0 if trial.status is Status.PENDING else 1, -trial.priority, trial.index, trial.id)
+    return (0 if trial.status is PENDING else 1, -trial.priority, trial.index, trial.id)

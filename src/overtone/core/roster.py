@@ -15,7 +15,16 @@ from overtone.core.recorded_choices import Past
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.sizes import LONGEST_NAME
-from overtone.core.trial import TRANSITIONS, Status, Trial
+from overtone.core.trial import (
+    HALTING,
+    PARKED,
+    PENDING,
+    RUNNING,
+    STARTING,
+    TRANSITIONS,
+    Status,
+    Trial,
+)
 from overtone.core.trial_template import Template
 from overtone.core.types import Checkpoint, Config, Result, Why
 from overtone.errors import OvertoneError
@@ -113,28 +122,30 @@ class Roster:
         error: str = "",
         placement: Placement | None = None,
         resources: Resources | None = None,
+        config: Config | None = None,
     ) -> None:
-        """Change a trial's status; no other code does.
+        """Change a trial's status, and record its new demand and config; no other code does.
 
         Raises:
-            AssertionError: `TRANSITIONS` has no such change.
+            AssertionError: `TRANSITIONS` has no such change, and the config does not change either.
         """
-        if status not in TRANSITIONS[trial.status]:
+        if status not in TRANSITIONS[trial.status] and (config is None or status is not trial.status):
             raise AssertionError(f"trial {trial.id} cannot go from {trial.status.value} to {status.value}")
         trial.status = status
         if why is not None:
             trial.why = why
+        start = None
         if trial.checkpoint is not None:
             self._rest_or_wake(trial)
-        start = trial.checkpoint if status is Status.STARTING else None
+            start = trial.checkpoint if status is STARTING else None
         self.choices.append(
-            m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources)
+            m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources, config)
         )
 
     def room(self, max_concurrent: int | None) -> int:
         """Return how many more trials could start if the searcher had configs."""
         newest = next(reversed(self.trials.values())) if self.trials else None
-        if newest is not None and newest.status is Status.PENDING:
+        if newest is not None and newest.status is PENDING:
             return 0  # The newest trial waits, so another might, too.
         if newest is None or not self.ledger.is_feasible(newest.resources):
             free = int(bool(self.ledger.total()))  # The next trial's demand is unknown: allow at most one.
@@ -156,12 +167,12 @@ class Roster:
         if live is None:
             live = self.live[trial.id] = Live(trial)
         live.started, live.until_t = time, until_t
-        if trial.status is Status.PARKED:
+        if trial.status is PARKED:
             self.parked.discard(trial.id)
-            self.move(trial, Status.RUNNING, placement=placement)
+            self.move(trial, RUNNING, placement=placement)
             self.commands.append(m.Proceed(trial.id, trial.attempt, until_t))
             return
-        self.move(trial, Status.STARTING, placement=placement)
+        self.move(trial, STARTING, placement=placement)
         self.commands.append(
             m.Start(
                 trial.id,
@@ -188,12 +199,12 @@ class Roster:
     ) -> None:
         """Halt a trial; if it already halts, only its intent changes."""
         self.live[trial.id].intent = intent
-        if trial.status is Status.HALTING:
+        if trial.status is HALTING:
             return
-        if trial.status is Status.PARKED:
+        if trial.status is PARKED:
             self.queue.remove(trial)
             self.parked.discard(trial.id)
-        self.move(trial, Status.HALTING)
+        self.move(trial, HALTING)
         final = not isinstance(intent, Restart)  # A Restart discards its current state.
         self.commands.append(m.Halt(trial.id, trial.attempt, save, park, final, grace_s))
 
@@ -204,12 +215,12 @@ class Roster:
             False if it leaves or halts already.
         """
         trial = live.trial
-        if live.leaves or trial.status is Status.HALTING:
+        if live.leaves or trial.status is HALTING:
             return False
         live.leaves = True
-        if trial.status is Status.STARTING:
+        if trial.status is STARTING:
             self.halt(trial, None)
-        elif trial.status is Status.RUNNING:
+        elif trial.status is RUNNING:
             self.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save=True))
         return None
 
@@ -218,12 +229,12 @@ class Roster:
         self.live[trial.id].intent = None
         self.parked.add(trial.id)
         self.ledger.release(trial.id)
-        self.move(trial, Status.PARKED, why)
+        self.move(trial, PARKED, why)
         self.queue.add(trial)
 
     def end_process(self, trial: Trial) -> Live:
         """Remove the process of a trial; return its last state."""
-        if trial.status is Status.PARKED:
+        if trial.status is PARKED:
             self.queue.remove(trial)
             self.parked.discard(trial.id)
         self.ledger.release(trial.id)
@@ -315,5 +326,6 @@ class Roster:
 
 def slim(result: Result, names: Sequence[str]) -> Result:
     """Return the result with these metrics alone; the journal has the others."""
-    kept = {name: result.metrics[name] for name in names if name in result.metrics}
+    metrics = result.metrics
+    kept = {name: metrics[name] for name in names if name in metrics}
     return Result(result.t, result.score, result.scores, result.violations, kept)

@@ -42,6 +42,9 @@ class Status(str, Enum):
         self.is_placed = name in ("STARTING", "RUNNING", "HALTING")
 
 
+PENDING, STARTING, RUNNING, HALTING, PAUSED, PARKED, TERMINATED, ERROR = Status
+"""The statuses, for code that runs for each result: Python 3.11 takes long to find `Status.RUNNING`."""
+
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     # Waits for resources: it is started, or ended before it ran.
     Status.PENDING: frozenset({Status.STARTING, Status.TERMINATED, Status.ERROR}),

@@ -26,11 +26,9 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Config, Metrics, Why
 from overtone.errors import OvertoneError, StorageError
+from overtone.journal.formats import Upgrade
 from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, dumps, find_field, loads
-
-FORMAT = 1
-"""The newest format that this version reads, and the format that it writes."""
 
 _EVENTS: dict[str, type] = {
     "capacity_changed": m.CapacityChanged,
@@ -56,7 +54,6 @@ _METRICS = b',"metrics":'
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id is also a folder's name
 _STATUSES = {one.value: one.value for one in Status}
 _quoted = encode_basestring_ascii
-_float = float.__repr__
 _NUMBERS = frozenset({int, float})
 _Writer = Callable[[Any, Callable[[Config | None], str]], str]
 _LONG_RUN_S = 1e9  # beyond, a float with six decimals may have more digits than a float holds
@@ -72,8 +69,8 @@ class _Texts(dict[type, Callable[[Any], str]]):
 _few = lru_cache(4096)(dumps)  # trials have few different demands and placements
 _TEXTS = _Texts({
     str: _quoted,
-    int: int.__repr__,
-    float: lambda value: _float(value) if isfinite(value) else dumps(value),
+    int: repr,
+    float: lambda value: repr(value) if isfinite(value) else dumps(value),
     Resources: _few,
     Placement: _few,
     Why: lambda why: f"{{{_WRITERS[Why](why, dumps)[1:]}}}",
@@ -85,7 +82,7 @@ def _time(time: float) -> str:
     """Return an event's time as text; cached, since events that follow at once have the same time."""
     if type(time) is float and 1e-3 <= time < _LONG_RUN_S:
         if round(time * 1e6) / 1e6 != time:
-            return _float(time)
+            return repr(time)
         # the shortest text, equal to that of `repr`, which takes ten times as long
         text = f"{time:.6f}".rstrip("0")
         return text if text[-1] != "." else f"{text}0"
@@ -106,9 +103,10 @@ def _writer(kind: type, begin: str = "", end: str = "") -> _Writer:
     """
     needed, optional = begin.replace("{", "{{"), []
     for one in fields(kind):
-        value = f"(value := one.{one.name})"
         if one.name in _LEFT_OUT:
             continue
+        read = f"(value := one.{one.name})"
+        value = read if one.default is MISSING else "value"  # an optional field is read by its test
         if one.name == "config":
             text = f"config({value})"
         elif one.name == "time":
@@ -123,7 +121,7 @@ def _writer(kind: type, begin: str = "", end: str = "") -> _Writer:
             needed += f',"{one.name}":{{{text}}}'
         else:
             # not compared with None: that would be a call of the value's own __eq__
-            is_set = f"{value} is not None" + f" and value != {one.default!r}" * (one.default is not None)
+            is_set = f"{read} is not None" + f" and value != {one.default!r}" * (one.default is not None)
             optional.append(f" if {is_set}: text += f',\"{one.name}\":{{{text}}}'")
     finish = f" return text + {end!r}" if end else " return text"
     source = ["def write(one, config):", f" text = f'{needed}'", *optional, finish]
@@ -154,7 +152,7 @@ SEAL_BYTES = 19
 
 def sealed(body: bytes) -> bytes:
     """Return the line, with checksum, for JSON text that lacks its closing brace."""
-    return b'%b,"crc":"%08x"}\n' % (body, crc32(body))
+    return body + b',"crc":"%08x"}\n' % crc32(body)
 
 
 def unsealed(line: bytes) -> bytes | None:
@@ -173,7 +171,10 @@ def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
 
 
 class Codec:
-    """Encodes records as lines, and decodes them.
+    """Encodes records as lines, and decodes the lines of one journal, in their order.
+
+    A line may be decoded again later. A reader that begins after the header gets records of format
+    1 as they are.
 
     Args:
         encode_config: Replaces values of a config that are not data by their place in the space.
@@ -189,6 +190,7 @@ class Codec:
         self._decode_config = decode_config
         self._last: tuple[Config | None, str] = (None, "null")
         self._read: tuple[Any, Config | None] = (None, None)
+        self._upgrade = Upgrade()
 
     # --- writing -----------------------------------------------------------------------
 
@@ -274,6 +276,8 @@ class Codec:
             document = loads(body.decode() + "}")
         kind = document.pop("e")
         if kind in _NOT_EVENTS:
+            if kind != "end":
+                self._upgrade.begin(document)
             return None
         if kind not in _EVENTS:
             raise StorageError(
@@ -284,7 +288,7 @@ class Codec:
             document["metrics"], document["raw"] = _metrics(body, begin, lazy, raw)
         n, ruled = document.pop("n"), document.pop("choices", ())
         choices = tuple([self._message(_CHOICES[one.pop("c")], one) for one in ruled])
-        return m.Record(n, self._message(_EVENTS[kind], document), choices)
+        return self._upgrade.apply(m.Record(n, self._message(_EVENTS[kind], document), choices))
 
     def _message(self, kind: type, document: dict[str, Any]) -> Any:
         for name in _PARTS_OF[kind]:
@@ -370,11 +374,6 @@ def _resources(document: dict[str, Any]) -> Resources:
     return _shared(bundles, document.get("strategy", "PACK"))
 
 
-def _limits(document: dict[str, Any]) -> Limits:
-    made: Limits = _made(Limits, document)
-    return made
-
-
 _shared = lru_cache(1024)(Resources)  # 10,000 trials have few different demands
 _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "checkpoint": _checkpoint,
@@ -382,6 +381,6 @@ _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "why": _why,
     "placement": _placement,
     "resources": _resources,
-    "limits": _limits,
+    "limits": Limits.of,
 }
 _PARTS_OF = {kind: tuple(one.name for one in fields(kind) if one.name in _PARTS) for kind in _NAMES}

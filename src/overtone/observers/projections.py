@@ -12,7 +12,7 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.observers.files.file_process import JOURNAL
 from overtone.observers.files.file_writer import FileWriter
 from overtone.observers.files.text_files import TextFiles
@@ -24,8 +24,6 @@ from overtone.observers.repair.journal_filter import selected
 from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
 from overtone.reading.journal_index import JournalIndex
-
-FILE_OBSERVERS = (FileWriter, TextFiles, TensorBoard)
 
 
 def file_observers(
@@ -195,4 +193,4 @@ def _remove_files(folder: Path, events: bool) -> None:
         raise StorageError(f"{folder} cannot be cleared: {error.strerror} ({error.filename})") from error
 
 
-__all__ = ["FILE_OBSERVERS", "JOURNAL", "file_observers", "rebuild", "reconcile"]
+__all__ = ["JOURNAL", "file_observers", "rebuild", "reconcile"]

@@ -22,7 +22,6 @@ from overtone.run.demand import resources_for
 from overtone.run.engine_choice import check_options, engine_for
 from overtone.run.header.journal_setup import codec_for, reopened
 from overtone.run.parts import Parts, Past
-from overtone.run.resume.replay import limits_of
 from overtone.run.resume.target import count_in_process, header_of, wish
 from overtone.run.warm_start import warm
 from overtone.worker.trainables.with_parameters import as_bound, trainable_name
@@ -46,7 +45,7 @@ def compose(experiment: Experiment) -> Parts:
     bound = as_bound(experiment.trainable)
     name = trainable_name(bound.trainable)
     engine, why_engine = engine_for(experiment.engine)
-    if not engine.repeats and _is_curve(bound.trainable, bound.parameters):
+    if not engine.capabilities.repeats and _is_curve(bound.trainable, bound.parameters):
         raise TrainableError(
             f"{name} is a curve, which is not run but followed, on a virtual clock: give "
             "engine=tune.Simulated(workers=4). A trainable that runs has no argument t"
@@ -57,8 +56,8 @@ def compose(experiment: Experiment) -> Parts:
     goal = Goal.collect(
         [
             ("the call", experiment.metric, experiment.mode),
-            _named("the scheduler", scheduler),
-            _named("the searcher", searcher),
+            ("the scheduler", scheduler.metric, scheduler.mode),
+            ("the searcher", searcher.metric, searcher.mode),
         ],
         time_attr=scheduler.time_attr,
         is_needed=scheduler.needs_metric,
@@ -76,8 +75,8 @@ def compose(experiment: Experiment) -> Parts:
             'search_alg="sobol" or search_alg="auto", or leave the constraint out'
         )
     asked, nth, now = wish(experiment.resume), count_in_process(), datetime.now()
-    kind, patience_s = type(engine).__name__, experiment.storage_patience_s
-    place = acquire(experiment.storage, experiment.name, name, now, asked, nth, kind, patience_s)
+    isolates, patience_s = engine.capabilities.isolates, experiment.storage_patience_s
+    place = acquire(experiment.storage, experiment.name, name, now, asked, nth, isolates, patience_s)
     try:
         header = header_of(place.folder) if place.goes_on else {}
         seed = experiment.seed if experiment.seed is not None else Random().getrandbits(32)
@@ -89,11 +88,12 @@ def compose(experiment: Experiment) -> Parts:
             experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
         )
         limits = _limits(experiment, searcher, scheduler, stoppers, engine)
+        first = header.get("parts", {}).get("limits")
         controller = Controller(
             scheduler,
             goal,
             stoppers=stoppers,
-            limits=limits_of(header) or limits,
+            limits=Limits.of(first) if first is not None else limits,
             template=Template(resources, _tagger(space), experiment.priority or equal, experiment.trial_name),
             retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
             checkpoint_worth=_worth(experiment.checkpoints),
@@ -125,16 +125,17 @@ def _limits(
 
     total = total_of(searcher, experiment)
     budgets = (experiment.time_budget_s, time_budget_s(stoppers))
+    of_engine = engine.capabilities
     return Limits(
         total=total,
         lookahead=_lookahead(total, searcher, scheduler),
         max_concurrent=_smallest(
-            experiment.max_concurrent, getattr(searcher, "max_concurrent", None), engine.max_concurrent
+            experiment.max_concurrent, searcher.max_concurrent, of_engine.max_concurrent
         ),
         max_failures=experiment.max_failures,
         fail_fast=bool(experiment.fail_fast),
         time_budget_s=min((one for one in budgets if one is not None), default=None),
-        is_elastic=engine.is_elastic,
+        is_elastic=of_engine.is_elastic,
     )
 
 
@@ -147,7 +148,7 @@ def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:
 
 def has_files(experiment: Experiment, engine: Engine) -> bool:
     """Return whether trials have folders with files."""
-    return not engine.repeats if experiment.files is None else experiment.files
+    return not engine.capabilities.repeats if experiment.files is None else experiment.files
 
 
 def callbacks_of(experiment: Experiment) -> list[Any]:
@@ -165,14 +166,15 @@ def observers_for(
         keeper: Keeps the table of trials for all of them.
         followers: See `followers_for`.
     """
-    from overtone.observers import file_observers, reconcile
+    from overtone.observers.projections import file_observers, reconcile
     from overtone.space.data import is_data_alone
 
     writes = has_files(experiment, parts.engine)
     found: list[Observer] = []
     folder, tensorboard = parts.folder, parts.has_tensorboard
     is_prompt = bool(experiment.callbacks)  # which may write beside a trial's files, or read them
-    is_apart = not is_prompt and not parts.engine.repeats and is_data_alone(parts.space)
+    repeats = parts.engine.capabilities.repeats
+    is_apart = not is_prompt and not repeats and is_data_alone(parts.space)
     if not writes:
         pass
     elif parts.past is not None:
@@ -184,13 +186,9 @@ def observers_for(
         )
     found += followers
     is_shown = writes or experiment.verbose != 0 or experiment.reporter is not None
-    if parts.engine.repeats and not is_shown and not callbacks_of(experiment):
+    if repeats and not is_shown and not callbacks_of(experiment):
         return found  # nobody looks, and there is no table to keep
     return [keeper, *found, console]
-
-
-def _named(who: str, part: Any) -> tuple[str, Any, Any]:
-    return who, getattr(part, "metric", None), getattr(part, "mode", None)
 
 
 def _lookahead(total: int | None, searcher: Searcher, scheduler: TrialScheduler) -> int:

@@ -36,6 +36,6 @@ def console_of(experiment: Experiment, parts: Parts, table: TrialTable) -> Conso
         parameters=variables(parts.space) or None,
         has_tensorboard=parts.has_tensorboard and has_files(experiment, engine),
         has_callbacks=bool(callbacks_of(experiment)),
-        may_redraw=type(engine).__name__ != "Inline",
+        may_redraw=not engine.capabilities.calls_pump,
     )
     return console_for(facts, table, experiment.verbose, experiment.reporter)

@@ -47,7 +47,7 @@ def check_options(bound: Bound, engine: Engine) -> None:
     Raises:
         OvertoneError: There are such options, and the engine runs trials on this machine.
     """
-    if engine.is_elastic or engine.repeats:
+    if engine.capabilities.spans_hosts or engine.capabilities.repeats:
         return
     for name, value, instead in (
         ("runtime_env", bound.runtime_env, 'set os.environ before the run, or use engine="ray"'),

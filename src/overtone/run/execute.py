@@ -206,12 +206,11 @@ class Run:
             open_parts.callback(engine.close)
             engine.open(job_for(experiment, parts))
             first = engine.poll(0)
-            if not engine.is_elastic:
+            if not engine.capabilities.is_elastic:
                 _check_demand(parts, first)
             table = TableKeeper(TrialTable())
             console = console_of(experiment, parts, table.table)
-            if hasattr(engine, "on_output"):
-                engine.on_output = console.on_output
+            engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(experiment, parts)
             with closing(journal), self._settled(journal) as where:
                 answers: Answers = {}
@@ -242,7 +241,7 @@ class Run:
                     self._loop.pump(first)
                     self._loop.run()
                     if parts.controller.is_finished:
-                        account = getattr(engine, "account", None)
+                        account = engine.account
                         journal.note("end", {"account": account.as_data()} if account is not None else {})
                     elif not parts.controller.is_running and journal.is_at_path:
                         say(f"to go on with it: overtone resume {self.folder}")
@@ -296,15 +295,16 @@ class Run:
         lines, noted = resume_changes(past.header, self._experiment, parts)
         for line in lines:
             say(line)
-        if engine.repeats:
+        repeats = engine.capabilities.repeats
+        if repeats:
             first = resuming.replay_in(engine, first)
         else:
             for line in told_divergences(resuming.replay(recall())):
                 say(line)
         past.journal.note("driver", {**driver_facts(), **noted})
-        say(told(self.folder, controller, not engine.repeats, is_forgiven=bool(past.errored)))
+        say(told(self.folder, controller, not repeats, is_forgiven=bool(past.errored)))
         answers.update(resuming.answers)
-        if not engine.repeats:
+        if not repeats:
             deletions.hold(resuming.undone_discards)
             late.events = take_in(parts, resuming.outstanding, late)
         elif controller.is_running and not past.errored and parts.limits == controller.limits:
@@ -321,13 +321,13 @@ class Run:
             failed: Observers whose failures were reported.
             unfinished: Observers that could not be closed, with their errors.
         """
-        from overtone.observers.projections import FILE_OBSERVERS, reconcile
+        from overtone.observers.projections import reconcile
 
         for observer, error in unfinished:
-            if not isinstance(observer, FILE_OBSERVERS):
+            if not observer.is_projection:
                 say(f"{type(observer).__name__} could not finish: {type(error).__name__}: {error}")
-        reasons = [error for observer, error in unfinished if isinstance(observer, FILE_OBSERVERS)]
-        if not reasons and not any(isinstance(one, FILE_OBSERVERS) for one in failed):
+        reasons = [error for observer, error in unfinished if observer.is_projection]
+        if not reasons and not any(one.is_projection for one in failed):
             return
         parts = self._parts
         try:
@@ -341,23 +341,11 @@ class Run:
             say(f"the files of trials are not complete: {error}")
 
     def _watch(self) -> Observer:
-        return Watch(self)
+        return Watch(self.tally, self._news, self._leave_if_failed)
 
-    def on_trial_failed(self, trial_id: str, traceback: str) -> None:
-        """Record a trial that ended in an error."""
-        self.tally.failures[trial_id] = traceback
+    def _leave_if_failed(self) -> None:
         if self._raises_at_once and self._loop is not None:
             self._loop.leave()
-
-    def on_trial_revived(self, trial_id: str) -> None:
-        """Forget the recorded failure of a trial that is retried."""
-        self.tally.failures.pop(trial_id, None)
-
-    def on_trial_ended(self) -> None:
-        """Count an ended trial."""
-        with self._news:
-            self.tally.n_ended += 1
-            self._news.notify_all()
 
     def _save(self, trial_id: str) -> None:
         if self._loop is not None:

@@ -48,7 +48,7 @@ def followers_for(
                 total_num_samples=parts.searcher.total, warn=say,
             )
         )  # fmt: skip
-    if getattr(parts.scheduler, "log_config", False):
+    if parts.scheduler.log_config:
         from overtone.observers.files.policy_log import PolicyLog
 
         found.append(PolicyLog(parts.folder))

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def job_for(experiment: Experiment, parts: Parts) -> Job:
     """Return the experiment as its engine sees it."""
-    engine, policy, past = parts.engine, experiment.checkpoints, parts.past
+    engine, policy, past = parts.engine.capabilities, experiment.checkpoints, parts.past
     bound, limits = as_bound(experiment.trainable), TrialLimits.of(experiment.trial_limits)
     # The nodes of a cluster may number files otherwise.
-    mark = FolderMark(str(parts.folder)) if engine.is_elastic else parts.place.mark
+    mark = FolderMark(str(parts.folder)) if engine.spans_hosts else parts.place.mark
     # In one process, nothing is deleted while a trial waits for room.
     patience_s = 10.0 if engine.isolates else 0.0
     return Job(

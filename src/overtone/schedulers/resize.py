@@ -151,7 +151,7 @@ class ResourceChangingScheduler(TrialScheduler):
         self.mode = getattr(named[0], "mode", None) if named else self._base.mode
         self.time_attr, self.replayable = self._base.time_attr, self._base.replayable
         self.needs_population = self._base.needs_population
-        self.needs_checkpoints = self._base.needs_checkpoints
+        self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
         self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
 
     def base_of(self, trial: Trial) -> Resources:

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.protocols import Searcher
-from overtone.core.randomness import Random, keyed
+from overtone.core.randomness import Random, key
 from overtone.core.types import Config
 from overtone.errors import SpaceError
 from overtone.searchers.samples import ENDLESS, checked_samples
@@ -42,7 +42,7 @@ class BasicVariantGenerator(Searcher):
     """
 
     lookahead = 200
-    takes_constraint = True
+    takes_constraint = counts_samples = True
 
     def __init__(
         self,
@@ -61,6 +61,7 @@ class BasicVariantGenerator(Searcher):
         self.num_samples = None if num_samples is None else checked_samples(num_samples)
         self._own_seed = _seed(random_state)
         self._seed = 0
+        self._random = Random()  # Serves all draws in turn: each draw seeds it by its key.
         self._first: list[Variants] = []
         self._first_ends: list[int] = []
         self._rest = Variants({})
@@ -98,8 +99,9 @@ class BasicVariantGenerator(Searcher):
     def _rng_for(self, index: int, sample: int) -> RngFor:
         trial = f"sample {sample}" if self.constant_grid_search else str(index)
 
-        def rng_for(key: str) -> Random:
-            return keyed(self._seed, f"space:{key}", trial)
+        def rng_for(name: str) -> Random:
+            self._random.seed(key(self._seed, f"space:{name}", trial))
+            return self._random
 
         return rng_for
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from random import Random
 
 RngFor = Callable[[str], "Random"]
-"""A generator for the draw with this key: equal keys must give equally seeded generators."""
+"""A generator for the draw with this key: equal keys must give equally seeded generators.
+
+A draw takes its random numbers before the next generator is asked for, which may be the same object.
+"""
 
 
 def sample(space: Any, rng_for: RngFor) -> dict[str, Any]:

@@ -415,10 +415,11 @@ class Machine(RuleBasedStateMachine):
             return
         ledger, trials = self.controller._ledger, self.controller.trials
         used: dict[tuple[str, str], int] = {}
-        for resources, placement in ledger._placed.values():
-            for bundle, node in zip(resources.bundles, placement.nodes, strict=True):
-                for name, amount in bundle:
-                    used[node, name] = used.get((node, name), 0) + round(amount * UNIT)
+        for trial_id, parts in ledger._placed.items():
+            for bundle, (node, demand, _) in zip(trials[trial_id].resources.bundles, parts, strict=True):
+                assert demand == tuple((name, round(amount * UNIT)) for name, amount in bundle)
+                for name, units in demand:
+                    used[node, name] = used.get((node, name), 0) + units
         for name, node in ledger._nodes.items():
             for kind, free in node.free.items():
                 has = ledger._capacity[name].get(kind, 0)

@@ -15,7 +15,7 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import driver_facts, new_header
-from overtone.observers import file_observers, rebuild, reconcile
+from overtone.observers.projections import file_observers, rebuild, reconcile
 from overtone.observers.repair.file_audit import RECENT_S
 from overtone.observers.table_keeper import TableKeeper
 from overtone.reading.journal_index import JournalIndex

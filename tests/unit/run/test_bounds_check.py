@@ -51,3 +51,15 @@ def test_a_limit_on_time_is_a_bound() -> None:
     assert is_bounded(FIFOScheduler(), [], 60.0, None)
     assert is_bounded(FIFOScheduler(), [], None, TrialLimits(time_s=60.0))
     assert not is_bounded(FIFOScheduler(), [], None, TrialLimits())
+
+
+def test_a_users_child_of_a_scheduler_that_ends_nothing_may_end_trials() -> None:
+    class Ends(FIFOScheduler):
+        def on_result(self, trial: Any, result: Any) -> Any: ...
+
+    class Described(FIFOScheduler):
+        def describe(self) -> str:
+            return "mine"
+
+    assert is_bounded(Ends(), [], None, None)
+    assert not is_bounded(Described(), [], None, None)

@@ -8,8 +8,8 @@ from overtone import tune
 from overtone.core.resources import Resources
 from overtone.errors import OvertoneError
 from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.journal.header import described
 from overtone.run import execute
-from overtone.run.header.journal_setup import part_data
 from overtone.run.header.recorded_options import CODE, NOT_OPTIONS, OPTIONS
 from overtone.run.resume.recorded_experiment import recorded_experiment
 from overtone.tune.callback import Callback
@@ -94,7 +94,7 @@ def test_what_is_data_comes_back(tmp_path, name):
     folder = restored(tmp_path, **{"metric": "loss", "mode": "min", name: DATA[name]})
     found = getattr(recorded_experiment(folder, train, {}), name)
     if name in ("scheduler", "searcher"):
-        assert part_data(found) == part_data(DATA[name])
+        assert described(found) == described(DATA[name])
     else:
         assert found == DATA[name]
     if name != "raise_on_failed_trial":  # a tuner never raises for failed trials

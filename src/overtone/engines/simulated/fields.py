@@ -19,11 +19,8 @@ OWN = frozenset({
 })  # fmt: skip
 
 _encode = encoder()
-_number = float.__repr__
-_step = lru_cache(4096)(float.__repr__)  # many curves take the same time for each iteration
-_CLOCK = [f"{minute // 60:02}-{minute % 60:02}" for minute in range(1440)]
+_step = lru_cache(4096)(repr)  # many curves take the same time for each iteration
 _LATEST = 253_402_300_799  # the last second of the year 9999, where calendars end
-_SECONDS = [f"-{second:02}" for second in range(60)]
 
 
 class Fields:
@@ -35,8 +32,6 @@ class Fields:
 
     def __init__(self) -> None:
         self.warned: set[str] = set()
-        self._second, self._date = -1, ""
-        self._day, self._day_shown = -1, ""
 
     def result(
         self, metrics: Any, t: int, at: float, seconds: float, total_s: float, n_here: int, here_s: float
@@ -61,23 +56,17 @@ class Fields:
                     values = normalise(values, self.warned)
                     break
         second = int(at)
-        if second != self._second:
-            day, rest = divmod(second if second < _LATEST else _LATEST, 86400)
-            if day != self._day:
-                self._day, self._day_shown = day, date(second)[:11]
-            self._second, self._date = second, f"{self._day_shown}{_CLOCK[rest // 60]}{_SECONDS[rest % 60]}"
-        filled = {
-            **values,
-            "training_iteration": t,
-            "time_this_iter_s": seconds,
-            "time_total_s": total_s,
-            "timesteps_total": None,
-            "timestamp": second,
-            "date": self._date,
-            "iterations_since_restore": n_here,
-            "time_since_restore": here_s,
-            "done": False,
-        }
+        shown = date(second)
+        filled = dict(values)  # One dict, filled key by key: a display of both parts merges two.
+        filled["training_iteration"] = t
+        filled["time_this_iter_s"] = seconds
+        filled["time_total_s"] = total_s
+        filled["timesteps_total"] = None
+        filled["timestamp"] = second
+        filled["date"] = shown
+        filled["iterations_since_restore"] = n_here
+        filled["time_since_restore"] = here_s
+        filled["done"] = False
         if not OWN.isdisjoint(values):
             filled["timesteps_total"] = values.get("timesteps_total")
             filled["done"] = values.get("done") is True
@@ -89,12 +78,12 @@ class Fields:
                 return filled, encode(filled)
             own += "," if own else ""
         step = _step(seconds)  # exact float text is slow: reuse it for equal numbers
-        total = step if total_s == seconds else _number(total_s)
-        here = total if here_s == total_s else _number(here_s)
+        total = step if total_s == seconds else repr(total_s)
+        here = total if here_s == total_s else repr(here_s)
         return filled, (
             f'{{{own}"training_iteration":{t},"time_this_iter_s":'
             f'{step},"time_total_s":{total},"timesteps_total":null,"timestamp":{second},'
-            f'"date":"{self._date}","iterations_since_restore":{n_here},"time_since_restore":'
+            f'"date":"{shown}","iterations_since_restore":{n_here},"time_since_restore":'
             f'{here},"done":false}}'
         )
 
@@ -120,7 +109,7 @@ def _numbers(values: Mapping[Any, Any]) -> str | None:
         if type(name) is not str:
             return None
         if type(value) is float and value - value == 0.0:
-            texts.append(f"{_named[name]}{_number(value)},")
+            texts.append(f"{_named[name]}{value!r},")
         elif type(value) is int:
             texts.append(f"{_named[name]}{value},")
         else:
@@ -128,6 +117,13 @@ def _numbers(values: Mapping[Any, Any]) -> str | None:
     return "".join(texts)
 
 
+@lru_cache(4096)
 def date(second: int) -> str:
     """Return the date of a virtual second, counted from 1970 in UTC: the same on every machine."""
-    return time.strftime("%Y-%m-%d_%H-%M-%S", time.gmtime(min(second, _LATEST)))
+    day, rest = divmod(min(second, _LATEST), 86_400)
+    return f"{_day(day)}_{rest // 3600:02}-{rest // 60 % 60:02}-{rest % 60:02}"
+
+
+@lru_cache(64)
+def _day(day: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(86_400 * day))

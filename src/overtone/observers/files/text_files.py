@@ -29,6 +29,8 @@ class TextFiles(Observer):
         clock: Seconds from some moment on; for how long rows wait.
     """
 
+    is_projection = True
+
     def __init__(
         self, files: TrialFiles, table: TrialTable, clock: Callable[[], float] = time.monotonic
     ) -> None:

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from overtone.run.storage.results_place import Place
 
 
-def part_data(part: Any) -> Any:
-    """Return a scheduler, searcher or stopper as data: its import path and its arguments."""
-    from overtone.journal.header import described
-
-    args, kwargs = getattr(part, "arguments", ((), {}))
-    if not args and not kwargs:
-        return described(part)
-    from inspect import signature
-
-    return described(part, dict(signature(type(part)).bind(*args, **kwargs).arguments))
-
-
 def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
     """Return the description of the experiment for the journal's header."""
     from overtone.journal.header import described
@@ -49,14 +37,14 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "metric": list(parts.goal.metrics),
         "mode": list(parts.goal.modes),
         "constraints": dict(zip(parts.goal.constraints, parts.goal.bounds, strict=True)),
-        "scheduler": part_data(parts.scheduler),
-        "searcher": part_data(parts.searcher),
+        "scheduler": described(parts.scheduler),
+        "searcher": described(parts.searcher),
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
         "options": recorded_options(experiment),
         "limits": asdict(parts.limits),
         "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
-        "engine": type(parts.engine).__name__,
+        "engine": parts.engine.capabilities.name,
         "main": main_script(),
     }
 
@@ -79,7 +67,7 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
         header["called"] = experiment.name  # The folder may be renamed.
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
-    if parts.engine.repeats:
+    if parts.engine.capabilities.repeats:
         header = set_apart(header, parts.folder)
     durability: Any = experiment.durability
     path, codec = parts.folder / JOURNAL, codec_for(parts.space)

@@ -149,8 +149,9 @@ def resume_changes(
     defaults = {"scheduler": _defaults(parts.scheduler), "searcher": _defaults(parts.searcher)}
     found = changes(old, new, (header["seed"], experiment.seed), defaults)
     new["warm_start"] = old.get("warm_start", [])  # kept
-    is_same = _text(old) == _text(new)
-    return told_changes(parts.folder.name, found), {} if is_same else {"parts": new}
+    noted = {name: one for name, one in new.items() if name != "limits"}  # They are in Resumed.
+    is_same = _text({**old, **noted}) == _text(old)
+    return told_changes(parts.folder.name, found), {} if is_same else {"parts": noted}
 
 
 def _defaults(part: Any) -> dict[str, Any]:

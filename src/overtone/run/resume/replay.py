@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.controller import Controller
-from overtone.core.limits import Limits
-from overtone.core.protocols import Engine, Observer, Searcher
+from overtone.core.protocols import Engine, Observer, Searcher, overrides
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
@@ -58,7 +56,7 @@ class Resuming:
         self._controller = controller
         self._searcher = searcher
         self._asks_again = searcher.replay == "asked"
-        self._observers = [one for one in observers if type(one).on_past is not Observer.on_past]
+        self._observers = [one for one in observers if overrides(one, Observer.on_past)]
         self._followers = [one for one in self._observers if one.follows_results]
         self._to_engine: Callable[[m.Command], None] | None = None
 
@@ -72,7 +70,7 @@ class Resuming:
             StorageError: The journal cannot be read.
         """
         entries: Iterable[Entry] = self._writer.entries(*since or ())
-        if type(self._searcher).on_suggested is not Searcher.on_suggested:
+        if overrides(self._searcher, Searcher.on_suggested):
             entries = map(self._heard, entries)
         on_command, on_record, on_plain = self._on_command, self._on_record, self._on_plain
         with not_collecting():
@@ -211,15 +209,6 @@ def _seconds_again(trial: Trial) -> float:
     if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
         return 0.0
     return float(total) * (trial.ruled_t - saved_t) / trial.ruled_t
-
-
-def limits_of(header: Mapping[str, Any]) -> Limits | None:
-    """Return the limits of the experiment at its start; None if its journal lacks them."""
-    given = header.get("parts", {}).get("limits")
-    if not isinstance(given, Mapping):
-        return None
-    names = {one.name for one in fields(Limits)}
-    return Limits(**{name: value for name, value in given.items() if name in names})
 
 
 def space_changes(old: Any, new: Any, path: str = "") -> list[str]:

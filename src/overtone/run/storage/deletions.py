@@ -69,7 +69,7 @@ class Deletions:
 
 def deletions_for(experiment: Experiment, parts: Parts, journal: JournalWriter) -> Deletions:
     """Return the `Deletions` of a run."""
-    place, waits = parts.place, not parts.engine.isolates
+    place, waits = parts.place, not parts.engine.capabilities.isolates
     return Deletions(
         lambda: journal.written_bytes,
         lambda: place.durable_bytes(journal),

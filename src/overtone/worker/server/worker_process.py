@@ -13,17 +13,15 @@ from overtone.worker.protocol import Channel
 def serve(channel: Channel, job: Job) -> None:
     """Run the trials that arrive over `channel`; return when this process should end.
 
-    It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly and left no
-    thread.
+    It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly, left no
+    thread, and had no other process.
     """
     from overtone.worker.server.run_trial import run_trial
     from overtone.worker.trainables.class_trial import KeptInstance
 
     _ignore_interrupts()
-    close = getattr(channel, "close", None)
-    if close is not None:
-        # a process that the user's code forks must not keep the line open after this one's death
-        os.register_at_fork(after_in_child=close)
+    # a process that the user's code forks must not keep the line open after this one's death
+    os.register_at_fork(after_in_child=channel.close)
     kept = KeptInstance() if job.reuse else None
     try:
         while True:
@@ -36,7 +34,7 @@ def serve(channel: Channel, job: Job) -> None:
             if not isinstance(order, Start):
                 continue  # meant for a trial that has already ended
             is_clean = run_trial(channel, job, order, kept=kept)
-            if kept is None or not is_clean:
+            if kept is None or not is_clean or order.world_size > 1:
                 return
     finally:
         if kept is not None:
