@@ -78,8 +78,8 @@ def reopened(place: Place, plan: Plan) -> JournalWriter:
     """Return the journal of the experiment in a folder, to be continued behind its last whole line."""
     from overtone.journal.writer import JournalWriter
 
-    durability: Any = plan.experiment.durability
-    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(plan.space), place.lock)
+    path, codec = place.folder / JOURNAL, codec_for(plan.space)
+    return JournalWriter.reopen(path, plan.experiment.durability, codec, place.lock)
 
 
 def resume(
