@@ -60,6 +60,7 @@ from overtone.tune.context import TuneContext as TuneContext
 from overtone.tune.demand import ScalingConfig as ScalingConfig
 from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
 from overtone.tune.experiment import Experiment as Experiment
+from overtone.tune.experiment import run_experiments as run_experiments
 from overtone.tune.registry import register_trainable as register_trainable
 from overtone.tune.result import TrainingResult as TrainingResult
 from overtone.tune.session import checkpoint_dir as checkpoint_dir
@@ -90,7 +91,6 @@ from overtone.tune.tune import ResumeConfig as ResumeConfig
 from overtone.tune.tune import RunConfig as RunConfig
 from overtone.tune.tune import TuneConfig as TuneConfig
 from overtone.tune.tune import run as run
-from overtone.tune.tune import run_experiments as run_experiments
 from overtone.tune.tune import start as start
 from overtone.tune.tuner import Tuner as Tuner
 from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
