@@ -22,7 +22,7 @@ from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
-    from overtone.core.trial_limits import TrialLimits
+    from overtone.core.limits import TrialLimits
     from overtone.run import Run
 
 P = ParamSpec("P")

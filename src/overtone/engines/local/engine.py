@@ -28,13 +28,12 @@ from overtone.core.messages import (
 )
 from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
-from overtone.engines.local.attempt import NEVER_RAN, LocalAttempt, starts_of
 from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.exits import account_of, unsendable
 from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.prestart import take
-from overtone.engines.local.process import Shape, TrialProcess
+from overtone.engines.local.process import NEVER_RAN, LocalAttempt, Shape, TrialProcess, starts_of
 from overtone.engines.local.process_pool import Crew
 from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
