@@ -98,7 +98,7 @@ def test_what_parts_can_do_is_declared():
     found = {(file, text) for file, tree in trees.items() for text in lookups(tree, names, classes)}
     allowed = set().union(*ALLOWED.values())
     new, gone = sorted(found - allowed), sorted(allowed - found)
-    assert not new, f"declare it in the interface (core/protocols.py), with a no-op default: {new}"
+    assert not new, f"declare it in the interface, such as in core/protocols.py, with a no-op default: {new}"
     assert not gone, f"no longer there, so no longer allowed: {gone}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
-from overtone.run.header.recorded_options import recorded_options
+from overtone.option import CODE, DATA, options
 from overtone.run.header.source_hash import main_script, parameter_hashes, source_hash, value_hash
 from overtone.run.storage.results_place import JOURNAL
 from overtone.run.warm_start import several
@@ -41,12 +41,27 @@ def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
         "searcher": described(parts.searcher),
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
-        "options": recorded_options(experiment),
+        "options": {
+            name: (_named if one.recorded == CODE else described)(getattr(experiment, name))
+            for name, one in options(Experiment).items()
+            if one.recorded in (DATA, CODE)
+        },
         "limits": asdict(parts.limits),
         "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
         "engine": parts.engine.capabilities.name,
         "main": main_script(),
     }
+
+
+def _named(value: Any) -> Any:
+    """Return a value as data; code by its import path."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_named(one) for one in value]
+    code = getattr(value, "__wrapped__", value)
+    code = code if hasattr(code, "__qualname__") else type(code)
+    return {"path": f"{code.__module__}.{code.__qualname__}", "arguments": {}}
 
 
 def codec_for(space: Any) -> Codec:
@@ -69,14 +84,13 @@ def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
     if parts.engine.capabilities.repeats:
         header = set_apart(header, parts.folder)
-    durability: Any = experiment.durability
     path, codec = parts.folder / JOURNAL, codec_for(parts.space)
-    return JournalWriter(path, header, durability, codec, parts.place.lock)
+    return JournalWriter(path, header, experiment.durability, codec, parts.place.lock)
 
 
 def reopened(place: Place, experiment: Experiment, space: Any) -> JournalWriter:
     """Return the reopened journal of a resumed experiment, whose lock is held."""
     from overtone.journal.writer import JournalWriter
 
-    durability: Any = experiment.durability
-    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(space), place.lock)
+    path, codec = place.folder / JOURNAL, codec_for(space)
+    return JournalWriter.reopen(path, experiment.durability, codec, place.lock)
