@@ -71,8 +71,8 @@ def acquire(
     url, root = text if is_url(text) else None, root_of(storage)
     if url is not None:
         check_reach(url, isolates)
-    if asked.kind == "must" or (asked.kind == "auto" and name is None):
-        bring(storage, name, trainable)
+        if asked.kind == "must" or (asked.kind == "auto" and name is None):
+            bring(url, name, trainable)
     while True:
         found, hint = find(root, name, trainable, asked, nth)
         if found is None and name is None:

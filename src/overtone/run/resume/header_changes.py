@@ -88,18 +88,16 @@ def changes(
     return found
 
 
-def resume_changes(
-    header: Mapping[str, Any], experiment: Experiment, parts: Parts
-) -> tuple[list[str], dict[str, Any]]:
+def resume_changes(header: Mapping[str, Any], parts: Parts) -> tuple[list[str], dict[str, Any]]:
     """Return the messages about the changes of a resume, and the notes that its driver records.
 
     Args:
         header: The first record of the journal.
         parts: The resumed experiment's, before the journal is replayed.
     """
-    old, new = newest_parts(parts.folder / JOURNAL, header), dict(header_parts(experiment, parts))
-    defaults = {"scheduler": _defaults(parts.scheduler), "searcher": _defaults(parts.searcher)}
-    found = changes(old, new, (header["seed"], experiment.seed), defaults)
+    old, new = newest_parts(parts.folder / JOURNAL, header), dict(header_parts(parts))
+    defaults = {"scheduler": _defaults(parts.plan.scheduler), "searcher": _defaults(parts.plan.searcher)}
+    found = changes(old, new, (header["seed"], parts.plan.experiment.seed), defaults)
     new["warm_start"] = old.get("warm_start", [])  # kept
     noted = {name: one for name, one in new.items() if name != "limits"}  # They are in Resumed.
     is_same = _text({**old, **noted}) == _text(old)

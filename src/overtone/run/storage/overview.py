@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from overtone.analysis.overview_file import FEWEST, OverviewFile
+from overtone.reading.overview_file import FEWEST, OverviewFile
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
@@ -19,7 +19,7 @@ class Overview:
     """
 
     def __init__(self, parts: Parts, journal: JournalWriter) -> None:
-        repeats = parts.engine.capabilities.repeats
+        repeats = parts.plan.engine.capabilities.repeats
         self._file = None if repeats else OverviewFile(parts.folder / "journal.jsonl")
         self._journal = journal
 

@@ -9,7 +9,7 @@ import pytest
 from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
 from overtone.worker import threads
-from overtone.worker.server import trial_channel
+from overtone.worker.server import preparation
 from overtone.worker.server.driver_environment import Surroundings
 
 
@@ -19,7 +19,7 @@ def start(amounts: Mapping[str, float], gpus: tuple[tuple[int, float], ...] = ()
 
 @pytest.mark.parametrize(("cpus", "count"), [(0, 1), (0.5, 1), (1, 1), (2.9, 2), (8, 8)])
 def test_a_trials_pools_get_its_whole_cpus(cpus: float, count: int) -> None:
-    assert trial_channel.cpu_threads(start({"cpu": cpus})) == count
+    assert preparation.cpu_threads(start({"cpu": cpus})) == count
 
 
 def test_a_process_is_made_ready_for_its_trial(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +27,7 @@ def test_a_process_is_made_ready_for_its_trial(monkeypatch: pytest.MonkeyPatch) 
     limited: list[tuple[int, tuple[str, ...]]] = []
     monkeypatch.setattr(threads, "limit", lambda count, names: limited.append((count, names)))
     around = Surroundings((), (), ("4", "6"), ("OMP_NUM_THREADS",), "/results", None, True)
-    trial_channel.make_ready(start({"cpu": 2, "gpu": 1}, ((1, 1.0),)), around)
+    preparation.make_ready(start({"cpu": 2, "gpu": 1}, ((1, 1.0),)), around)
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "6"
     assert limited == [(2, ("OMP_NUM_THREADS",))]
 
@@ -37,5 +37,5 @@ def test_a_process_sees_the_devices_that_its_start_names(monkeypatch: pytest.Mon
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "before")
     monkeypatch.setattr(threads, "limit", lambda count, names: None)
     given = replace(start({"cpu": 1}), devices=(("HIP_VISIBLE_DEVICES", "3"),))
-    trial_channel.make_ready(given, Surroundings((), (), (), (), "/results", None, True))
+    preparation.make_ready(given, Surroundings((), (), (), (), "/results", None, True))
     assert (os.environ["HIP_VISIBLE_DEVICES"], os.environ["CUDA_VISIBLE_DEVICES"]) == ("3", "before")

@@ -1,32 +1,12 @@
-"""A worker's connection to its engine, which prepares the process for each trial."""
+"""Preparation of a process for a trial: GPUs, thread limits and output files."""
 
 from __future__ import annotations
 
 import os
-from socket import socket
 
 from overtone.core.messages import Start
 from overtone.worker import gpus, output, threads
-from overtone.worker.protocol import Nothing, Order, SocketChannel
 from overtone.worker.server.driver_environment import Surroundings
-
-
-class TrialChannel(SocketChannel):
-    """A channel that sets GPUs, thread limits and output files whenever it receives a Start."""
-
-    def __init__(self, sock: socket, surroundings: Surroundings) -> None:
-        super().__init__(sock)
-        self._surroundings = surroundings
-
-    def receive(self, wait: bool) -> Order | Nothing:
-        order = super().receive(wait)
-        if isinstance(order, Start):
-            make_ready(order, self._surroundings)
-        return order
-
-    def put_back(self, order: Order) -> None:
-        """Make the next `receive` return `order`."""
-        self._orders.appendleft(order)
 
 
 def cpu_threads(start: Start) -> int:

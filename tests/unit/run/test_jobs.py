@@ -8,7 +8,7 @@ import pytest
 
 from overtone.core.limits import TrialLimits
 from overtone.core.protocols import TrialScheduler
-from overtone.run.bounds_check import is_bounded
+from overtone.run.jobs import is_bounded
 from overtone.stoppers import MaximumIterationStopper, NoopStopper, stop
 from overtone.tune.schedulers import (
     ASHAScheduler,

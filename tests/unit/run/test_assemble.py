@@ -1,11 +1,10 @@
-"""From what the user asked for to the parts."""
+"""From what the user asked for to the parts of an experiment whose folder is taken."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-import overtone
 from overtone import tune
 from overtone.core.decision import CONTINUE
 from overtone.core.messages import Added, Record, Tick
@@ -16,18 +15,16 @@ from overtone.core.table import TrialTable
 from overtone.core.types import WORST, Result
 from overtone.engines.inline import Inline
 from overtone.engines.local import Local
-from overtone.engines.simulated import Simulated
-from overtone.errors import GoalError, OvertoneError, ResourceError, SpaceError, TrainableError
+from overtone.errors import GoalError, OvertoneError, SpaceError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.text_files import TextFiles
+from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard
 from overtone.run.algorithms import learns, scheduler_for, searcher_for
-from overtone.run.compose import compose, observers_for
-from overtone.run.demand import resources_for
-from overtone.run.engine_choice import engine_for
-from overtone.run.followers import followers_for
+from overtone.run.assemble import assemble
 from overtone.run.header.journal_setup import codec_for, header_parts, open_journal
+from overtone.run.observers import followers_for, observers_for
+from overtone.run.plan import plan
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.searchers import BasicVariantGenerator, Listed
@@ -35,6 +32,10 @@ from overtone.searchers import BasicVariantGenerator, Listed
 
 def train(config):
     """A trainable."""
+
+
+def compose(experiment):
+    return assemble(plan(experiment))
 
 
 @pytest.fixture
@@ -45,41 +46,6 @@ def parts_of(tmp_path):
         )
 
     return parts_of
-
-
-# --- engines ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("asked", "kind", "why"), [
-    (None, Local, "nothing else was asked for"), ("local", Local, "engine='local'"),
-    ("inline", Inline, "engine='inline'"), ("simulated", Simulated, "engine='simulated'"),
-])  # fmt: skip
-def test_engines_by_name(asked, kind, why):
-    engine, said = engine_for(asked)
-    assert type(engine) is kind
-    assert said == why
-
-
-def test_an_engine_as_given():
-    engine = Inline()
-    assert engine_for(engine) == (engine, "as given")
-
-
-def test_an_unknown_engine():
-    with pytest.raises(
-        OvertoneError, match="engine='dask': choose one of 'local', 'ray', 'inline', 'simulated', or give"
-    ):
-        engine_for("dask")
-
-
-def test_the_local_engine_has_what_init_declared(monkeypatch):
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    overtone.init(num_cpus=3, num_gpus=2, resources={"licence": 5, "memory": 2**30})
-    try:
-        engine, _ = engine_for(None)
-    finally:
-        overtone.shutdown()
-    assert engine.describe() == "local engine: 3 CPUs, 2 GPUs, 1.0 GiB memory, 5 licence"
 
 
 # --- schedulers and searchers ---------------------------------------------------------------
@@ -150,41 +116,12 @@ def test_who_learns():
     assert not learns(BasicVariantGenerator())
 
 
-# --- resources ------------------------------------------------------------------------------
-
-
-def test_demands_in_all_their_forms():
-    one_cpu, two = Resources.of({"cpu": 1}), Resources.of({"cpu": 2})
-    for asked, expected in ((None, one_cpu), ({"cpu": 2}, two), ([{"cpu": 2}], two), (two, two)):
-        fixed, of = resources_for(asked, train)
-        assert fixed == expected
-        assert of({}) == expected
-
-
-def test_a_demand_by_config():
-    fixed, of = resources_for(lambda config: {"cpu": config["n"]} if config["n"] else None, train)
-    assert fixed is None
-    assert [of({"n": n}) for n in (2, 0)] == [Resources.of({"cpu": 2}), Resources.of({"cpu": 1})]
-
-
-def test_the_trainables_own_request():
-    class Model(tune.Trainable):
-        @classmethod
-        def default_resource_request(cls, config):
-            return {"cpu": config["n"]}
-
-    assert resources_for(None, Model)[1]({"n": 3}) == Resources.of({"cpu": 3})
-    assert resources_for({"cpu": 1}, Model)[1]({"n": 3}) == Resources.of({"cpu": 1})
-    with pytest.raises(ResourceError, match="cpu='many'"):
-        resources_for({"cpu": "many"}, Model)
-
-
 # --- all of them ------------------------------------------------------------------------------
 
 
 def test_the_goal_is_collected_from_everywhere(parts_of):
-    parts = parts_of(scheduler=ASHAScheduler(metric="loss", mode="min", time_attr="steps"))
-    assert (parts.goal.metric, parts.goal.mode, parts.goal.time_attr) == ("loss", "min", "steps")
+    goal = parts_of(scheduler=ASHAScheduler(metric="loss", mode="min", time_attr="steps")).plan.goal
+    assert (goal.metric, goal.mode, goal.time_attr) == ("loss", "min", "steps")
     with pytest.raises(GoalError, match="metric='acc' in the call but metric='loss' in the scheduler"):
         parts_of(metric="acc", mode="min", scheduler=ASHAScheduler(metric="loss", mode="min"))
 
@@ -242,10 +179,10 @@ def test_tensorboard_as_asked(parts_of, monkeypatch):
     import overtone.observers.tensorboard.scalars as tensorboard
 
     monkeypatch.setattr(tensorboard, "is_available", lambda: True)
-    assert parts_of(tensorboard=None).has_tensorboard
+    assert parts_of(tensorboard=None).plan.has_tensorboard
     monkeypatch.setattr(tensorboard, "is_available", lambda: False)
-    assert not parts_of(tensorboard=None).has_tensorboard
-    assert not parts_of(tensorboard=False).has_tensorboard
+    assert not parts_of(tensorboard=None).plan.has_tensorboard
+    assert not parts_of(tensorboard=False).plan.has_tensorboard
 
 
 class Nothing(Observer):
@@ -255,7 +192,7 @@ class Nothing(Observer):
 
 def test_who_follows_in_which_order(tmp_path, parts_of):
     mine, console = Nothing(), Nothing()
-    console.table = TrialTable()
+    keeper = TableKeeper(TrialTable())
     experiment = Experiment(
         train,
         storage=tmp_path,
@@ -264,13 +201,15 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)
-    found = observers_for(experiment, parts, console, followers_for(experiment, parts, print))
+    followers = followers_for(parts, keeper.table, print)
+    found = observers_for(parts, keeper, followers, console)
     kinds = [type(one).__name__ for one in found]
     assert found[-1] is console  # last: it tells of files that are there
     assert found[-2] is mine
     assert kinds[-4:-2] == ["Links", "CallbackObserver"]
-    assert {JsonLines, CsvRows} <= set(map(type, found))
-    assert (TensorBoard in set(map(type, found))) == parts.has_tensorboard
+    assert found[0] is keeper  # first: the others read its table
+    assert type(found[1]) is TextFiles
+    assert (TensorBoard in set(map(type, found))) == parts.plan.has_tensorboard
     for one in found:
         one.close()
 
@@ -291,7 +230,7 @@ def test_the_header_has_every_part_as_data(tmp_path):
         train, {"x": tune.uniform(0, 1), "act": tune.choice([len])}, storage=tmp_path, engine="inline", num_samples=3,
         metric="loss", mode="min", scheduler=Opinionated(5, factor=3.0), stop={"training_iteration": 4},
     )  # fmt: skip
-    parts = json.loads(json.dumps(header_parts(experiment, compose(experiment))))
+    parts = json.loads(json.dumps(header_parts(compose(experiment))))
     assert parts["trainable"] == {"path": f"{__name__}.train"}
     assert parts["space"]["x"] == {"__domain__": "uniform", "lower": 0, "upper": 1}
     assert parts["scheduler"] == {"path": f"{__name__}.Opinionated", "arguments": {"limit": 5, "factor": 3.0}}
@@ -305,7 +244,7 @@ def test_the_journal_writes_configs_by_their_place_in_the_space(tmp_path):
         train, {"act": tune.choice([len, (1, 2)])}, storage=tmp_path, engine="inline", seed=4
     )
     parts = compose(experiment)
-    journal = open_journal(experiment, parts)
+    journal = open_journal(parts)
     for n, value in enumerate([len, (1, 2)], 2):
         added = Added(f"t{n}", n, {"act": value}, Resources.of({"cpu": 1}), "0")
         journal.append([Record(n, Tick(0.0), (added,))])
@@ -314,7 +253,7 @@ def test_the_journal_writes_configs_by_their_place_in_the_space(tmp_path):
     assert header["seed"] == 4
     assert first["choices"][0]["config"]["act"]["shown"] == "builtins.len"
     assert second["choices"][0]["config"] == {"act": {"__tuple__": [1, 2]}}
-    analysis = tune.ExperimentAnalysis(parts.folder, codec=codec_for(parts.space))
+    analysis = tune.ExperimentAnalysis(parts.folder, codec=codec_for(parts.plan.space))
     assert [trial.config["act"] for trial in analysis.trials] == [len, (1, 2)]
 
 
@@ -341,7 +280,7 @@ def test_a_curve_is_followed_by_the_simulated_engine_alone(trainable, engine, tm
 
 def test_a_parameter_that_is_bound_makes_no_curve(tmp_path):
     bound = tune.with_parameters(lambda config, t: None, t=3)
-    assert compose(Experiment(bound, storage=tmp_path, engine=Inline(), tensorboard=False)).name
+    assert compose(Experiment(bound, storage=tmp_path, engine=Inline(), tensorboard=False)).plan.name
 
 
 @pytest.mark.parametrize("wrap", [
@@ -350,7 +289,9 @@ def test_a_parameter_that_is_bound_makes_no_curve(tmp_path):
 ])  # fmt: skip
 def test_a_scheduler_of_populations_knows_all_trials_from_the_beginning(parts_of, wrap):
     """Or a model-based searcher would suggest them one by one, on an engine with one slot."""
-    population = wrap(tune.schedulers.PopulationBasedTraining(metric="score", mode="max", hyperparam_mutations={"x": [1]}))
+    population = wrap(
+        tune.schedulers.PopulationBasedTraining(metric="score", mode="max", hyperparam_mutations={"x": [1]})
+    )
     options = {"num_samples": 300, "space": {"x": tune.uniform(0, 1)}}
     assert parts_of(searcher="auto", scheduler=population, **options).limits.lookahead == 300
     assert parts_of(searcher="auto", metric="score", mode="max", **options).limits.lookahead < 300
