@@ -24,7 +24,8 @@ from pathlib import Path
 
 from overtone.core.messages import Record, Reported
 from overtone.core.sizes import LONGEST_LINE
-from overtone.journal.codec import FORMAT, Codec, sealed
+from overtone.journal.codec import Codec, sealed
+from overtone.journal.formats import FORMAT
 from overtone.journal.reader import follow, read
 
 MB = 1 << 20

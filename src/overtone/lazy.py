@@ -1,4 +1,8 @@
-"""Names that are imported when they are first used."""
+"""Names that are imported when they are first used.
+
+The stub of a package, `__init__.pyi`, is the one table of its names. Type checkers and editors read
+it, and so does `attach`.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,58 @@ import sys
 
 TYPE_CHECKING = False  # the typing module is not free, and `from overtone import tune` must be
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 
-def attach(
-    package: str, names: Mapping[str, str], modules: Iterable[str] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and `__dir__` of a package whose names are defined in other modules.
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and `__dir__` of the package with this `__name__`.
 
-    Args:
-        package: The package's `__name__`.
-        names: For each module, the names that it provides, separated by spaces.
-        modules: Submodules that are attributes without being imported first.
+    The package has the names that its stub imports "as" themselves: submodules, and names that are
+    defined in other modules. The stub is read when the first of them is used.
     """
-    where = {name: module for module, given in names.items() for name in given.split()}
-    children = frozenset(modules)
+    homes: dict[str, str] = {}
+
+    def read() -> dict[str, str]:
+        if not homes:
+            homes.update(stated(package))
+        return homes
 
     def __getattr__(name: str) -> Any:
         # __import__: importlib would be the slowest import of `tune`.
-        if name in where:
-            __import__(where[name])
-            value = getattr(sys.modules[where[name]], name)
-        elif name in children:
+        home = read().get(name)
+        if home == package:
             __import__(f"{package}.{name}")
             value = sys.modules[f"{package}.{name}"]
+        elif home is not None:
+            __import__(home)
+            value = getattr(sys.modules[home], name)
         elif name == "__all__":  # `import *` asks for it
-            return sorted(name for name in where if not name.startswith("_"))
+            return sorted(name for name, home in homes.items() if home != package and name[0] != "_")
         else:
-            raise AttributeError(f"{package} has no {name!r}{nearest(name, [*where, *children])}")
+            raise AttributeError(f"{package} has no {name!r}{nearest(name, homes)}")
         setattr(sys.modules[package], name, value)
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*where, *children, *vars(sys.modules[package])})
+        return sorted({*read(), *vars(sys.modules[package])})
 
     return __getattr__, __dir__
+
+
+def stated(package: str) -> dict[str, str]:
+    """Return the module of each name in the stub; for a submodule the package itself."""
+    module = sys.modules[package]
+    loader: Any = module.__loader__  # it also reads from zip files
+    stub = loader.get_data(f"{module.__path__[0]}/__init__.pyi").decode()
+    homes, home = {}, ""
+    for line in stub.splitlines():
+        words = line.split()
+        if words and words[0] == "from":
+            home = words[1]
+        if words[-2:-1] == ["as"]:
+            homes[words[-1].rstrip(",")] = home
+    return homes
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.protocols import Store
-from overtone.store import LocalStore
+from overtone.core.store import Store
+from overtone.store.local import LocalStore
 from overtone.testing.store_conformance import StoreConformance
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.store.remote import RemoteStore
 from overtone.store.retrying import Retrying
 from overtone.testing.store_conformance import StoreConformance

@@ -36,7 +36,7 @@ from overtone.journal.header import new_header
 from overtone.journal.lock import is_locked
 from overtone.journal.reader import follow, read
 from overtone.journal.writer import JournalWriter
-from overtone.observers import rebuild, reconcile
+from overtone.observers.projections import rebuild, reconcile
 from overtone.run.resume.target import header_of, is_begun, is_finished
 from overtone.run.warm_start import _read as read_earlier
 from overtone.store.cache import origin

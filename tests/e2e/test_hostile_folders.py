@@ -28,8 +28,9 @@ from overtone.core.messages import (
 from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint
 from overtone.errors import OvertoneError
-from overtone.journal.codec import FORMAT, Codec, sealed
-from overtone.observers import rebuild, reconcile
+from overtone.journal.codec import Codec, sealed
+from overtone.journal.formats import FORMAT
+from overtone.observers.projections import rebuild, reconcile
 
 pytestmark = pytest.mark.filterwarnings("ignore:there is no best trial")
 TRIAL = "358bb_00000"

@@ -11,7 +11,7 @@ import pytest
 from overtone import tune
 from overtone.core.messages import Added, Reported
 from overtone.errors import TuneError
-from overtone.journal.reader import read
+from overtone.journal.reader import read, scan
 from overtone.tune.callback import Callback
 from overtone.tune.schedulers import ASHAScheduler, PopulationBasedTraining
 
@@ -69,6 +69,15 @@ def test_where_nothing_differs_nothing_is_said(search):
     again = {**given, "scheduler": ASHAScheduler(max_t=9)}
     assert search(**again)[1] == []
     assert search(**again, search_alg=tune.search.BasicVariantGenerator())[1] == []
+
+
+def test_what_bounds_the_search_is_recorded_once_by_each_driver(search):
+    search(num_samples=1)
+    for n in (2, 2, 3):
+        search(num_samples=n)
+    records = [(kind, {**facts, **facts.get("parts", {})}) for kind, facts in scan(search.folder / "journal.jsonl")]
+    assert [kind for kind, facts in records if "limits" in facts] == ["header", *["resumed"] * 3]
+    assert "trials in all: 6 -> 3 (taken: trials that were made stay)" in search(num_samples=3, search_alg=Sevens())[1]
 
 
 def test_what_a_resume_took_is_the_record_of_the_next(search):

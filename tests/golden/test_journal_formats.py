@@ -11,15 +11,16 @@ import pytest
 from overtone.analysis import ExperimentAnalysis
 from overtone.core.messages import Record, Tick
 from overtone.experiment import Experiment
-from overtone.journal.codec import FORMAT, Codec
+from overtone.journal.codec import Codec
+from overtone.journal.formats import FORMAT
 from overtone.journal.header import driver_facts
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
-from overtone.observers import rebuild
+from overtone.observers.projections import rebuild
 from overtone.run.resume.recorded_experiment import recorded_experiment
 
 HERE = Path(__file__).parent
-FORMATS = {1: HERE / "journal_format_1.jsonl"}
+FORMATS = {number: HERE / f"journal_format_{number}.jsonl" for number in (1, 2)}
 ENDED = {  # trial: status, results, failures, training_iteration of what it kept
     "ecf97_00000": ("TERMINATED", 5, 0, 5),
     "ecf97_00001": ("TERMINATED", 2, 0, 2),

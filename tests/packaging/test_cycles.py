@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cycles import EARLY, LATE, TYPES, cycles, imports
+from cycles import EARLY, LATE, SOURCE, TYPES, cycles, imports
 
 FILES = {
     "__init__": "",
@@ -44,6 +44,10 @@ def test_imports_are_found_wherever_they_are(edges):
         ("pack.sibling", "pack.inner", EARLY),
         ("pack.sibling", "alone", EARLY),
     }
+
+
+def test_the_package_has_no_cycle():
+    assert cycles(imports(SOURCE)) == []
 
 
 def test_a_cycle_is_modules_that_lead_to_each_other(edges):

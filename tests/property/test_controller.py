@@ -5,6 +5,7 @@ checkpoint that is gone, and that no checkpoint is discarded that a trial would 
 """
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -21,9 +22,11 @@ from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
+from overtone.core.table import TrialTable
 from overtone.core.trial import TRANSITIONS, Status
 from overtone.core.trial_template import Template
 from overtone.core.types import Why
+from overtone.journal.formats import Upgrade
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.testing.trial_life import Perils
@@ -72,10 +75,10 @@ class Chaos(TrialScheduler):
             self.n_added += 1
             source = random.choice([None, *self.sources()])
             yield "", Add({"length": random.randint(1, 5)}, source, WHY)
-        for trial in [*trials.running(), *trials.paused()]:
+        for trial in list(trials.live()):
             decisions = [Stop(WHY), SAVE, CONTINUE, Pause(WHY)]
             if trial.checkpoint is not None and trial.attempt < 5:
-                decisions.append(Restart(trial.config, None, RESTART))
+                decisions.append(Restart({**trial.config, "turn": self.n_asked}, None, RESTART))
             if random.random() < 0.15:
                 yield trial.id, random.choice(decisions)
 
@@ -215,6 +218,8 @@ class Life(RuleBasedStateMachine):
         no_message_is_logged_twice(records)
         results_are_shown_once(records, self.controller.trials)
         failures_are_counted(records, self.controller, self.options["limits"].max_failures)
+        readers_know_the_configs(records, self.controller.trials)
+        records_of_format_1_are_completed(records)
         assert len(set(self.answers)) == len(self.answers), "a suggestion was drawn twice"
         if self.controller._endings.closing is None:
             assert all(trial.status.is_final for trial in self.controller.trials.values())
@@ -240,8 +245,9 @@ def every_change_is_allowed(records):
                 assert choice.trial_id not in status
                 status[choice.trial_id] = Status.PENDING
             elif isinstance(choice, m.Moved):
-                after = Status(choice.status)
-                assert after in TRANSITIONS[status[choice.trial_id]]
+                before, after = status[choice.trial_id], Status(choice.status)
+                is_restart = choice.config is not None and after is Status.PENDING
+                assert after in TRANSITIONS[before] or (is_restart and before is after)
                 status[choice.trial_id] = after
 
 
@@ -309,6 +315,33 @@ def failures_are_counted(records, controller, allowed):
                 assert choice.status == ("PENDING" if may else "ERROR") or is_closing
     for trial in controller.trials.values():
         assert trial.failures == failures[trial.id]
+
+
+def readers_know_the_configs(records, trials):
+    """From what is recorded alone."""
+    table = TrialTable()
+    for record in records:
+        table.apply(record)
+    for trial in trials.values():
+        row = table.rows[trial.id]
+        assert (row.config, row.resources) == (trial.config, trial.resources)
+
+
+def records_of_format_1_are_completed(records):
+    """Without what format 2 records, they are read as if they had it."""
+    status, upgrade = {}, Upgrade()
+    upgrade.begin({"n": 1, "format": 1})
+    for record in records:
+        choices = []
+        for choice in record.choices:
+            if isinstance(choice, m.Moved):
+                before = status.get(choice.trial_id, "PENDING")
+                status[choice.trial_id] = choice.status
+                if before == choice.status:
+                    continue
+                choice = replace(choice, config=None)
+            choices.append(choice)
+        assert repr(upgrade.apply(replace(record, choices=tuple(choices)))) == repr(record)
 
 
 def replay_is_equal(fresh, records, controller, in_parts):

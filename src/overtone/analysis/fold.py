@@ -145,9 +145,8 @@ class Fold:
         if not isinstance(parts, dict):
             return
         data["trainable"] = str(parts.get("name", ""))
-        limits = parts.get("limits")
-        total = limits.get("total") if isinstance(limits, dict) else None
-        data["planned"] = total if isinstance(total, int) else None
+        if isinstance(limits := parts.get("limits"), dict):  # Later ones are in Resumed.
+            data["planned"] = limits["total"] if isinstance(limits.get("total"), int) else None
         data["constraints"] = parts.get("constraints")
         metric, mode = recorded_goal(facts)
         if isinstance(metric, str):

@@ -23,7 +23,7 @@ from overtone.core.types import Checkpoint, Config, Metrics
 from overtone.errors import StorageError
 from overtone.journal.codec import SEAL_BYTES, Codec, unsealed, unsealed_batch
 from overtone.journal.garbage import not_collecting
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.journal.newest_parts import newest_parts
 from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL, plain_metrics
 from overtone.journal.reader import Lines

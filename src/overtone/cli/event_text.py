@@ -48,6 +48,7 @@ class Telling:
         metric, mode = recorded_goal(header)
         limits = parts.get("limits") if isinstance(parts, dict) else None
         planned = limits.get("total") if isinstance(limits, dict) else None
+        self._planned = planned if isinstance(planned, int) else None
         facts = ConsoleFacts(
             name=name,
             folder=folder,
@@ -56,7 +57,7 @@ class Telling:
             metric=metric,
             mode=mode,
             limits=recorded_objectives(header),
-            total=lambda: planned if isinstance(planned, int) else None,
+            total=self._total,
         )
         self.progress = Progress(facts, keeps_results=True)
         self._tells_results = tells_results
@@ -92,6 +93,10 @@ class Telling:
             yield Line(record, "ended", ending.row.id, partial(str, text))
         for note in progress.notes:
             yield Line(record, "note", None, partial("note: {}".format, clean(note)))
+
+    def _total(self) -> int | None:
+        limits = self.progress.table.limits
+        return limits.total if limits is not None else self._planned
 
     def _aim(self, metrics: Any) -> None:
         """The goal that the run takes from its first result, where nobody named one."""

@@ -11,7 +11,7 @@ from overtone.cli.index import Index
 from overtone.cli.json_output import moment
 from overtone.cli.run_holder import Holder, holder
 from overtone.errors import OvertoneError
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.store.cache import origin
 
 RUNNING = "running"

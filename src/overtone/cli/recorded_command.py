@@ -11,7 +11,7 @@ from typing import Any
 
 from overtone.cli.exit_codes import NotFoundError
 from overtone.errors import StorageError
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.journal.reader import Lines
 from overtone.journal.text import loads
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from overtone.file_lock import HAS_LOCKS, try_lock
 from overtone.store.cache import origin
 from overtone.store.processes import is_alive
 
@@ -47,9 +49,7 @@ def _of_lock(journal: Path) -> Holder | None:
     The lock is tried, briefly, only if its last holder is alive or on another machine.
     """
     path = journal.with_name(f"{journal.name}.lock")
-    try:
-        import fcntl
-    except ImportError:  # Windows has no flock, so journals have no lock there
+    if not HAS_LOCKS:
         return None
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe of that name must not hold us up
@@ -61,11 +61,10 @@ def _of_lock(journal: Path) -> Holder | None:
         found = _read(os.pread(fd, 4096, 0))
         if found.pid is not None and found.hostname == _this_host() and not is_alive(found.pid):
             return None
-        try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return found
-        return None
+        with suppress(OSError):
+            if try_lock(fd, is_shared=True):
+                return None
+        return found
     finally:
         os.close(fd)  # which lets go of the lock as well
 

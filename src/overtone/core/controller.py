@@ -11,13 +11,13 @@ from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.capacity_requests import Wants
-from overtone.core.decision import Add, Continue, Decision, Pause, Restart, Stop, check_choice
+from overtone.core.decision import Add, Pause, Restart, Ruling, Stop, check_choice
 from overtone.core.endings import NOT_CHOSEN, Endings
 from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
-from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.protocols import Stopper, TrialScheduler, overrides
 from overtone.core.randomness import key
 from overtone.core.recorded_choices import Past
 from overtone.core.retention import Retention
@@ -67,8 +67,8 @@ class Controller:
     ) -> None:
         self.goal = goal
         self.is_done = False
-        chooses = getattr(scheduler.choose_trial_to_run, "__func__", None)
-        self._scheduler, self._takes_first = scheduler, chooses is TrialScheduler.choose_trial_to_run
+        self._scheduler = scheduler
+        self._takes_first = not overrides(scheduler, TrialScheduler.choose_trial_to_run)
         self._limits = limits or Limits()
         self._template = template or Template()
         self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
@@ -139,8 +139,7 @@ class Controller:
                 return self.handle(record.event), past.take_differs()
             is_stale = self.handle(record.event).is_stale
             missed = past.rest()
-            if missed:
-                self._carry_out(self._rulings.checked(missed))
+            self._carry_out(missed)
             if missed or past.has_more_starts():
                 past.is_late = True
                 self._advance()
@@ -282,17 +281,16 @@ class Controller:
         """Ask the scheduler for rulings on trials that did not just report."""
         if self._endings.closing is not None:
             return  # The scheduler did not pause the trials that are paused now.
-        self._carry_out(self._rulings.review(self.view))
+        if rulings := self._rulings.review(self.view):
+            self._carry_out(rulings)
 
-    def _carry_out(self, rulings: Iterable[Add | tuple[Trial, Decision]]) -> None:
-        for ruled in rulings:
-            if isinstance(ruled, Add):
+    def _carry_out(self, rulings: Iterable[Ruling]) -> None:
+        for trial_id, decision in self._rulings.effective(rulings):
+            if isinstance(decision, Add):
                 if self._endings.closing is None:
-                    self._create(ruled.config, ruled)
+                    self._create(decision.config, decision)
                 continue
-            trial, decision = ruled
-            if trial.status.is_final or isinstance(decision, Continue):
-                continue
+            trial = self.trials[trial_id]
             if isinstance(decision, Stop):
                 self._scheduler.on_decision(trial, decision)
                 self._roster.choices.append(m.Ruled(trial.id, trial.ruled_t, "stop", decision.why))
@@ -300,9 +298,7 @@ class Controller:
             elif isinstance(decision, Restart) and trial.status in (Status.PENDING, Status.PAUSED):
                 self._scheduler.on_decision(trial, decision)
                 self._endings.renew(trial, decision)
-            elif trial.status is Status.RUNNING or (
-                isinstance(decision, Restart) and trial.status is Status.PARKED
-            ):
+            else:
                 self._rulings.rule(self._roster.live[trial.id], decision, trial.ruled_t)
 
     def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:

@@ -63,6 +63,9 @@ class Add:
 
 Decision = Continue | Save | Pause | Stop | Restart | Add
 
+Ruling = tuple[str, Decision]
+"""A trial's id, and the decision on it; "" with an Add."""
+
 CONTINUE = Continue()
 SAVE = Save()
 

@@ -238,9 +238,8 @@ class Endings:
         elif trial.checkpoint is not None or not was_killed:  # its newest checkpoint
             source = self._roster.checkpoint_of(trial.id, f"trial {trial.id}")
         trial.ruled_t = source.t if source else 0
-        if trial.status is not Status.PENDING:
-            changed = trial.resources if trial.resources != before else None
-            self._roster.move(trial, Status.PENDING, intent.why, resources=changed)
+        changed = trial.resources if trial.resources != before else None
+        self._roster.move(trial, Status.PENDING, intent.why, resources=changed, config=intent.config)
         self.refuse(trial)
 
 

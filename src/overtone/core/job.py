@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.core.trial_limits import TrialLimits
 
 

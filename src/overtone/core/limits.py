@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of an experiment.
+    """Bounds of an experiment: the header of its journal has the first, and each Resumed the later ones.
 
     Attributes:
         total: Number of trials that the searcher will suggest; None if unknown.
@@ -28,3 +30,8 @@ class Limits:
     time_budget_s: float | None = None
     max_parked: int = 16
     is_elastic: bool = False
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Limits:
+        """Return recorded limits; fields unknown to this version are ignored."""
+        return cls(**{one.name: data[one.name] for one in fields(cls) if one.name in data})

@@ -54,9 +54,12 @@ class Lineage:
                 else:
                     source = choice.source or choice.trial_id
                     self._due[choice.trial_id] = (choice, source, self._configs[source], self._steps[source])
-            elif isinstance(choice, Moved) and choice.trial_id in self._due and choice.status == "STARTING":
-                t = choice.checkpoint.t if choice.checkpoint is not None else 0
-                found.append((choice.trial_id, self._take(*self._due.pop(choice.trial_id), t)))
+            elif isinstance(choice, Moved) and choice.trial_id in self._due:
+                if choice.status == "STARTING":
+                    t = choice.checkpoint.t if choice.checkpoint is not None else 0
+                    found.append((choice.trial_id, self._take(*self._due.pop(choice.trial_id), t)))
+                elif choice.status != "HALTING" and choice.config is None:
+                    del self._due[choice.trial_id]  # It failed or was stopped first.
         return found
 
     def steps(self, trial_id: str) -> tuple[Step, ...]:

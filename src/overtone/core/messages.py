@@ -233,6 +233,8 @@ class Start:
             trial starts from the beginning if none is intact.
         devices: (name, value) of the environment variables that show the trial its
             accelerators; None if `placement` names its GPUs by index.
+        ranks: The ranks of the attempt that the receiver runs, each in a process; the first is its head.
+        world_size: The number of ranks of the attempt.
     """
 
     trial_id: str
@@ -247,6 +249,8 @@ class Start:
     name: str = ""
     fallbacks: tuple[Checkpoint, ...] = ()
     devices: tuple[tuple[str, str], ...] | None = None
+    ranks: tuple[int, ...] = (0,)
+    world_size: int = 1
 
 
 @message
@@ -329,9 +333,10 @@ class Added:
 
 @message
 class Ruled:
-    """A decision took effect: `what` is its name in lower case.
+    """A decision was carried out: `what` is its name in lower case.
 
-    A Continue is recorded only if it changed the config.
+    A Continue is recorded only if it changed the config. A Restart takes effect with the Moved
+    that has its config; it has none if the trial failed or was stopped before.
 
     Attributes:
         redone: The report repeats a t that was ruled on before; no algorithm saw it.
@@ -349,13 +354,14 @@ class Ruled:
 
 @message
 class Moved:
-    """A trial's status changed.
+    """A trial's status changed, or a pending trial got another config.
 
     Attributes:
         attempt: The number of its process from now on.
         placement: Its placement, if it starts.
         error: The last line of its error, if any.
         resources: Its new demand, if it changes.
+        config: Its new config: a Restart took effect.
     """
 
     trial_id: str
@@ -366,6 +372,7 @@ class Moved:
     checkpoint: Checkpoint | None = None
     error: str = ""
     resources: Resources | None = None
+    config: Config | None = None
 
 
 @message

@@ -1,11 +1,11 @@
-"""Interfaces of searchers, schedulers, stoppers, engines, observers and stores."""
+"""Interfaces of searchers, schedulers, stoppers, engines and observers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from overtone.core.decision import CONTINUE, Decision
 from overtone.core.messages import Command, Event, Record, Reported
@@ -15,9 +15,16 @@ from overtone.core.types import Config, Metrics, Result
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from overtone.core.account import Account
     from overtone.core.goal import Goal
     from overtone.core.job import Job
     from overtone.core.scheduler_view import View
+    from overtone.space.tree import Group
+
+
+def overrides(part: object, *methods: Callable[..., Any]) -> bool:
+    """Return whether `part` has its own version of any of these methods of its interface."""
+    return any(getattr(getattr(part, one.__name__), "__func__", None) is not one for one in methods)
 
 
 class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
@@ -42,6 +49,12 @@ class Searcher(Part):
             searchers keep 0; searchers that do not learn allow more.
         metric, mode: The goal, if the user named it here.
         goal: The experiment's goal, set before `on_start`; None if the searcher is not run.
+        num_samples: Number of samples of the space; None leaves it to the run, which sets it before
+            `on_start`; 0 if the searcher does not read it.
+        counts_samples: Whether a `total` of None means no limit, since the searcher reads `num_samples`.
+            Otherwise the run ends the search after its number of samples.
+        points_to_evaluate: Configs to suggest first; [] leaves them to the run, None takes none.
+        max_concurrent: The largest number of trials that run at the same time; 0 for no limit.
         takes_constraint: Whether suggestions meet the constraint of the space, if it has one.
         is_slow: Whether a suggestion takes a second of Python or more. If trials are processes, the
             searcher is pickled and runs in a separate process, too.
@@ -54,6 +67,10 @@ class Searcher(Part):
     mode: str | None = None
     goal: Goal | None = None
     replay: str = "keyed"
+    num_samples: int | None = 0
+    counts_samples: bool = False
+    points_to_evaluate: Any = None
+    max_concurrent: int = 0
     takes_constraint: bool = False
     is_slow: bool = False
 
@@ -69,6 +86,14 @@ class Searcher(Part):
 
     def on_start(self, space: Any, seed: int) -> None:
         """Handle the start: called once, before anything else, with the space and the experiment's seed."""
+
+    def searched_space(self, space: Group) -> Group:
+        """Return the space that is searched: that of `on_start` by default, or the searcher's own.
+
+        Raises:
+            OvertoneError: The searcher draws its own space trial by trial.
+        """
+        return space
 
     def on_suggested(self, index: int, config: Config) -> None:
         """Record the suggestion `config` for `index`: it is pending or running until its trial ends.
@@ -97,6 +122,8 @@ class TrialScheduler(Part):
         rules_from: Every decision at a smaller t is Continue; see `next_decision`.
         rules_anywhere: Whether the class overrides its parent's `on_result` but not `next_decision`:
             then it is asked at each report.
+        ends_trials: Whether each trial ends, sooner or later, by its decisions; assumed by default.
+        log_config: Whether a file in the experiment's folder shows the changes of each trial's config.
         shown: Its name in the status line; the class name by default.
         replayable: False if it uses outside information.
     """
@@ -109,6 +136,8 @@ class TrialScheduler(Part):
     needs_checkpoints: bool = False
     rules_from: float = 0.0
     rules_anywhere: bool = False
+    ends_trials: bool = True
+    log_config: bool = False
     shown: str = ""
     replayable: bool = True
 
@@ -118,6 +147,8 @@ class TrialScheduler(Part):
         if rules[0] is cls:
             says_when = {"next_decision", "rules_from"} & vars(cls).keys()
             cls.rules_anywhere = rules[1] is not TrialScheduler and not says_when
+        if {"on_result", "review"} & vars(cls).keys():
+            cls.ends_trials = vars(cls).get("ends_trials", True)
 
     @abstractmethod
     def on_result(self, trial: Trial, result: Result) -> Decision:
@@ -133,6 +164,15 @@ class TrialScheduler(Part):
         Called when a trial ended or paused, and when the search closed.
         """
         return ()
+
+    def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:
+        """Return the space, with more hyperparameters if this scheduler needs them.
+
+        Args:
+            space: The user's space.
+            earlier: Function that returns the results of another experiment, by its path.
+        """
+        return space
 
     def on_start(self, view: View) -> None:
         """Handle the start: called once, before anything else; `view` stays valid for the whole run."""
@@ -158,15 +198,60 @@ class TrialScheduler(Part):
         return f"Using {self.shown or type(self).__name__}"
 
 
-class Stopper(Protocol):
-    """Ends trials: returns a reason, or None to let the trial continue.
+class Stopper(ABC):
+    """Ends trials, and the search; only `__call__` is required.
 
-    It may also have `next_decision(trial) -> float`, as schedulers do, and
-    `stop_all() -> str | None`, which is called after each result. `awaits` may name the metrics
-    without which it ends no trial.
+    Attributes:
+        awaits: Names of the metrics without which it ends no trial.
+        ends_trials: Whether it may end a trial.
+        timeout_s: Seconds after which the controller ends the search; None for no limit.
     """
 
-    def __call__(self, trial: Trial, result: Result) -> str | None: ...
+    awaits: Sequence[str] = ()
+    ends_trials: bool = True
+    timeout_s: float | None = None
+
+    @abstractmethod
+    def __call__(self, trial: Trial, result: Result) -> str | None:
+        """Return the reason to end `trial`, which just reported `result`; None to continue it."""
+
+    def stop_all(self) -> str | None:
+        """Return the reason to end the search, after each result; None to continue it."""
+
+    def next_decision(self, trial: Trial) -> float:
+        """Return the smallest t at which this stopper may end the trial; by default the next report."""
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """Capabilities of an engine.
+
+    Attributes:
+        name: Name of the engine in the journal's header.
+        is_elastic: Whether capacity may be added later, so that trials that do not fit wait.
+        isolates: Whether trials are separate processes, so that the driver continues while a trial works.
+        spans_hosts: Whether trials may run on other machines than the driver.
+        repeats: Whether the same commands lead to the same events, so that a resume can repeat them.
+        calls_pump: Whether trials run inside `poll`, which passes their events to the pump of `attach`.
+        max_concurrent: The largest number of trials that run at the same time; None if only
+            resources limit it.
+    """
+
+    name: str = "custom"
+    is_elastic: bool = False
+    isolates: bool = False
+    spans_hosts: bool = False
+    repeats: bool = False
+    calls_pump: bool = False
+    max_concurrent: int | None = None
+
+
+Pump = Callable[[Sequence[Event]], None]
+"""Function that handles events and submits the resulting commands before it returns."""
+
+Show = Callable[[str, str, str], None]
+"""Function of (trial_id, "stdout" or "stderr", text) that shows a trial's output."""
 
 
 class Engine(ABC):
@@ -174,19 +259,19 @@ class Engine(ABC):
 
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
+
+    An attempt, begun by one Start, has a process for each of its ranks. Its first process, the head,
+    reports for the attempt; orders go to all. The attempt is over when its head ends, or when another
+    process fails or dies. The engine then kills the other processes, and sends one Ended.
+
+    Attributes:
+        capabilities: Facts that the run depends on.
+        on_output: Receives whole lines that trials print, each with a newline at the end. An engine
+            that does not capture output ignores it. Lines of the engine itself have no trial_id.
     """
 
-    is_elastic: bool = False
-    """Whether capacity may be added later, so that trials that do not fit wait."""
-
-    isolates: bool = False
-    """Whether trials are separate processes, so that the driver continues while a trial works."""
-
-    repeats: bool = False
-    """Whether the same commands lead to the same events, so that a resume can repeat them."""
-
-    max_concurrent: int | None = None
-    """The largest number of trials that run at the same time; None if only resources limit it."""
+    capabilities: Capabilities = Capabilities()
+    on_output: Show
 
     @abstractmethod
     def open(self, job: Job) -> None:
@@ -208,8 +293,16 @@ class Engine(ABC):
     def close(self) -> None:
         """End everything that still runs. Safe to call twice, and from a signal handler."""
 
+    def attach(self, pump: Pump) -> None:
+        """Set the function that handles the events of a trial that runs inside `poll`."""
+
     def wake(self) -> None:
         """Make a waiting poll return; callable from any thread and from a signal handler."""
+
+    @property
+    def account(self) -> Account | None:
+        """The resource use and cost until now; None if they are not measured."""
+        return None
 
     def describe(self) -> str:
         """Return the name and resources of the engine, for the first line of a run."""
@@ -225,9 +318,12 @@ class Observer(ABC):
 
     Attributes:
         follows_results: Whether it receives reports without choices: the bulk of all records.
+        is_projection: Whether it writes files of trials that follow from the journal alone. The run
+            writes the files that are incomplete again.
     """
 
     follows_results: bool = True
+    is_projection: bool = False
 
     @abstractmethod
     def on_record(self, record: Record) -> None:
@@ -259,31 +355,4 @@ class Observer(ABC):
         """Write the remaining output at the end of the run."""
 
 
-class Store(ABC):
-    """Keeps checkpoints and artifacts, each a directory under a key."""
-
-    @abstractmethod
-    def put(self, source: Path, key: str, move: bool = False) -> str:
-        """Store a copy of the directory `source` under `key`, atomically.
-
-        Args:
-            move: Whether `source` may be moved, which can save the copy.
-
-        Returns:
-            Its uri.
-        """
-
-    @abstractmethod
-    def get(self, uri: str) -> Path:
-        """Return a local directory with the contents; callers must not write to it."""
-
-    @abstractmethod
-    def delete(self, uri: str) -> None:
-        """Delete the contents of `uri`, if they exist."""
-
-    @abstractmethod
-    def list(self, prefix: str = "") -> list[str]:
-        """Return the keys that start with `prefix`, sorted, without unfinished puts."""
-
-
-__all__ = ["CONTINUE", "Engine", "Observer", "Searcher", "Stopper", "Store", "TrialScheduler"]
+__all__ = ["CONTINUE", "Capabilities", "Engine", "Observer", "Searcher", "Stopper", "TrialScheduler"]

@@ -7,12 +7,13 @@ code was edited), the journal takes precedence.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from overtone.core import messages as m
-from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Decision, Pause, Restart, Save, Stop
+from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Decision, Pause, Restart, Ruling, Stop
 from overtone.core.resources import Resources
-from overtone.core.trial import Trial
+from overtone.core.trial import Status, Trial
 from overtone.core.types import Why
 from overtone.errors import StorageError
 
@@ -34,6 +35,7 @@ class Past:
         self._ruled = deque(one for one in choices if type(one) is m.Ruled and one.what != "redone")
         self._added = deque(one for one in choices if type(one) is m.Added)
         self._moved = [one for one in choices if type(one) is m.Moved]
+        self._restarts = [one for one in self._moved if one.config is not None]
         self._started = deque(
             one for one in self._moved if one.status in _STARTS and one.placement is not None
         )
@@ -47,28 +49,29 @@ class Past:
         self._compare(now, then)
         return then
 
-    def rulings(
-        self, now: Sequence[tuple[str, Decision]], trials: Mapping[str, Trial]
-    ) -> list[tuple[str, Decision]]:
-        """Return the recorded rulings of a review; `now` are the rulings of today's code."""
-        mine = [
-            (trial_id, one) for trial_id, one in now
-            if isinstance(one, Add) or _has_effect(one, trials.get(trial_id))
-        ]  # fmt: skip
-        n_adds = sum(isinstance(one, Add) for _, one in mine)
-        then = [(one.trial_id, _decision(one)) for one in list(self._ruled)[: len(mine) - n_adds]]
-        added = [one.config for one in self._added if one.why is not None][:n_adds]
-        self._compare([one for one in mine if not isinstance(one[1], Add)], then)
-        self._compare([one.config for _, one in mine if isinstance(one, Add)], added)
-        if self.differs:
-            return self.rest()
-        for _ in then:
-            self._ruled.popleft()
-        return mine
+    def rulings(self, now: Iterable[Ruling]) -> Iterator[Ruling]:
+        """Yield today's rulings of a review, or all recorded rulings from the first difference on.
 
-    def rest(self) -> list[tuple[str, Decision]]:
+        Args:
+            now: The rulings that change something, each once the rulings before it are carried out.
+        """
+        for trial_id, decision in now:
+            if isinstance(decision, Add):
+                added = [one.config for one in self._added if one.why is not None]
+                self._compare([decision.config], added[:1])
+            else:
+                then = [(one.trial_id, _decision(one)) for one in islice(self._ruled, 1)]
+                self._compare([(trial_id, decision)], then)
+            if self.differs:
+                yield from self.rest()
+                return
+            if not isinstance(decision, Add):
+                self._ruled.popleft()
+            yield trial_id, decision
+
+    def rest(self) -> list[Ruling]:
         """Return the recorded rulings that no review of today's code has made."""
-        found = [(one.trial_id, _decision(one)) for one in self._ruled]
+        found: list[Ruling] = [(one.trial_id, _decision(one)) for one in self._ruled]
         new = [("", Add(one.config, one.source, one.why)) for one in self._added if one.why is not None]
         self._ruled.clear()
         return [*found, *new]
@@ -81,9 +84,11 @@ class Past:
 
     def demand(self, trial: Trial) -> Resources | None:
         """Return the demand of a trial when it was restarted with another config; None if unknown."""
-        for one in self._moved:
-            if one.trial_id == trial.id and one.status == "PENDING":
-                return one.resources or trial.resources
+        for one in self._restarts:
+            if one.trial_id == trial.id:
+                self._restarts.remove(one)
+                unchanged = trial.resources if trial.status is not Status.PENDING else None
+                return one.resources or unchanged
         return None
 
     def started(self, now: Trial | None, trials: Mapping[str, Trial]) -> Trial | None:
@@ -135,14 +140,3 @@ def _decision(ruled: m.Ruled) -> Decision:
             return Continue(ruled.config)
         case _:
             return SAVE
-
-
-def _has_effect(decision: Decision, trial: Trial | None) -> bool:
-    """Return whether a review's ruling changes anything, and so is in the journal."""
-    if trial is None or trial.status.is_final or isinstance(decision, Continue):
-        return False
-    if isinstance(decision, Restart) and trial.status.value in ("PENDING", "PAUSED", "PARKED"):
-        return True
-    return isinstance(decision, Stop) or (
-        trial.status.value == "RUNNING" and isinstance(decision, (Save, Pause, Restart))
-    )

@@ -122,13 +122,14 @@ class Roster:
         error: str = "",
         placement: Placement | None = None,
         resources: Resources | None = None,
+        config: Config | None = None,
     ) -> None:
-        """Change a trial's status; no other code does.
+        """Change a trial's status, and record its new demand and config; no other code does.
 
         Raises:
-            AssertionError: `TRANSITIONS` has no such change.
+            AssertionError: `TRANSITIONS` has no such change, and the config does not change either.
         """
-        if status not in TRANSITIONS[trial.status]:
+        if status not in TRANSITIONS[trial.status] and (config is None or status is not trial.status):
             raise AssertionError(f"trial {trial.id} cannot go from {trial.status.value} to {status.value}")
         trial.status = status
         if why is not None:
@@ -138,7 +139,7 @@ class Roster:
             self._rest_or_wake(trial)
             start = trial.checkpoint if status is STARTING else None
         self.choices.append(
-            m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources)
+            m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources, config)
         )
 
     def room(self, max_concurrent: int | None) -> int:

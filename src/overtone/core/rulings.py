@@ -6,10 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from overtone.core import messages as m
-from overtone.core.decision import CONTINUE, Add, Continue, Decision, Pause, Restart, Save, Stop, as_decision
+from overtone.core.decision import (
+    CONTINUE,
+    Add,
+    Continue,
+    Decision,
+    Pause,
+    Restart,
+    Ruling,
+    Save,
+    Stop,
+    as_decision,
+)  # fmt: skip
 from overtone.core.goal import Goal
 from overtone.core.ineffective_settings import Awaited, AwaitedCheckpoint
-from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.core.protocols import Stopper, TrialScheduler, overrides
 from overtone.core.recorded_choices import Past
 from overtone.core.roster import Live, Roster
 from overtone.core.scheduler_view import View
@@ -41,7 +52,7 @@ class Rulings:
         self._roster = roster
         self._scheduler = scheduler
         self._stoppers = tuple(stoppers)
-        self._awaited = Awaited(name for one in self._stoppers for name in getattr(one, "awaits", ()))
+        self._awaited = Awaited(name for one in self._stoppers for name in one.awaits)
         needs_checkpoint = scheduler.needs_checkpoints
         self._awaited_checkpoint = AwaitedCheckpoint(type(scheduler).__name__ if needs_checkpoint else "")
         self._goal = goal
@@ -49,10 +60,9 @@ class Rulings:
         self._worth = worth or (lambda result: float(result.t))
         self._merit = worth or (lambda result: result.score)
         self._has_result = False
-        self.may_end_search = any(hasattr(one, "stop_all") for one in self._stoppers)
+        self.may_end_search = any(overrides(one, Stopper.stop_all) for one in self._stoppers)
         self._may_retake = scheduler.replayable and not observes and not self.may_end_search
-        heard = getattr(scheduler.on_decision, "__func__", None)
-        self._hears_decisions = heard is not TrialScheduler.on_decision
+        self._hears_decisions = overrides(scheduler, TrialScheduler.on_decision)
 
     def on_reported(self, live: Live, event: m.Reported) -> None:
         """Handle a trial's report that is not a duplicate."""
@@ -102,10 +112,8 @@ class Rulings:
     def stop_all(self) -> str | None:
         """Return a stopper's reason to end the search; None if there is none."""
         for stopper in self._stoppers:
-            ask = getattr(stopper, "stop_all", None)
-            reason = ask() if ask else None
-            if reason:
-                return str(reason)
+            if reason := stopper.stop_all():
+                return reason
         return None
 
     def rule(self, live: Live, decision: Decision, t: int) -> None:
@@ -148,16 +156,15 @@ class Rulings:
             case _:
                 raise TypeError(f"{decision!r} is not a Decision")
 
-    def review(self, view: View) -> Iterable[Add | tuple[Trial, Decision]]:
+    def review(self, view: View) -> Iterable[Ruling]:
         """Return the scheduler's rulings on trials that did not just report."""
-        found: list[tuple[str, Decision]] = []
-        if self._roster.past is None or self._scheduler.replayable:
-            found = self._pairs(self._scheduler.review(view))
-        if self._roster.past is not None:
-            found = self._roster.past.rulings(found, self._roster.trials)
-        return self.checked(found) if found else ()
+        past = self._roster.past
+        if past is None:
+            return self._pairs(self._scheduler.review(view))
+        now = self._pairs(self._scheduler.review(view)) if self._scheduler.replayable else []
+        return past.rulings(self.effective(now))
 
-    def _pairs(self, ruled: Any) -> list[tuple[str, Decision]]:
+    def _pairs(self, ruled: Any) -> list[Ruling]:
         """Return the result of review() as pairs.
 
         Raises:
@@ -174,24 +181,24 @@ class Rulings:
                 )
         return [(trial_id, as_decision(decision, who, "review")) for trial_id, decision in pairs]
 
-    def checked(self, found: Iterable[tuple[str, Decision]]) -> Iterator[Add | tuple[Trial, Decision]]:
-        """Yield rulings with their trials; an Add has no trial yet.
+    def effective(self, found: Iterable[Ruling]) -> Iterator[Ruling]:
+        """Yield the rulings that change something once the rulings before them are carried out.
 
         Raises:
             ValueError: A ruling names a trial that does not exist.
         """
         for trial_id, decision in found:
-            if isinstance(decision, Add):
-                yield decision
-                continue
-            trial = self._roster.trials.get(trial_id)
-            if trial is None:
-                who = type(self._scheduler).__name__
-                raise ValueError(
-                    f"{who}.review ruled {decision!r} on trial {trial_id!r}, which does not exist: "
-                    "yield (trial.id, decision)"
-                )
-            yield trial, decision
+            if not isinstance(decision, Add):
+                trial = self._roster.trials.get(trial_id)
+                if trial is None:
+                    who = type(self._scheduler).__name__
+                    raise ValueError(
+                        f"{who}.review ruled {decision!r} on trial {trial_id!r}, which does not exist: "
+                        "yield (trial.id, decision)"
+                    )
+                if not _has_effect(decision, trial.status):
+                    continue
+            yield trial_id, decision
 
     def next_decision(self, trial: Trial) -> float:
         """Return the t up to which the trial may run ahead: no decision is possible at a smaller t."""
@@ -204,8 +211,7 @@ class Rulings:
                 "return the smallest t at which it may rule, such as trial.ruled_t + 1"
             )
         for stopper in self._stoppers:
-            ask = getattr(stopper, "next_decision", None)
-            until = min(until, ask(trial) if ask else 0.0)
+            until = min(until, stopper.next_decision(trial))
         return until if until == m.NEVER or self._goal.time_attr == "training_iteration" else 0.0
 
     def retake(self, trial_id: str, attempt: int, t: int, metrics: Metrics) -> list[tuple[str, str]] | None:
@@ -281,3 +287,12 @@ class Rulings:
         trial = live.trial
         live.until_t = self.next_decision(trial)
         self._roster.commands.append(m.Proceed(trial.id, trial.attempt, live.until_t, save, config))
+
+
+def _has_effect(decision: Decision, status: Status) -> bool:
+    """Return whether a review's decision on a trial of this status changes anything."""
+    if isinstance(decision, Continue) or status.is_final:
+        return False
+    if isinstance(decision, Restart):
+        return status not in (Status.STARTING, Status.HALTING)
+    return isinstance(decision, Stop) or status is Status.RUNNING

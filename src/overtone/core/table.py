@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
+from overtone.core.limits import Limits
 from overtone.core.messages import (
     Added,
     CapacityChanged,
@@ -65,8 +66,8 @@ class Row:
 
     __slots__ = (
         "attempt", "checkpoint", "config", "ended", "error", "hostname", "id", "index", "metrics",
-        "n_results", "name", "next_config", "next_resources", "node", "pid", "priority", "resources",
-        "source", "started", "status", "t", "tag", "why",
+        "n_results", "name", "node", "pid", "priority", "resources", "source", "started", "status", "t",
+        "tag", "why",
     )  # fmt: skip
 
     def __init__(self, added: Added) -> None:
@@ -91,8 +92,6 @@ class Row:
         self.error: str = ""
         self.started: float | None = None
         self.ended: float | None = None
-        self.next_config: Config | None = None
-        self.next_resources: Resources | None = None
 
     @property
     def is_final(self) -> bool:
@@ -123,6 +122,7 @@ class TrialTable:
         notes: The lines that people should read once.
         n: The number of the last record.
         time: Its time, in seconds that the experiment has run.
+        limits: The limits by the newest Resumed; None before the first.
         shown: The row that `apply` returned for it.
     """
 
@@ -134,6 +134,7 @@ class TrialTable:
         self.notes: list[str] = []
         self.n = 0
         self.time = 0.0
+        self.limits: Limits | None = None
         self._slims = keep_metrics == "live"
         self._columns = tuple(columns)
         self.shown: Row | None = None
@@ -222,6 +223,8 @@ class TrialTable:
                 self.rows[event.trial_id].checkpoint = event.checkpoint
         elif isinstance(event, CapacityChanged):
             self.nodes = event.nodes
+        elif isinstance(event, Resumed):
+            self.limits = event.limits
         # Other events change nothing: their consequences are in the choices.
 
     def _apply_choice(self, choice: Choice, event: Event) -> None:
@@ -234,11 +237,8 @@ class TrialTable:
             row = self.rows[choice.trial_id]
             if choice.why is not None:
                 row.why = choice.why
-            if choice.what == "continue" or not _IS_PLACED[row.status]:
-                row.config = row.config if choice.config is None else choice.config
-                row.resources = choice.resources or row.resources
-            else:
-                row.next_config, row.next_resources = choice.config, choice.resources
+            if choice.what == "continue" and choice.config is not None:
+                row.config = choice.config
         elif isinstance(choice, Noted):
             self.notes.append(choice.text)
 
@@ -256,13 +256,8 @@ class TrialTable:
             row.checkpoint = moved.checkpoint
         if _IS_PLACED[before] is not _IS_PLACED[after]:
             self._hold(row.resources, 1 if _IS_PLACED[after] else -1)
-        if not _IS_PLACED[after] and row.next_config is not None:
-            # As in `Endings`: a trial that raised while it ended, or was stopped meanwhile, keeps its
-            # config.
-            if after == "PENDING" and _lets_restart(event):
-                row.config = row.next_config
-                row.resources = row.next_resources or row.resources
-            row.next_config = row.next_resources = None
+        if moved.config is not None:
+            row.config = moved.config
         if moved.resources is not None:
             row.resources = moved.resources
         if _IS_FINAL[after]:
@@ -286,13 +281,6 @@ class TrialTable:
             self._n_holding[resources] = count
         else:
             del self._n_holding[resources]
-
-
-def _lets_restart(event: Event) -> bool:
-    """Return whether a trial that should restart does so now; a new driver counts it as lost."""
-    if type(event) is Ended:
-        return event.cause in ("halted", "killed", "lost")
-    return type(event) is Resumed
 
 
 def constant_facts(row: Row) -> dict[str, Any]:

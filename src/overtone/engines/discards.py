@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.standard_streams import say
 from overtone.store.folder_mark import FolderGoneError
 

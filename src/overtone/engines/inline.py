@@ -14,18 +14,18 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event as Flag
 
 from overtone.core import messages as m
 from overtone.core.job import Job
-from overtone.core.protocols import Engine
+from overtone.core.protocols import Capabilities, Engine, Pump
 from overtone.core.types import Config
 from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import NOTHING, Nothing, Order, event
+from overtone.worker.protocol import NOTHING, Channel, Nothing, Order, event
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
@@ -33,9 +33,6 @@ YOUNG_S = 0.005
 """Time in seconds before a running trial's results are first passed on; a short trial ends sooner."""
 
 _PLAIN = frozenset({float, int, str, bool, type(None)})
-
-Pump = Callable[[Sequence[m.Event]], None]
-"""Function that handles events and submits the resulting commands before it returns."""
 
 
 class Inline(Engine):
@@ -48,7 +45,7 @@ class Inline(Engine):
         resources: Amounts of other resources, by name.
     """
 
-    max_concurrent = 1
+    capabilities = Capabilities("Inline", calls_pump=True, max_concurrent=1)
 
     def __init__(
         self, cpus: float | None = None, gpus: float = 0, resources: Mapping[str, float] | None = None
@@ -68,7 +65,6 @@ class Inline(Engine):
         self._flag = Flag()
 
     def attach(self, pump: Pump) -> None:
-        """Set the pump that handles the events of a trial that waits in report()."""
         self._pump = pump
 
     def open(self, job: Job) -> None:
@@ -204,7 +200,7 @@ class Inline(Engine):
         return events
 
 
-class _Line:
+class _Line(Channel):
     """The channel between the trial that runs and the engine around it."""
 
     def __init__(self, engine: Inline, start: m.Start) -> None:

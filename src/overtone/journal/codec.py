@@ -26,11 +26,9 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Config, Metrics, Why
 from overtone.errors import OvertoneError, StorageError
+from overtone.journal.formats import Upgrade
 from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, dumps, find_field, loads
-
-FORMAT = 1
-"""The newest format that this version reads, and the format that it writes."""
 
 _EVENTS: dict[str, type] = {
     "capacity_changed": m.CapacityChanged,
@@ -173,7 +171,10 @@ def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
 
 
 class Codec:
-    """Encodes records as lines, and decodes them.
+    """Encodes records as lines, and decodes the lines of one journal, in their order.
+
+    A line may be decoded again later. A reader that begins after the header gets records of format
+    1 as they are.
 
     Args:
         encode_config: Replaces values of a config that are not data by their place in the space.
@@ -189,6 +190,7 @@ class Codec:
         self._decode_config = decode_config
         self._last: tuple[Config | None, str] = (None, "null")
         self._read: tuple[Any, Config | None] = (None, None)
+        self._upgrade = Upgrade()
 
     # --- writing -----------------------------------------------------------------------
 
@@ -274,6 +276,8 @@ class Codec:
             document = loads(body.decode() + "}")
         kind = document.pop("e")
         if kind in _NOT_EVENTS:
+            if kind != "end":
+                self._upgrade.begin(document)
             return None
         if kind not in _EVENTS:
             raise StorageError(
@@ -284,7 +288,7 @@ class Codec:
             document["metrics"], document["raw"] = _metrics(body, begin, lazy, raw)
         n, ruled = document.pop("n"), document.pop("choices", ())
         choices = tuple([self._message(_CHOICES[one.pop("c")], one) for one in ruled])
-        return m.Record(n, self._message(_EVENTS[kind], document), choices)
+        return self._upgrade.apply(m.Record(n, self._message(_EVENTS[kind], document), choices))
 
     def _message(self, kind: type, document: dict[str, Any]) -> Any:
         for name in _PARTS_OF[kind]:
@@ -370,11 +374,6 @@ def _resources(document: dict[str, Any]) -> Resources:
     return _shared(bundles, document.get("strategy", "PACK"))
 
 
-def _limits(document: dict[str, Any]) -> Limits:
-    made: Limits = _made(Limits, document)
-    return made
-
-
 _shared = lru_cache(1024)(Resources)  # 10,000 trials have few different demands
 _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "checkpoint": _checkpoint,
@@ -382,6 +381,6 @@ _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "why": _why,
     "placement": _placement,
     "resources": _resources,
-    "limits": _limits,
+    "limits": Limits.of,
 }
 _PARTS_OF = {kind: tuple(one.name for one in fields(kind) if one.name in _PARTS) for kind in _NAMES}

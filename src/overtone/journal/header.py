@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
-from overtone.journal.codec import FORMAT, unsealed
+from overtone.journal.formats import FORMAT
 from overtone.journal.text import loads
-from overtone.regular_files import open_regular, read_regular, replace_file
+from overtone.regular_files import read_regular, replace_file
 from overtone.version import __version__
 
 DRIVER = "driver.json"
@@ -41,14 +40,18 @@ def new_header(seed: int, parts: Mapping[str, Any], command: Sequence[str] | Non
             `described` (or as the space encodes itself).
         command: The command line; by default that of this process.
     """
-    return {"format": FORMAT, **driver_facts(command), "seed": seed, "parts": dict(parts)}
+    return {**driver_facts(command), "seed": seed, "parts": dict(parts)}
 
 
 def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970."""
+    """Return a driver's facts, noted at the start and each resume; `wall` is seconds since 1970.
+
+    `format` is the format of the driver's records.
+    """
     import platform
 
     return {
+        "format": FORMAT,
         "wall": time.time(),
         "command": list(command) if command is not None else [sys.executable, *sys.orig_argv[1:]],
         "directory": os.getcwd(),
@@ -117,7 +120,9 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
     facts = driver_facts()
     apart = {
-        name: header[name] for name in (*facts, "nth", "called") if name in header and name != "overtone"
+        name: header[name]
+        for name in (*facts, "nth", "called")
+        if name in header and name not in ("format", "overtone")
     }
     parts = {**header["parts"]}
     apart["main"] = parts.pop("main", "")
@@ -128,7 +133,7 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return {**{name: one for name, one in header.items() if name not in apart}, "parts": parts}
 
 
-def _put_together(header: dict[str, Any], folder: Path) -> dict[str, Any]:
+def put_together(header: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return a header with the facts that `set_apart` removed, if their file exists."""
     if "wall" in header:
         return header
@@ -169,25 +174,3 @@ def _check_types(path: Path, facts: Mapping[str, Any], types: Mapping[str, Any])
                 f"{path}, line 1: {name!r} is {facts[name]!r:.100}, which Overtone does not write. "
                 f"Restore the file from a copy, or choose another experiment"
             )
-
-
-def header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the first record of the journal at `path`.
-
-    Raises:
-        StorageError: The journal is missing, empty or damaged.
-    """
-    path = Path(path)
-    try:
-        with open_regular(path) as file:
-            line = file.readline(LONGEST_LINE)
-    except OSError as error:
-        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
-    body = unsealed(line[:-1]) if line.endswith(b"\n") else None
-    if body is None:
-        from overtone.journal.lines import Lines
-
-        for _ in Lines(path):  # raises if the header is damaged, and not torn by a crash
-            pass
-        raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
-    return _put_together(checked_header(path, body), path.parent)

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import OvertoneError, StorageError
 from overtone.journal.codec import SEAL_BYTES, unsealed, unsealed_batch
-from overtone.journal.header import checked_header
+from overtone.journal.header import checked_header, put_together
 from overtone.regular_files import open_regular
 
 _CHUNK_BYTES = 1 << 18
@@ -286,3 +286,23 @@ def check_lengths(path: Path, data: bytes, longest: int = LONGEST_LINE) -> None:
                 f"configs: pass it with tune.with_parameters"
             )
         begin = end
+
+
+def header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the first record of the journal at `path`.
+
+    Raises:
+        StorageError: The journal is missing, empty or damaged.
+    """
+    path = Path(path)
+    try:
+        with open_regular(path) as file:
+            line = file.readline(LONGEST_LINE)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}") from error
+    body = unsealed(line[:-1]) if line.endswith(b"\n") else None
+    if body is None:
+        for _ in Lines(path):  # raises if the header is damaged, and not torn by a crash
+            pass
+        raise StorageError(f"{path} holds no complete header: nothing was recorded; start anew")
+    return put_together(checked_header(path, body), path.parent)

@@ -12,6 +12,8 @@ from typing import Any
 from weakref import WeakSet
 
 from overtone.errors import StorageError
+from overtone.file_lock import HAS_LOCKS, open_locked, try_lock, unlock
+from overtone.quantity_text import age_text
 from overtone.store.processes import is_alive
 
 _held: WeakSet[WriterLock] = WeakSet()
@@ -91,7 +93,7 @@ class WriterLock:
     @property
     def is_at_path(self) -> bool:
         """Whether the lock is held, and the file at `path` is still the locked file."""
-        return names(self.path, self._fd) if self._fd >= 0 else not _has_locks()
+        return names(self.path, self._fd) if self._fd >= 0 else not HAS_LOCKS
 
     def release(self) -> None:
         """Release the lock; calling it twice is safe."""
@@ -119,7 +121,7 @@ def names(path: Path, fd: int) -> bool:
 
 def _taken(path: Path, patience_s: float) -> int:
     """Return a descriptor that holds the lock of the file at `path`; -1 on systems without flock."""
-    if not _has_locks():
+    if not HAS_LOCKS:
         return -1
     give_up_at = time.monotonic() + patience_s
     while True:
@@ -148,18 +150,13 @@ def _taken(path: Path, patience_s: float) -> int:
 
 def _lock(fd: int, path: Path) -> bool:
     """Return whether the lock was taken. A reader that checks the lock shares it for an instant."""
-    import fcntl
-
     try:
         for _ in range(_MOST_READERS):
-            with suppress(BlockingIOError):
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if try_lock(fd):
                 return True
-            try:
-                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_lock(fd, is_shared=True):
                 return False
-            fcntl.flock(fd, fcntl.LOCK_UN)
+            unlock(fd)
             time.sleep(_READER_S * (1 + os.urandom(1)[0] / 64))
     except OSError as error:
         raise StorageError(f"{path} cannot be locked: {error.strerror or error}") from error
@@ -175,14 +172,6 @@ def _sign(fd: int) -> None:
         os.pwrite(fd, json.dumps(facts).encode(), 0)
 
 
-def _has_locks() -> bool:
-    try:
-        import fcntl  # noqa: F401
-    except ImportError:  # Windows has no flock
-        return False
-    return True
-
-
 def _holder(fd: int) -> str:
     """Return the holder of the lock, as it signed; waits if the name is that of a killed driver."""
     import platform
@@ -191,20 +180,12 @@ def _holder(fd: int) -> str:
         try:
             facts: dict[str, Any] = json.loads(os.pread(fd, 4096, 0))
             if facts["hostname"] != platform.node() or is_alive(facts["pid"]):
-                age_s = max(0.0, time.time() - facts["since"])
-                return f"process {facts['pid']} on {facts['hostname']}, since {_age(age_s)} ago"
+                age = age_text(time.time() - facts["since"])
+                return f"process {facts['pid']} on {facts['hostname']}, since {age} ago"
         except (ValueError, KeyError, TypeError):
             pass
         time.sleep(_READER_S)  # the holder signs right after it has locked
     return "another process, which has just begun"
-
-
-def _age(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    if seconds < 7200:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 def _let_go_in_children() -> None:
@@ -223,15 +204,9 @@ def _release_all() -> None:
 def is_locked(path: Path) -> bool:
     """Return whether a running process holds the lock at `path`."""
     try:
-        import fcntl
-
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe would block
-    except (ImportError, OSError):
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fd = open_locked(path, os.O_RDONLY | os.O_NONBLOCK, is_shared=True)  # a named pipe would block
     except OSError:
-        return True
-    finally:
+        return False
+    if fd is not None:
         os.close(fd)
-    return False
+    return fd is None

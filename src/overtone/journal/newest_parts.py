@@ -1,19 +1,20 @@
-"""The parts noted by the newest driver of an experiment, from its journal."""
+"""The parts of an experiment by the notes of its newest driver, from its journal."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from overtone.core.limits import Limits
 from overtone.core.sizes import LONGEST_LINE
 from overtone.journal.codec import unsealed
 from overtone.journal.text import loads
 from overtone.regular_files import open_regular
 
-_DRIVER = b'"e":"driver"'
 _WITHIN = 40
 """The kind of a record is within this many bytes of its start."""
 
@@ -21,7 +22,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def newest_parts(journal: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parts that the newest driver noted; the header's, if no resume changed any.
+    """Return the parts that the newest driver noted, or the header's, with the limits by the newest Resumed.
 
     The journal is searched from its end and not parsed: 0.04 s for 100 MB.
 
@@ -29,29 +30,34 @@ def newest_parts(journal: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
         header: The journal's first record.
     """
     parts: Mapping[str, Any] = header["parts"]
+    is_resumed = False
     with suppress(OSError, ValueError), open_regular(journal) as file:
-        for place in _places(file):
-            noted = _note_at(file, place).get("parts")
-            if isinstance(noted, dict):
-                return noted
+        for note in _newest(file, b'"e":"driver"'):
+            is_resumed = True
+            if isinstance(noted := note.get("parts"), dict):
+                parts = {**parts, **noted}
+                break
+        for note in _newest(file, b'"e":"resumed"') if is_resumed else ():
+            if isinstance(limits := note.get("limits"), dict):
+                return {**parts, "limits": asdict(Limits.of(limits))}
     return parts
 
 
-def _places(file: BinaryIO) -> Iterator[int]:
-    """Yield the positions of `_DRIVER` in a file, from its end to its beginning."""
+def _newest(file: BinaryIO, mark: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the records of the kind in `mark`, as data, from the newest to the oldest; {} for no record."""
     end = file.seek(0, os.SEEK_END)
     while end > 0:
         start = max(0, end - _BLOCK_BYTES)
         file.seek(start)
-        block = file.read(end - start + len(_DRIVER) - 1)  # also matches across the end of the block
+        block = file.read(end - start + len(mark) - 1)  # also matches across the end of the block
         place = len(block)
-        while (place := block.rfind(_DRIVER, 0, place)) >= 0:
-            yield start + place
+        while (place := block.rfind(mark, 0, place)) >= 0:
+            yield _note_at(file, start + place)
         end = start
 
 
 def _note_at(file: BinaryIO, place: int) -> dict[str, Any]:
-    """Return a driver's note around a position in the file; empty if there is no whole note."""
+    """Return the record around a position near its start; empty if there is no whole record."""
     begin = max(0, place - _WITHIN)
     file.seek(begin)
     newline = file.read(place - begin).rfind(b"\n")

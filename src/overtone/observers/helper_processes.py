@@ -11,6 +11,7 @@ from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from overtone.file_lock import open_locked
 from overtone.standard_streams import say
 from overtone.store.room import hurry, is_hurried
 from overtone.worker.process_tree import GROUP_OF_ITS_OWN, stay_out_of_job_control
@@ -138,14 +139,6 @@ def wait_for_helpers(folder: str, patience_s: float = 10.0) -> bool:
 def _locked(folder: str, is_shared: bool = False) -> int | None:
     """Lock the folder; return the lock's descriptor, -1 without locks, or None if another process has it."""
     try:
-        import fcntl
-
-        fd = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
+        return open_locked(folder, is_shared=is_shared)
+    except OSError:
         return -1
-    try:
-        fcntl.flock(fd, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        return fd
-    except OSError as error:
-        os.close(fd)
-        return None if isinstance(error, BlockingIOError) else -1

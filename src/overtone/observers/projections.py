@@ -12,23 +12,16 @@ from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
-from overtone.journal.header import header
+from overtone.journal.lines import header
 from overtone.journal.replay import replay
-from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.cut_files import CutFiles
-from overtone.observers.files.error_file import ErrorFile
 from overtone.observers.files.file_process import JOURNAL, text_observers
 from overtone.observers.files.file_writer import FileWriter
-from overtone.observers.files.json_lines import JsonLines
-from overtone.observers.files.params import Params
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import wait_for_helpers
 from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, deviating, remove, strangers
 from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
-
-FILE_OBSERVERS = (FileWriter, Params, JsonLines, CsvRows, ErrorFile, CutFiles, TensorBoard)
 
 
 def file_observers(
@@ -192,4 +185,4 @@ def _remove_files(folder: Path, events: bool) -> None:
         raise StorageError(f"{folder} cannot be cleared: {error.strerror} ({error.filename})") from error
 
 
-__all__ = ["FILE_OBSERVERS", "JOURNAL", "file_observers", "rebuild", "reconcile"]
+__all__ = ["JOURNAL", "file_observers", "rebuild", "reconcile"]

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from overtone.research.distributions import f_survival, studentised_range_quantile
-
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -43,6 +41,9 @@ def friedman(losses: Sequence[Sequence[float]], alpha: float = 0.05) -> Ranking:
     Raises:
         ValueError: There are less than two methods or problems.
     """
+    from scipy.stats import f as f_distribution
+    from scipy.stats import studentized_range
+
     n, k = len(losses), len(losses[0]) if losses else 0
     if n < 2 or k < 2:
         raise ValueError(f"a ranking needs two problems and two methods, and there are {n} and {k}")
@@ -51,17 +52,16 @@ def friedman(losses: Sequence[Sequence[float]], alpha: float = 0.05) -> Ranking:
     chi2 = 12 * n / (k * (k + 1)) * (sum(one**2 for one in means) - k * (k + 1) ** 2 / 4)
     below = n * (k - 1) - chi2
     f = (n - 1) * chi2 / below if below > 1e-12 else inf
-    p = f_survival(f, k - 1, (k - 1) * (n - 1))
-    q = studentised_range_quantile(1 - alpha, k) / sqrt(2)
+    p = float(f_distribution.sf(f, k - 1, (k - 1) * (n - 1)))
+    q = float(studentized_range.ppf(1 - alpha, k, inf)) / sqrt(2)
     return Ranking(means, n, max(0.0, chi2), p, q * sqrt(k * (k + 1) / (6 * n)))
 
 
 def ranks(losses: Sequence[float]) -> list[float]:
     """Each one's rank from 1 for the least; equal ones share the mean of theirs, NaN counts as the worst."""
-    keys = [one if one == one else inf for one in losses]
-    return [
-        sum(other < one for other in keys) + (sum(other == one for other in keys) + 1) / 2 for one in keys
-    ]
+    from scipy.stats import rankdata
+
+    return [float(rank) for rank in rankdata([one if one == one else inf for one in losses])]
 
 
 def groups(mean_ranks: Sequence[float], critical_difference: float) -> list[tuple[float, float]]:

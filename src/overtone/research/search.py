@@ -74,7 +74,7 @@ def rows_of(setup: Setup, case: Case) -> list[Row]:
         error = trace.trouble()
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}"
-    account = getattr(engine, "account", None)
+    account = engine.account if engine is not None else None
     first = {**_facts(problem, case), "is_end": False, "error": ""}
     rows = [
         {
@@ -86,7 +86,8 @@ def rows_of(setup: Setup, case: Case) -> list[Row]:
         }
         for one in trace.steps
     ]  # fmt: skip
-    bill = {name: getattr(account, name, float("nan")) for name in ("cost", "machine_s", "trial_s", "lost_s")}
+    known = account.as_data() if account is not None else {}
+    bill = {name: known.get(name, float("nan")) for name in ("cost", "machine_s", "trial_s", "lost_s")}
     end = {
         "time_s": trace.time_s,
         "value": trace.steps[-1].value if trace.steps else float("nan"),

@@ -18,21 +18,15 @@ def kaplan_meier(times: Iterable[float], is_reached: Iterable[bool]) -> list[tup
         times: When each reached it, or was last seen without.
         is_reached: Which of the two it was.
     """
-    seen = sorted(
-        zip(map(float, times), map(bool, is_reached), strict=True), key=lambda one: (one[0], not one[1])
-    )
-    curve: list[tuple[float, float]] = []
-    without, left, i = 1.0, len(seen), 0
-    while i < len(seen):
-        at = seen[i][0]
-        same = [reached for time, reached in seen[i:] if time == at]
-        events = sum(same)
-        if events:
-            without *= 1 - events / left
-            curve.append((at, 1 - without))
-        left -= len(same)
-        i += len(same)
-    return curve
+    from scipy.stats import CensoredData, ecdf
+
+    seen = list(zip(map(float, times), is_reached, strict=True))
+    events = [time for time, reached in seen if reached]
+    if not events:
+        return []
+    share = ecdf(CensoredData(events, right=[time for time, reached in seen if not reached])).cdf
+    at = sorted(set(events))
+    return list(zip(at, map(float, share.evaluate(at)), strict=True))
 
 
 def median_time(times: Iterable[float], is_reached: Iterable[bool]) -> float:

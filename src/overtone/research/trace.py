@@ -7,10 +7,9 @@ from typing import Any
 
 from overtone.core.goal import lookup
 from overtone.core.messages import Ended, Record, Reported, Started
-from overtone.core.protocols import Observer
+from overtone.core.protocols import Observer, Stopper
 from overtone.core.trial import Trial
 from overtone.core.types import Result
-from overtone.stoppers.adapter import Adapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +75,10 @@ class Trace(Observer):
         return len(self._started)
 
 
-class AtTarget(Adapter):
+class AtTarget(Stopper):
     """Ends a search at the first result that is as good as the target."""
 
     def __init__(self, target: float, mode: str) -> None:
-        super().__init__(None)
         self._target = target if mode == "max" else -target
         self._shown = f"a value as good as {target:g}"
         self._is_reached = False

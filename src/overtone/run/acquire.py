@@ -46,7 +46,7 @@ def acquire(
     now: datetime,
     asked: Wish = _NEW,
     nth: int = 0,
-    engine: str = "Inline",
+    isolates: bool = False,
     patience_s: float = PATIENCE_S,
 ) -> Place:
     """Take the folder of a new or resumed experiment; `goes_on` says which.
@@ -58,7 +58,7 @@ def acquire(
         now: Dates the folder of an experiment without a name.
         asked: The user's value of `resume`.
         nth: Number of experiments that this process began before.
-        engine: The class of the engine that runs the trials.
+        isolates: Whether trials run in other processes.
         patience_s: Seconds that a place at a URL may be unreachable.
 
     Raises:
@@ -70,9 +70,9 @@ def acquire(
     text = os.fspath(storage) if storage is not None else ""
     url, root = text if is_url(text) else None, root_of(storage)
     if url is not None:
-        check_reach(url, engine)
-    if asked.kind == "must" or (asked.kind == "auto" and name is None):
-        bring(storage, name, trainable)
+        check_reach(url, isolates)
+        if asked.kind == "must" or (asked.kind == "auto" and name is None):
+            bring(url, name, trainable)
     while True:
         found, hint = find(root, name, trainable, asked, nth)
         if found is None and name is None:
@@ -83,7 +83,7 @@ def acquire(
         may_go_on = found is not None or asked.kind != "no"
         is_named = name is not None and folder == root / name
         try:
-            place = _taken(folder, joined(url, str(name)) if url and is_named else None, patience_s, engine)
+            place = _taken(folder, joined(url, str(name)) if url and is_named else None, patience_s, isolates)
             if may_go_on:
                 _bring_journal(place)
         except LockHeldError:
@@ -128,7 +128,7 @@ def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
 
 
 def _taken(
-    folder: Path, url: str | None, patience_s: float, engine: str = "Inline", is_new: bool = False
+    folder: Path, url: str | None, patience_s: float, isolates: bool = False, is_new: bool = False
 ) -> Place:
     """Take the lease and the lock of a folder, and return its place.
 
@@ -144,7 +144,7 @@ def _taken(
         place = Place(folder, "", at, patience_s)
         try:
             if at is not None:
-                check_reach(at, engine)
+                check_reach(at, isolates)
                 place.lease = Lease.acquire(RemoteFiles(at), patience_s=AT_START_S, say=say)
                 place.lease.keep()
             place.lock = _locked(folder, place.made, 0.0 if at is None else _READERS_S, is_new)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
-from overtone.core.protocols import Engine, Searcher, TrialScheduler
+from overtone.core.protocols import Engine, Searcher, TrialScheduler, overrides
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.run.searcher_host import Answers, Host, InlineHost, ThreadHost
@@ -38,8 +38,8 @@ def scheduler_for(asked: Any) -> TrialScheduler:
 def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None) -> tuple[Searcher, Any]:
     """Return the searcher and the space that it searches.
 
-    If no searcher is given, a scheduler that is also a searcher serves as one. A scheduler with
-    `complete(space, earlier)` may extend the space.
+    If no searcher is given, a scheduler that is also a searcher serves as one. A scheduler may extend
+    the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
     from overtone.space import Space
@@ -48,11 +48,12 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
     if own is not None and isinstance(space, Mapping) and not space:
         space = own()  # A table defines its own space.
-    complete = getattr(scheduler, "complete", None)
-    if complete is not None and not is_listing(space) and isinstance(space or {}, Mapping):
-        constraint = getattr(space, "constraint", None)
-        space = complete(space or {}, found_at)
-        space = Space(space, constraint) if constraint else space
+    given: Any = space or {}
+    if scheduler is not None and not is_listing(space) and isinstance(given, Mapping):
+        completed = scheduler.complete(given, found_at)
+        if completed is not given:
+            constraint = getattr(space, "constraint", None)
+            space = Space(completed, constraint) if constraint else completed
     if isinstance(scheduler, Searcher) and (searcher is None or type(searcher) is type(scheduler)):
         searcher = scheduler
     if is_listing(space):
@@ -61,7 +62,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
                 "config is a list of configurations, so there is nothing for search_alg to choose"
             )
         return Listed(space, num_samples=experiment.num_samples), {}
-    if isinstance(searcher, Searcher) and getattr(searcher, "points_to_evaluate", None) == []:
+    if isinstance(searcher, Searcher) and searcher.points_to_evaluate == []:
         searcher = _with_points(searcher, experiment.points_to_evaluate)
     elif searcher is not None and experiment.points_to_evaluate:
         raise OvertoneError(
@@ -82,9 +83,9 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
             f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "
             "or subclass overtone.tune.search.Searcher"
         )
-    if getattr(searcher, "num_samples", 0) is None:
+    if searcher.num_samples is None:
         searcher = copy(searcher)  # Another run may use it with another size.
-        searcher.num_samples = experiment.num_samples  # type: ignore[attr-defined]
+        searcher.num_samples = experiment.num_samples
     return searcher, space
 
 
@@ -101,8 +102,7 @@ def _with_points(searcher: Any, points: Sequence[Mapping[str, Any]]) -> Any:
 
 def learns(searcher: Searcher) -> bool:
     """Return whether the searcher observes results; a searcher that is the scheduler gets them as such."""
-    kind = type(searcher)
-    hears = kind.on_result is not Searcher.on_result or kind.on_trial_end is not Searcher.on_trial_end
+    hears = overrides(searcher, Searcher.on_result, Searcher.on_trial_end)
     return hears and not isinstance(searcher, TrialScheduler)
 
 
@@ -112,7 +112,7 @@ def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -
     Args:
         answers: Earlier suggestions that are in no record, by index.
     """
-    if not (learns(searcher) and engine.isolates):
+    if not (learns(searcher) and engine.capabilities.isolates):
         return InlineHost(searcher, engine.now, answers)
     if not searcher.is_slow:
         return ThreadHost(searcher, engine.now, engine.wake, answers)
@@ -123,12 +123,7 @@ def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -
 
 def total_of(searcher: Searcher, experiment: Experiment) -> int | None:
     """Return the number of trials after which the search is over; None if unknown."""
-    from overtone.searchers.wrapper import Wrapper
-
-    inner = searcher
-    while isinstance(inner, Wrapper):
-        inner = inner.searcher
-    if searcher.total is not None or type(inner).__module__.startswith("overtone.searchers."):
+    if searcher.total is not None or searcher.counts_samples:
         return searcher.total
     return experiment.num_samples if experiment.num_samples >= 0 else None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Condition
 from typing import TYPE_CHECKING
 
 from overtone.core.messages import Ended, Moved, Noted, Record
@@ -14,7 +15,6 @@ from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
-    from overtone.run.execute import Run
 
 _FINAL = frozenset(status.value for status in Status if status.is_final)
 _AGAIN = Status.PENDING.value  # The status after an end, if any follows.
@@ -35,16 +35,22 @@ class Tally:
 
 
 class Watch(Observer):
-    """Counts ended trials for `Run.wait`, keeps the tracebacks of failed ones, and prints warnings."""
+    """Counts ended trials, keeps the tracebacks of failed ones, and prints warnings.
+
+    Args:
+        tally: Holds the counts.
+        news: Is notified of each ended trial.
+        on_failed: Is called for each trial that ended in an error.
+    """
 
     follows_results = False
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, tally: Tally, news: Condition, on_failed: Callable[[], None]) -> None:
+        self._tally, self._news, self._on_failed = tally, news, on_failed
 
     def memory(self) -> Tally:
         """Return the tally of ended trials."""
-        return self._run.tally
+        return self._tally
 
     def on_past(self, record: Record) -> None:
         for choice in record.choices:
@@ -61,14 +67,17 @@ class Watch(Observer):
     def _count(self, moved: Moved, record: Record) -> None:
         if moved.status not in _FINAL:
             if moved.status == _AGAIN:
-                self._run.on_trial_revived(moved.trial_id)
+                self._tally.failures.pop(moved.trial_id, None)
             return
         if moved.status == _ERROR:
             event = record.event
             is_own = isinstance(event, Ended) and event.trial_id == moved.trial_id
             text = event.traceback if isinstance(event, Ended) and is_own else ""
-            self._run.on_trial_failed(moved.trial_id, text)
-        self._run.on_trial_ended()
+            self._tally.failures[moved.trial_id] = text
+            self._on_failed()
+        with self._news:
+            self._tally.n_ended += 1
+            self._news.notify_all()
 
 
 def failed(

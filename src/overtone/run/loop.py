@@ -98,17 +98,15 @@ class Loop:
         self._is_left = False
         self._outstanding = outstanding or Outstanding()
         self._look = look
-        self._deletions = deletions if not engine.repeats else None
+        self._deletions = deletions if not engine.capabilities.repeats else None
         self._late = late
-        self._gathers = engine.repeats
+        self._gathers = engine.capabilities.repeats
         self._gathered: list[Record] = []
         self._gathered_at = time.monotonic()
         self._asked: deque[str] = deque()
         self._to_save: list[str] = []
-        attach = getattr(engine, "attach", None)
-        self._is_around_trials = attach is not None  # Trials run in its poll, and end if it raises.
-        if attach is not None:
-            attach(self.pump)
+        self._is_around_trials = engine.capabilities.calls_pump  # Trials end if the poll raises.
+        engine.attach(self.pump)
 
     def run(self) -> None:
         """Run until the controller is done, or `leave` was called.
@@ -182,20 +180,19 @@ class Loop:
             self._n += 1
             records.append(Record(self._n, event, choices))
             for order in orders:
-                kind = type(order)
-                if kind in QUESTIONS:
+                if type(order) in QUESTIONS:
                     expect(order)
-                if kind is Suggest or kind is Observe:
+                if type(order) is Suggest or type(order) is Observe:
                     try:
-                        found = None if is_past and kind is Suggest else submit(order)
+                        found = None if is_past and type(order) is Suggest else submit(order)
                     except Exception:
                         self._put_down(records)
                         raise
                     if found is not None:
                         queue.append(found)
-                elif kind is Discard and self._deletions is not None:
+                elif type(order) is Discard and self._deletions is not None:
                     discards.append(order)
-                elif kind is Start and self._late and not is_past:
+                elif type(order) is Start and self._late and not is_past:
                     begun, heard = self._late.begun(order, self._engine.now())
                     queue.extend(heard)
                     if begun is not None:

@@ -51,7 +51,7 @@ def warm(
         raise OvertoneError(
             f'warm_start: {type(searcher).__name__} does not learn from results; ask for search_alg="auto"'
         )
-    root = _searched_by(searcher, root)
+    root = searcher.searched_space(root)
     found, line = (recorded, "") if recorded is not None else earlier_results(sources, root, goal)
     tell(searcher, found, root, goal)
     return found, line
@@ -61,21 +61,6 @@ def several(sources: Any) -> Sequence[Any]:
     """Return earlier searches as a list, also if a single one is given."""
     is_one = isinstance(sources, (str, os.PathLike)) or hasattr(sources, "trials")
     return [sources] if is_one else sources
-
-
-def _searched_by(searcher: Any, root: Group) -> Group:
-    """Return the searched space: the searcher's own, if it has one."""
-    while hasattr(searcher, "searcher"):
-        searcher = searcher.searcher
-    if getattr(searcher, "space", None) is None:
-        return root
-    own: Group = getattr(searcher, "root", root)
-    if not own.items:
-        raise OvertoneError(
-            f"warm_start: {type(searcher).__name__} draws its space trial by trial, so that nobody knows yet "
-            "where earlier results belong: write the space as a dict, or go on in Optuna's own storage"
-        )
-    return own
 
 
 def earlier_results(sources: Sequence[Any], root: Group, goal: Goal) -> tuple[list[dict[str, Any]], str]:

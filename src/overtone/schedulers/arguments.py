@@ -8,6 +8,8 @@ from math import inf, log
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
+from overtone.core.protocols import TrialScheduler
+
 T = TypeVar("T")
 
 MOST_RUNGS = 500
@@ -40,6 +42,8 @@ def checked(cls: type[T]) -> type[T]:
                 raise error(f"{who}: {name}={value!r:.100}: give {allowed.text}")
         if {"max_t", "reduction_factor"} <= given.keys():
             _check_rungs(who, given["max_t"], given.get("grace_period"), given["reduction_factor"])
+        if isinstance(self, TrialScheduler):
+            self.ends_trials = "max_t" in given and bool(given.get("stop_last_trials", True))
         init(self, *map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
 
     cls.__init__ = made  # type: ignore[method-assign]

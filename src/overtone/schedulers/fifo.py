@@ -6,7 +6,7 @@ from overtone.core import decision, messages, protocols
 class FIFOScheduler(protocols.TrialScheduler):
     """Stops no trial."""
 
-    needs_metric, rules_from, shown = False, messages.NEVER, "FIFO scheduling algorithm."
+    needs_metric, ends_trials, rules_from, shown = False, False, messages.NEVER, "FIFO scheduling algorithm."
 
     def on_result(self, trial: object, result: object) -> decision.Decision:
         return decision.CONTINUE

@@ -151,12 +151,15 @@ class ResourceChangingScheduler(TrialScheduler):
         self.mode = getattr(named[0], "mode", None) if named else self._base.mode
         self.time_attr, self.replayable = self._base.time_attr, self._base.replayable
         self.needs_population = self._base.needs_population
-        self.needs_checkpoints = self._base.needs_checkpoints
+        self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
         self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
 
     def base_of(self, trial: Trial) -> Resources:
         """Return the initial resources of `trial`."""
         return self._began.get(trial.id, trial.resources)
+
+    def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:
+        return self._base.complete(space, earlier)
 
     def on_start(self, view: View) -> None:
         self._view = view

@@ -62,7 +62,7 @@ class AutoSearch(Searcher):
         num_samples: Number of trials, 1 or more, or -1 for no limit; None leaves it to `tune.run`.
     """
 
-    takes_constraint = True
+    takes_constraint = counts_samples = True
 
     def __init__(
         self,

@@ -42,7 +42,7 @@ class BasicVariantGenerator(Searcher):
     """
 
     lookahead = 200
-    takes_constraint = True
+    takes_constraint = counts_samples = True
 
     def __init__(
         self,

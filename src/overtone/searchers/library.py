@@ -11,7 +11,7 @@ from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, key, keyed
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
-from overtone.errors import GoalError, SpaceError
+from overtone.errors import GoalError, OvertoneError, SpaceError
 from overtone.searchers.first_points import FirstPoints, checked_rewards, score_of
 from overtone.searchers.flat import Flat, branches, built, flattened, refuse_foreign, searched
 from overtone.searchers.losses import Finished, finite_losses, loss
@@ -19,7 +19,7 @@ from overtone.searchers.old_forms import refuse_others
 from overtone.searchers.samples import check_counts, total_of
 from overtone.space import parse, sample
 from overtone.space.constraint import allows
-from overtone.space.tree import Drawn, Pick
+from overtone.space.tree import Drawn, Group, Pick
 
 _PROPOSALS, _SLOW_PROPOSALS, _TRIES = 20, 3, 20_000
 
@@ -53,7 +53,7 @@ class LibrarySearcher(Searcher):
         is_numeric: Whether a suggestion uses numerical threads and is limited to one, as slow ones are.
     """
 
-    takes_constraint, is_numeric = True, False
+    takes_constraint, counts_samples, is_numeric = True, True, False
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class LibrarySearcher(Searcher):
         if others:
             refuse_others(self, others)
         self.space, self.metric, self.mode = space, metric, mode  # type: ignore[assignment]
-        self.points_to_evaluate: Any = points_to_evaluate or []
+        self.points_to_evaluate = points_to_evaluate or []
         self.evaluated_rewards: Any = evaluated_rewards or ()
         if points_to_evaluate:
             checked_rewards(self.evaluated_rewards, points_to_evaluate)
@@ -118,6 +118,16 @@ class LibrarySearcher(Searcher):
         self.begin()
         for config, reward in self._first.known:
             self._learn(Finished(-1, flattened(self.root, config), self._rewarded(reward)))
+
+    def searched_space(self, space: Group) -> Group:
+        if self.space is None:
+            return space
+        if not self.root.items:
+            raise OvertoneError(
+                f"warm_start: {type(self).__name__} draws its space trial by trial, so that nobody knows yet "
+                "where earlier results belong: write the space as a dict, or go on in Optuna's own storage"
+            )
+        return self.root
 
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)

@@ -38,7 +38,7 @@ class Listed(Searcher):
         SpaceError: `configs` is not a listing, it is empty, or an entry is not a plain configuration.
     """
 
-    lookahead = 200
+    lookahead, counts_samples = 200, True
 
     def __init__(self, configs: Any, *, num_samples: int | None = None) -> None:
         if not is_listing(configs):

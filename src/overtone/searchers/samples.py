@@ -36,7 +36,7 @@ def check_counts(searcher: Any, names: Iterable[str]) -> None:
         ValueError: One is none, or is below 0.
     """
     for name in ("seed", *names):
-        value = getattr(searcher, name, None)
+        value = vars(searcher).get(name)
         is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
         if value is not None and not (is_whole and (name == "seed" or value >= 0)):
             least = "" if name == "seed" else ", 0 or more"

@@ -44,7 +44,7 @@ class SobolSearch(Searcher):
     """
 
     lookahead = 200
-    takes_constraint = True
+    takes_constraint = counts_samples = True
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import OvertoneError
 from overtone.searchers.old_forms import known_form
+from overtone.space.tree import Group
 
 
 class Wrapper(Searcher):
@@ -28,21 +29,25 @@ class Wrapper(Searcher):
         self.searcher = searcher
         self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay
         self.takes_constraint, self.is_slow = searcher.takes_constraint, searcher.is_slow
+        self.counts_samples, self.max_concurrent = searcher.counts_samples, searcher.max_concurrent
 
     @property
-    def num_samples(self) -> Any:
+    def num_samples(self) -> int | None:
         """The number of samples of the space; None leaves it to `tune.run`."""
-        return getattr(self.searcher, "num_samples", 0)
+        return self.searcher.num_samples
 
     @num_samples.setter
-    def num_samples(self, number: int) -> None:
+    def num_samples(self, number: int | None) -> None:
         self.searcher = copy(self.searcher)  # it may serve another run
-        self.searcher.num_samples = number  # type: ignore[attr-defined]
+        self.searcher.num_samples = number
 
     def on_start(self, space: Any, seed: int) -> None:
         self.searcher.goal = self.goal
         self.searcher.on_start(space, seed)
         self.total = self.searcher.total
+
+    def searched_space(self, space: Group) -> Group:
+        return self.searcher.searched_space(space)
 
     def suggest(self, index: int) -> Config | None:
         return self.searcher.suggest(index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
-from overtone.space.domain import Domain, global_rng, unit
+from overtone.space.domain import Domain, global_rng, listed, unit
 
 if TYPE_CHECKING:
     from random import Random
@@ -27,7 +27,7 @@ class Categorical(Domain):
         return {"categories": self.categories}
 
     def sample(self, rng: Random | None = None) -> Any:
-        from overtone.space.draw import sample
+        from overtone.space.draw import sample  # late: a process that only makes domains needs no trees
 
         generator = rng or global_rng()
         return sample({"": self}, lambda _: generator)[""]
@@ -55,25 +55,3 @@ class Categorical(Domain):
 
     def __len__(self) -> int:
         return len(self.categories)
-
-    def to_data(self) -> dict[str, Any]:
-        from overtone.space.data import space_to_data
-
-        data: dict[str, Any] = space_to_data({"": self})[""]
-        return data
-
-
-def listed(call: str, values: Any) -> list[Any]:
-    """Return the values of a choice or a grid, as a list.
-
-    Raises:
-        SpaceError: They are text, not several, or none.
-    """
-    if hasattr(values, "tolist"):
-        values = values.tolist()
-    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
-        raise SpaceError(f"{call}({values!r}): a list of values is needed, such as {call}([{values!r}])")
-    several = list(values)
-    if not several:
-        raise SpaceError(f"{call}({values!r}) is empty: it needs at least one value")
-    return several

@@ -17,10 +17,14 @@ from functools import lru_cache
 from typing import Any
 
 from overtone.errors import SpaceError
-from overtone.space.domain import DOMAIN, Domain
+from overtone.space.domain import Domain
+from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
 from overtone.space.spec import Spec, plain
 from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, fresh, parse
+
+DOMAIN = "__domain__"
+"""Marks a domain, with the name of the function that makes it."""
 
 PLACE = "__space__"
 """Marks a value that is given by its place in the space."""
@@ -146,7 +150,7 @@ def _written(node: Node) -> Any:
     if isinstance(node, Fixed):
         return _written_value(node.value)
     if isinstance(node, Drawn):
-        return node.domain.to_data()
+        return _written_domain(node.domain)
     if isinstance(node, Computed):
         return {DOMAIN: "sample_from", "func": {OPAQUE: describe(node.function.func)}}
     if isinstance(node, Pick):
@@ -157,6 +161,12 @@ def _written(node: Node) -> Any:
     assert isinstance(node, Series)
     items = [_written(item) for item in node.items]
     return {TUPLE: items} if node.kind is tuple else items
+
+
+def _written_domain(domain: Domain) -> dict[str, Any]:
+    arguments = domain.arguments().items()
+    written = {name: _written_domain(item) if isinstance(item, Domain) else item for name, item in arguments}
+    return {DOMAIN: domain.name, **written}
 
 
 def _written_value(value: Any) -> Any:
@@ -185,7 +195,18 @@ def _read(data: Any, path: str, lost: list[str]) -> Any:
     is_domain = DOMAIN in data
     is_part = is_domain or data.keys() == {"grid_search"}  # its arguments have no names that users know
     parts = {k: _read(item, path if is_part else f"{path}/{k}", lost) for k, item in data.items()}
-    return Domain.from_data(parts) if is_domain and len(lost) == before else parts
+    return _domain(parts) if is_domain and len(lost) == before else parts
+
+
+def _domain(data: Mapping[str, Any]) -> Domain:
+    arguments = dict(data)
+    name = arguments.pop(DOMAIN)
+    if name not in DOMAINS:
+        raise SpaceError(f"{data!r} names no domain; {DOMAIN!r} must be one of {', '.join(DOMAINS)}")
+    try:
+        return DOMAINS[name](**arguments)
+    except TypeError as error:
+        raise SpaceError(f"{data!r} does not fit {name}(): {error}") from error
 
 
 def _encode(node: Node | None, value: Any) -> Any:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
 
 if TYPE_CHECKING:
     from random import Random
-
-DOMAIN = "__domain__"
-"""The key that marks a domain in a space that is written as data."""
 
 
 class Domain(ABC):
@@ -26,6 +23,9 @@ class Domain(ABC):
 
     name: str
     """The function of the `tune` module that makes it."""
+
+    categories: list[Any] | None = None
+    """The options of a choice, which may contain domains; None for any other domain."""
 
     @abstractmethod
     def arguments(self) -> dict[str, Any]:
@@ -67,30 +67,6 @@ class Domain(ABC):
     def cast(self, value: Any) -> Any:
         """`value`, which the domain contains, in the type and rounding that drawn values have."""
         return value
-
-    def to_data(self) -> dict[str, Any]:
-        """Return the domain as JSON data."""
-        return {DOMAIN: self.name, **self.arguments()}
-
-    @staticmethod
-    def from_data(data: Mapping[str, Any]) -> Domain:
-        """Return the domain that `to_data` wrote.
-
-        Raises:
-            SpaceError: `data` names no domain, or arguments that it does not have.
-        """
-        from overtone.space import dsl
-
-        arguments = dict(data)
-        name = arguments.pop(DOMAIN, None)
-        if name not in dsl.DOMAINS:
-            names = ", ".join(dsl.DOMAINS)
-            raise SpaceError(f"{dict(data)!r} names no domain; {DOMAIN!r} must be one of {names}")
-        try:
-            made = dsl.DOMAINS[name](**arguments)
-        except TypeError as error:
-            raise SpaceError(f"{dict(data)!r} does not fit {name}(): {error}") from error
-        return made
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(repr(value) for value in self.arguments().values())})"
@@ -159,3 +135,19 @@ def whole(call: str, name: str, value: Any) -> int:
     if number != int(number):
         raise SpaceError(f"{call}: {name}={value!r} must be a whole number, such as {round(number)}")
     return int(number)
+
+
+def listed(call: str, values: Any) -> list[Any]:
+    """Return the values of a choice or a grid, as a list.
+
+    Raises:
+        SpaceError: They are text, not several, or none.
+    """
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
+        raise SpaceError(f"{call}({values!r}): a list of values is needed, such as {call}([{values!r}])")
+    several = list(values)
+    if not several:
+        raise SpaceError(f"{call}({values!r}) is empty: it needs at least one value")
+    return several

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from overtone.space.categorical import Categorical, listed
-from overtone.space.domain import Domain
+from overtone.space.categorical import Categorical
+from overtone.space.domain import Domain, listed
 from overtone.space.function import Function
 from overtone.space.interval import Float, Integer
 from overtone.space.normal import Normal

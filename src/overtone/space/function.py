@@ -52,12 +52,6 @@ class Function(Domain):
     def contains(self, value: Any) -> bool:
         return True
 
-    def to_data(self) -> dict[str, Any]:
-        from overtone.space.data import space_to_data
-
-        data: dict[str, Any] = space_to_data({"": self})[""]
-        return data
-
     def __repr__(self) -> str:
         return f"sample_from({getattr(self.func, '__qualname__', repr(self.func))})"
 

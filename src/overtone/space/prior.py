@@ -50,9 +50,6 @@ class NormalPrior(Domain):
     def arguments(self) -> dict[str, Any]:
         return {"domain": self.domain, "mean": self.mean} | ({} if self.sd is None else {"sd": self.sd})
 
-    def to_data(self) -> dict[str, Any]:
-        return {**super().to_data(), "domain": self.domain.to_data()}
-
     @property
     def size(self) -> float:
         return self.domain.size

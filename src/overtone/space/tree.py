@@ -18,9 +18,7 @@ from math import prod
 from typing import Any
 
 from overtone.errors import SpaceError
-from overtone.space import dsl
-from overtone.space.categorical import Categorical
-from overtone.space.domain import Domain
+from overtone.space.domain import Domain, listed
 from overtone.space.function import Function
 
 _MOST_BITS = 14283  # 4,300 digits, the most that Python reads and writes
@@ -153,7 +151,7 @@ def parse(space: Any) -> Group:
 
 def parse_part(value: Any, path: str, key: str, no_grid: str) -> Node:
     """Return the tree of a part of a space; `no_grid` says why it may have no grid, empty where it may."""
-    if isinstance(value, Categorical):
+    if isinstance(value, Domain) and value.categories is not None:
         inner = "a branch of a choice: the number of trials would depend on chance; use a choice there too"
         return Pick(path, key, value.categories, inner, is_grid=False)
     if isinstance(value, Function):
@@ -177,10 +175,10 @@ def _grid(values: Any, path: str, key: str, no_grid: str) -> Pick:
     if no_grid:
         raise SpaceError(f"{path}: grid_search({_shown(values)}) inside {no_grid}")
     try:
-        listed = dsl.grid_search(values)["grid_search"]
+        options = listed("grid_search", values)
     except SpaceError as error:
         raise SpaceError(f"{path}: {error}") from None
-    return Pick(path, key, listed, "", is_grid=True)
+    return Pick(path, key, options, "", is_grid=True)
 
 
 def _option(value: Any, path: str, key: str, no_grid: str) -> Node:
@@ -258,8 +256,8 @@ def _refuse_huge(value: Any, path: str) -> None:
 
 
 def _refuse_mistakes(value: Any, path: str) -> None:
-    name = getattr(value, "__name__", None)
-    if isinstance(name, str) and value in (dsl.DOMAINS.get(name), dsl.grid_search):
+    if getattr(value, "__module__", None) == "overtone.space.dsl":
+        name = value.__name__
         raise SpaceError(f"{path}: tune.{name} is the function itself; call it, as in tune.{name}(...)")
     if type(value).__module__.startswith("ray.tune.search"):
         raise SpaceError(

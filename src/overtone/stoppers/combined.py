@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from overtone.stoppers.adapter import known_form
 from overtone.stoppers.stopper import Stopper
 
 if TYPE_CHECKING:
@@ -16,18 +17,22 @@ class CombinedStopper(Stopper):
 
     def __init__(self, *stoppers: Stopper) -> None:
         self.stoppers = stoppers
-        self.awaits = tuple(name for one in stoppers for name in getattr(one, "awaits", ()))
+        known = [known_form(stopper) for stopper in stoppers]
+        self.awaits = tuple(name for one in known for name in one.awaits)
+        self.timeout_s = min((one.timeout_s for one in known if one.timeout_s is not None), default=None)
 
     def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
-        answers = [stopper(trial_id, result) for stopper in self.stoppers]  # any() alone would skip some.
+        # any() alone would skip some.
+        answers = [known_form(stopper)(trial_id, result) for stopper in self.stoppers]
         return any(answers)
 
     def stop_all(self) -> bool:
-        answers = [stopper.stop_all() for stopper in self.stoppers]
+        answers = [known_form(stopper).stop_all() for stopper in self.stoppers]
         return any(answers)
 
     def next_decision(self, trial: Trial) -> float:
-        return min((stopper.next_decision(trial) for stopper in self.stoppers), default=float("inf"))
+        ends = (known_form(stopper).next_decision(trial) for stopper in self.stoppers)
+        return min(ends, default=float("inf"))
 
     def __repr__(self) -> str:
         return f"CombinedStopper({', '.join(map(repr, self.stoppers))})"

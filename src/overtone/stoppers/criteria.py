@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from overtone.core.goal import real
+from overtone.core.protocols import Stopper
 from overtone.core.trial import Trial
 from overtone.core.types import Result
 
 _MISSING = object()
 
 
-class Criteria:
+class Criteria(Stopper):
     """Ends a trial when any metric has reached its bound.
 
     A bound is reached at >=, and for the goal metric, where less of it is better, at <=.
-    It has the interface of the controller's stoppers.
 
     Args:
         bounds: By metric; nested ones as "a/b" or as nested dicts.
@@ -37,6 +37,7 @@ class Criteria:
         self.goal_metric = goal_metric
         self.goal_mode = goal_mode
         self._collect(bounds, "")
+        self.awaits = tuple(self.bounds)
 
     def __call__(self, trial: Trial, result: Result) -> str | None:
         metrics = result.metrics
@@ -58,11 +59,6 @@ class Criteria:
         if len(self.bounds) == 1 and self.goal_metric != "training_iteration":
             return self.bounds.get("training_iteration", 0.0)
         return 0.0
-
-    @property
-    def awaits(self) -> tuple[str, ...]:
-        """The metrics with a bound."""
-        return tuple(self.bounds)
 
     def _collect(self, bounds: Mapping[str, Any], path: str) -> None:
         for key, bound in bounds.items():

@@ -27,8 +27,5 @@ class FunctionStopper(Stopper):
         answer: bool = self.function(trial_id, result)
         return answer
 
-    def stop_all(self) -> bool:
-        return False
-
     def __repr__(self) -> str:
         return f"FunctionStopper({getattr(self.function, '__qualname__', type(self.function).__name__)})"

@@ -26,9 +26,6 @@ class MaximumIterationStopper(Stopper):
             t = self._counted[trial_id] = self._counted.get(trial_id, 0) + 1
         return bool(t >= self.max_iter)
 
-    def stop_all(self) -> bool:
-        return False
-
     def next_decision(self, trial: Trial) -> float:
         return self.max_iter
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 class NoopStopper(Stopper):
     """Ends nothing."""
 
-    def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
-        return False
+    ends_trials = False
 
-    def stop_all(self) -> bool:
+    def __call__(self, trial_id: str, result: Mapping[str, Any]) -> bool:
         return False
 
     def next_decision(self, trial: Trial) -> float:

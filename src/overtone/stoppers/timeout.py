@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from overtone.stoppers.noop import NoopStopper
 
 if TYPE_CHECKING:
     from datetime import timedelta
-
-    from overtone.core.trial import Trial
 
 
 class TimeoutStopper(NoopStopper):
@@ -32,9 +29,6 @@ class TimeoutStopper(NoopStopper):
         if isinstance(seconds, (bool, str)) or not hasattr(seconds, "__float__") or not float(seconds) > 0:
             raise ValueError(f"timeout={timeout!r} must be a number of seconds above 0, or a timedelta")
         self.timeout_s = float(seconds)
-
-    def next_decision(self, trial: Trial) -> float:
-        return math.inf
 
     def __repr__(self) -> str:
         return f"TimeoutStopper({self.timeout_s:g} s)"

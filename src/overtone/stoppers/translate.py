@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from overtone.core.protocols import Stopper as NativeStopper
-from overtone.stoppers.adapter import Adapter
+from overtone.stoppers.adapter import Adapter, known_form
 from overtone.stoppers.combined import CombinedStopper
 from overtone.stoppers.criteria import Criteria
 from overtone.stoppers.function import FunctionStopper
@@ -26,7 +26,7 @@ def stop(spec: Any, goal_metric: str | None = None, goal_mode: str | None = None
         return []
     if isinstance(spec, Mapping):
         return [Criteria(spec, goal_metric, goal_mode)] if spec else []
-    if isinstance(spec, (Criteria, Adapter)):
+    if isinstance(spec, NativeStopper):
         return [spec]
     # one by one, so that the reason names the one that it was
     several = spec.stoppers if type(spec) is CombinedStopper else spec
@@ -38,17 +38,9 @@ def stop(spec: Any, goal_metric: str | None = None, goal_mode: str | None = None
             f"stop={spec!r} is neither a dict of bounds, such as {{'training_iteration': 100}}, "
             f"nor a function of (trial_id, result), nor a Stopper, nor a list of these{hint}"
         )
-    return [Adapter(spec if hasattr(spec, "stop_all") else FunctionStopper(spec))]
+    return [Adapter(FunctionStopper(spec) if FunctionStopper.is_valid_function(spec) else known_form(spec))]
 
 
-def time_budget_s(stoppers: Iterable[Any]) -> float | None:
-    """Return the shortest `timeout_s` (of a TimeoutStopper) among `stoppers`, including nested ones."""
-    found: list[float] = []
-    for stopper in stoppers:
-        inner = stopper.stopper if isinstance(stopper, Adapter) else stopper
-        budget = getattr(inner, "timeout_s", None)
-        if budget is None and isinstance(inner, CombinedStopper):
-            budget = time_budget_s(inner.stoppers)
-        if budget is not None:
-            found.append(budget)
-    return min(found, default=None)
+def time_budget_s(stoppers: Iterable[NativeStopper]) -> float | None:
+    """Return the shortest `timeout_s` among `stoppers`."""
+    return min((one.timeout_s for one in stoppers if one.timeout_s is not None), default=None)

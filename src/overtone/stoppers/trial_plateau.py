@@ -63,9 +63,6 @@ class TrialPlateauStopper(Stopper):
             return True
         return value <= self.metric_threshold if self.mode == "min" else value >= self.metric_threshold
 
-    def stop_all(self) -> bool:
-        return False
-
     def next_decision(self, trial: Trial) -> float:
         # a report is at least one iteration, so a trial cannot have as many results before
         return max(self.grace_period, self.num_results)

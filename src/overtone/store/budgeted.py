@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import NoRoomError
+from overtone.file_lock import locked
+from overtone.quantity_text import size_text
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.local import LocalStore
 
@@ -52,8 +54,8 @@ class Budgeted(Store):
                     return uri
             if time.monotonic() >= give_up_at:
                 raise NoRoomError(
-                    f"the checkpoints that are needed take {_shown(kept)}, and max_disk is "
-                    f"{_shown(self._most_bytes)}: give more room, or keep fewer trials alive at once"
+                    f"the checkpoints that are needed take {size_text(kept)}, and max_disk is "
+                    f"{size_text(self._most_bytes)}: give more room, or keep fewer trials alive at once"
                 )
             time.sleep(LOOK_EVERY_S)
 
@@ -71,14 +73,11 @@ class Budgeted(Store):
     @contextmanager
     def _turn(self) -> Iterator[dict[str, int]]:
         """Yield the sizes by uri, locked against other processes during the block."""
-        import fcntl
-
         try:
             file = os.open(self._book, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except FileNotFoundError as error:
             raise FolderGoneError(f"{self._book.parent} is not there: it was moved or deleted") from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with locked(file):
             before = os.pread(file, os.fstat(file).st_size, 0)
             sizes = _read(before)
             yield sizes
@@ -86,9 +85,6 @@ class Budgeted(Store):
             if after != before:
                 os.pwrite(file, after, 0)
                 os.ftruncate(file, len(after))
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # a child that was forked in the block has the lock, too
-            os.close(file)
 
 
 def write_book(folder: Path, sizes: Mapping[str, int]) -> None:
@@ -122,11 +118,3 @@ def _read(text: bytes) -> dict[str, int]:
     except ValueError:
         return {}
     return sizes if isinstance(sizes, dict) else {}
-
-
-def _shown(size: float) -> str:
-    for unit in ("bytes", "KB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            break
-        size /= 1000
-    return f"{size:.3g} {unit}"

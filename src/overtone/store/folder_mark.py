@@ -95,4 +95,3 @@ def mark_of(job: Job) -> FolderMark:
     """Return the mark of a job's folder; a folder without a mark belongs to this process alone."""
     mark: FolderMark | None = job.mark
     return mark if mark is not None else FolderMark(str(job.folder), is_private=True)
-

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from overtone.errors import StorageError
+from overtone.quantity_text import age_text
 from overtone.store.failures import UnreachableError
 from overtone.store.files import RemoteFiles
 from overtone.store.processes import is_alive
@@ -368,16 +369,10 @@ def _who(holder: dict[str, Any]) -> str:
 def _refused(url: str, holder: dict[str, Any], now: float) -> LeaseHeldError:
     age = ""
     if "since" in holder and "time" in holder:
-        age = f", since {_age(now - holder['since'])} ago (last heard of {_age(now - holder['time'])} ago)"
+        since, heard = age_text(now - holder["since"]), age_text(now - holder["time"])
+        age = f", since {since} ago (last heard of {heard} ago)"
     return LeaseHeldError(
         f"{url} is being written by {_who(holder)}{age}: wait until that run ends, stop it, or choose "
         f"another name. A driver that is dead is taken over once its lease was not "
         f"renewed for {EXPIRE_S:.0f} s"
     )
-
-
-def _age(seconds: float) -> str:
-    seconds = max(0.0, seconds)
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

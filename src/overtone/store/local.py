@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import DamagedError, StorageError
 from overtone.regular_files import open_regular, read_regular
 from overtone.store.folder_mark import FolderMark
@@ -46,7 +46,7 @@ class LocalStore(Store):
     def __init__(
         self, root: str | os.PathLike[str], durable: bool = True, mark: FolderMark | None = None
     ) -> None:
-        self.root = Path(os.path.abspath(root))
+        self.root: Path = Path(os.path.abspath(root))
         self.durable = durable
         self.mark = mark or FolderMark(str(self.root), is_private=True)
 

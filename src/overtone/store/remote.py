@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import DamagedError, StorageError
 from overtone.regular_files import open_regular
 from overtone.store.cache import FETCHED, local_folder
@@ -49,6 +49,8 @@ class RemoteStore(Store):
             carry their number, so an earlier holder cannot overwrite their files. Nothing is put
             or deleted once a higher number exists.
     """
+
+    is_remote = True
 
     def __init__(
         self,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from overtone import standard_streams
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import StorageError
+from overtone.store.backoff import pauses
 from overtone.store.failures import is_passing
 
 PATIENCE_S = 300.0
@@ -32,8 +33,7 @@ def persist(
 ) -> T:
     """Call `action` until it succeeds, and return its result.
 
-    Pauses are random between 0 and a bound that doubles ("full jitter"), so that many clients of one
-    failed store do not retry at the same time.
+    Pauses are random between 0 and a bound that doubles.
 
     Args:
         patience_s: Seconds from the first call after which there is no further retry.
@@ -44,7 +44,7 @@ def persist(
         StorageError: The action failed for that long.
         Exception: The action failed with a lasting error; raised at once.
     """
-    began, has_failed, waiting = clock(), False, pauses(draw)
+    began, has_failed, waiting = clock(), False, jittered(draw)
     while True:
         try:
             found = action()
@@ -81,7 +81,7 @@ class Retrying(Store):
         sleep: Callable[[float], None] = time.sleep,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        self.store = store
+        self.store, self.is_remote = store, store.is_remote
         self.patience_s = patience_s
         self._clock, self._sleep, self._say = clock, sleep, say or standard_streams.say
 
@@ -101,12 +101,8 @@ class Retrying(Store):
         return persist(action, self.patience_s, clock=self._clock, sleep=self._sleep, say=self._say)
 
 
-def pauses(draw: Callable[[], float] | None = None) -> Iterator[float]:
-    """Yield the pause before each next call, in seconds, without end."""
+def jittered(draw: Callable[[], float] | None = None) -> Iterator[float]:
+    """Yield random pauses between two calls of a store, in seconds, without end."""
     from random import SystemRandom
 
-    draw = draw or SystemRandom().random  # leaves the generator that users seed unchanged
-    bound_s = _FIRST_PAUSE_S
-    while True:
-        yield draw() * bound_s
-        bound_s = min(_LONGEST_PAUSE_S, bound_s * 2)
+    return pauses(_FIRST_PAUSE_S, _LONGEST_PAUSE_S, draw or SystemRandom().random)  # not the users' generator

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from overtone.store.backoff import pauses
+
 PATIENCE_S = 60.0
 """Longest time of retries of a write without room, in seconds."""
 
@@ -86,7 +88,7 @@ def try_for_room(
         Exception: The last failure of `action`.
     """
     patience_s = PATIENCE_S if patience_s is None else patience_s
-    began, pause_s, has_waited = clock(), _FIRST_PAUSE_S, False
+    began, waiting, has_waited = clock(), pauses(_FIRST_PAUSE_S, _LONGEST_PAUSE_S), False
     while True:
         try:
             return action()
@@ -96,5 +98,4 @@ def try_for_room(
             if not has_waited:
                 on_wait(error)
             has_waited = True
-        sleep(pause_s)
-        pause_s = min(_LONGEST_PAUSE_S, 2 * pause_s)
+        sleep(next(waiting))

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from overtone.testing.engine_disasters import Disasters
 from overtone.testing.engine_life import PlainLife
+from overtone.testing.engine_ranks import Ranks
 from overtone.testing.engine_saving import Saving
 
 
-class EngineConformance(PlainLife, Saving, Disasters):
+class EngineConformance(PlainLife, Saving, Disasters, Ranks):
     """The contract of an engine."""

@@ -10,10 +10,10 @@ from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Config
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import NOTHING, Nothing, Order
+from overtone.worker.protocol import NOTHING, Channel, Nothing, Order
 
 
-class FakeChannel:
+class FakeChannel(Channel):
     """Gives out prepared orders, and remembers what was sent.
 
     Args:
@@ -57,7 +57,7 @@ def start(
     **more: Any,
 ) -> Start:
     """Return the Start of a one-CPU trial."""
-    place = Placement(("local",), ((),))
+    place = more.pop("placement", None) or Placement(("local",), ((),))
     demand = Resources.of({"cpu": 1})
     attempt = more.pop("attempt", 0)
     return Start(

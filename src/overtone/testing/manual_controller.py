@@ -18,7 +18,7 @@ from overtone.core.controller import Controller
 from overtone.core.decision import CONTINUE, Decision
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
-from overtone.core.protocols import TrialScheduler
+from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Config, Result
@@ -70,6 +70,16 @@ class Dictated(TrialScheduler):
 
     def next_decision(self, trial: Trial) -> float:
         return self.ahead
+
+
+class Saying(Stopper):
+    """Stopper made of a function of (trial, result)."""
+
+    def __init__(self, function: Callable[[Trial, Result], str | None]) -> None:
+        self._function = function
+
+    def __call__(self, trial: Trial, result: Result) -> str | None:
+        return self._function(trial, result)
 
 
 class ByHand:

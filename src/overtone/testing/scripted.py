@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from overtone.core import messages as m
@@ -48,9 +49,7 @@ class Script:
         self._node, self._free = "", 0.0
         self._queue: list[m.Start] = []
         self._running: set[tuple[str, int]] = set()
-        attach = getattr(engine, "attach", None)
-        if attach is not None:
-            attach(self.handle)
+        engine.attach(self.handle)
 
     def start(
         self,
@@ -59,12 +58,14 @@ class Script:
         checkpoint: Checkpoint | None = None,
         until_t: float = 0.0,
         attempt: int = 0,
+        world_size: int = 1,
     ) -> None:
-        """Queue a one-CPU trial."""
-        place = Placement(("",), ((),))
+        """Queue a trial of one CPU, which its ranks share."""
+        demand = Resources.of([{"cpu": 1 / world_size}] * world_size)
+        place = Placement(("",) * world_size, ((),) * world_size)
         self._queue.append(m.Start(
-            trial_id, attempt, len(self._queue), config or {}, Resources.of({"cpu": 1}), place, checkpoint,
-            until_t,
+            trial_id, attempt, len(self._queue), config or {}, demand, place, checkpoint, until_t,
+            ranks=tuple(range(world_size)), world_size=world_size,
         ))  # fmt: skip
 
     def handle(self, events: Sequence[m.Event]) -> None:
@@ -83,10 +84,8 @@ class Script:
             queued = self._queue.pop(0)
             self._free -= 1
             self._running.add((queued.trial_id, queued.attempt))
-            commands.append(m.Start(
-                queued.trial_id, queued.attempt, queued.index, queued.config, queued.resources,
-                Placement((self._node,), ((),)), queued.checkpoint, queued.until_t,
-            ))  # fmt: skip
+            nodes = (self._node,) * queued.world_size
+            commands.append(replace(queued, placement=replace(queued.placement, nodes=nodes)))
         if commands:
             self.engine.submit(commands)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import StorageError
 
 KEY = "358bb_00000/checkpoint_000010"

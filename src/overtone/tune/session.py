@@ -109,7 +109,7 @@ def get_world_rank() -> int:
 
 def get_local_rank() -> int:
     """Return the rank of this process among the trial's processes on this machine."""
-    return current().get_world_rank()
+    return current().get_local_rank()
 
 
 def is_session_enabled() -> bool:

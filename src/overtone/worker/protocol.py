@@ -19,12 +19,13 @@ from __future__ import annotations
 import copyreg
 import math
 import pickle
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import fields
 from operator import attrgetter
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Final
 
 from overtone.core.json_encoder import encoder
 from overtone.core.messages import (
@@ -69,18 +70,27 @@ LOOK_EVERY_S = 0.001
 _LARGEST_ORDER = (1 << 32) - 1
 
 
-class Channel(Protocol):
+class Channel(ABC):
     """A worker's end of the connection to its engine."""
 
+    @abstractmethod
     def send(self, message: Message) -> None:
         """Send a message; raises EOFError if the driver is gone."""
 
+    @abstractmethod
     def receive(self, wait: bool) -> Order | Nothing:
         """Return the next order; NOTHING if none has arrived and `wait` is False.
 
         Raises:
             EOFError: The driver is gone.
         """
+
+    def spend(self, seconds: float) -> None:
+        """Let `seconds` of training pass."""
+        sleep(seconds)
+
+    def close(self) -> None:
+        """Close the connection; calling it twice is safe."""
 
 
 def order_frame(order: Any) -> bytes:
@@ -109,8 +119,9 @@ def order_reader() -> FrameReader[Any]:
 _start_fields = attrgetter(
     "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
     "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks", "devices",
+    "ranks", "world_size",
 )  # fmt: skip
-_N_START_FIELDS = 14
+_N_START_FIELDS = 16
 
 
 def _read_order(body: memoryview) -> Any:
@@ -140,7 +151,7 @@ def _dumps_by_value(order: Any) -> bytes:
     return body
 
 
-class SocketChannel:
+class SocketChannel(Channel):
     """A channel over a connected AF_UNIX stream socket; closes the socket."""
 
     def __init__(self, sock: socket) -> None:
@@ -178,7 +189,6 @@ class SocketChannel:
         return self._orders.popleft()
 
     def close(self) -> None:
-        """Close the connection; calling it twice is safe."""
         self._sock.close()
 
 

@@ -77,7 +77,8 @@ MUTANTS = [
            RULINGS),
     mutant("roster.py", "        self.parked.add(trial.id)\n        self.ledger.release(trial.id)\n",
            "        self.parked.add(trial.id)\n", RULINGS),
-    mutant("roster.py", "if status not in TRANSITIONS[trial.status]:", "if False:", "unit/core/test_trial.py"),
+    mutant("roster.py", "if status not in TRANSITIONS[trial.status] and (", "if False and (",
+           "unit/core/test_trial.py"),
     # endings
     mutant("endings.py", "trial.failures <= allowed", "trial.failures < allowed", ENDINGS),
     mutant("endings.py", "allowed < 0 or ", "", ENDINGS),

@@ -62,7 +62,8 @@ class Told(Story):
             self.records[-1],
             choices=(Ruled(trial, t, "restart", why, config, source), Moved(trial, "HALTING", attempt)),
         )
-        self.tell(Ended(self.time, trial, attempt, "halted"), Moved(trial, "PENDING", attempt + 1, why))
+        moved = Moved(trial, "PENDING", attempt + 1, why, config=config)
+        self.tell(Ended(self.time, trial, attempt, "halted"), moved)
         self._t[trial] = t
 
     def fail(self, trial: str, error: str, traceback: str) -> None:

@@ -110,7 +110,7 @@ def test_interrupted_resumed_and_finished(tell):
     told.tell(Interrupted(told.time))
     told.write()
     assert (summary(told.journal)["is_interrupted"], summary(told.journal)["planned"]) == (True, 3)
-    told.writer.note("driver", {"wall": 5.0})
+    told.writer.note("driver", {"wall": 5.0, "parts": {"name": "train"}})
     told.tell(Resumed(told.time, Limits(total=7)))
     told.write()
     found = summary(told.journal)

@@ -70,6 +70,17 @@ def test_what_comes_is_told_until_the_driver_is_gone(tell, capsys):
     assert [text.rstrip("\n").split("\n")[-1].split("  ")[-1] for text in seen] == expected
 
 
+def test_the_number_of_trials_is_the_one_of_the_newest_driver(overtone, tell):
+    told = tell(limits={"total": 2})
+    told.run({"lr": 0.1}, 0.5)
+    told.tell(Resumed(2.0, Limits(total=5)))
+    told.run({"lr": 0.2}, 0.4)
+    told.close()
+    lines = overtone("tail", "exp", "--no-results").out
+    assert "trial 1/2 358bb_00000 finished" in lines
+    assert "trial 2/5 358bb_00001 finished" in lines
+
+
 def test_how_to_go_on_with_one_that_was_cut_off(overtone, tell):
     told = tell()
     told.start(told.add({}))

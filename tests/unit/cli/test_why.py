@@ -73,7 +73,7 @@ def test_pauses_retries_losses_and_restarts_of_a_trial(overtone, tell):
         Ruled(trial, 1, "restart", why, {"x": 1.2}, source),
         Moved(trial, "HALTING", 0),
     )
-    told.tell(Ended(1.5, trial, 0, "halted"), Moved(trial, "PENDING", 1, why))
+    told.tell(Ended(1.5, trial, 0, "halted"), Moved(trial, "PENDING", 1, why, config={"x": 1.2}))
     told._attempts[trial] = 1
     told.start(trial, restored=Checkpoint(source, 1, "uri"))
     told.tell(SaveFailed(2.0, trial, 1, "no room"))

@@ -4,11 +4,12 @@ import math
 
 from overtone.core import messages as m
 from overtone.core.goal import Goal
+from overtone.core.protocols import Stopper
 from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Status
 from overtone.core.trial_template import Template
 from overtone.core.types import WORST
-from overtone.testing.manual_controller import ByHand, Dictated
+from overtone.testing.manual_controller import ByHand, Dictated, Saying
 
 ONE_CPU = Resources.of({"cpu": 1})
 HERE = Placement(("node",), ((),))
@@ -171,7 +172,7 @@ def test_nan_never_is_the_best():
 
 def test_a_report_without_the_metric_is_ruled_on_by_nobody_but_shown_to_stoppers():
     seen = []
-    hand = ByHand(Dictated({(0, 1): "STOP"}), stoppers=[lambda trial, result: seen.append(result.t)])
+    hand = ByHand(Dictated({(0, 1): "STOP"}), stoppers=[Saying(lambda trial, result: seen.append(result.t))])
     trial = hand.run()
     assert hand.report(trial, 1, score=None, other=1) == [m.Proceed(trial, 0, 0.0)]
     assert seen == [1]
@@ -216,7 +217,7 @@ def test_a_start_says_how_far_to_run_ahead():
 
 
 def test_stoppers_bound_the_run_ahead():
-    class At:
+    class At(Stopper):
         def __init__(self, t):
             self.t = t
 
@@ -228,7 +229,7 @@ def test_stoppers_bound_the_run_ahead():
 
     hand = ByHand(Dictated(ahead=9.0), stoppers=[At(4), At(2)])
     assert hand.suggest({})[0].until_t == 2
-    plain = ByHand(Dictated(ahead=9.0), stoppers=[lambda trial, result: None])
+    plain = ByHand(Dictated(ahead=9.0), stoppers=[Saying(lambda trial, result: None)])
     assert plain.suggest({})[0].until_t == 0.0  # it may stop any time
 
 

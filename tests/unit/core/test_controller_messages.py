@@ -9,7 +9,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.trial import Status
 from overtone.core.types import Why
-from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
+from overtone.testing.manual_controller import ByHand, Dictated, Saying, checkpoint
 
 ONE_CPU = Resources.of({"cpu": 1})
 HERE = Placement(("node",), ((),))
@@ -88,7 +88,7 @@ def test_results_that_are_done_again_after_a_restore_are_shown_to_nobody():
         scheduler,
         limits={"max_failures": 1},
         observes=True,
-        stoppers=[lambda trial, result: seen.append(result.t)],
+        stoppers=[Saying(lambda trial, result: seen.append(result.t))],
     )
     trial = hand.run()
     hand.report(trial, 1, saves=True)

@@ -60,6 +60,21 @@ def test_it_agrees_with_a_scheduler_that_rules_the_same():
     assert found == []
 
 
+def test_a_review_that_rules_twice_on_a_trial_agrees_with_its_own_record():
+    """Only the first ruling had an effect."""
+    search, scheduler, same = {"total": 3}, Dictated({(2, 1): Stop(WHY)}), Dictated({(2, 1): Stop(WHY)})
+    hand = ByHand(scheduler, cpus=3, limits=search)
+    first, second, third = hand.run({"x": 1}), hand.run({"x": 2}), hand.run({"x": 3})
+    for trial in (first, second, third):
+        hand.report(trial, 1)
+    review = [(first, Pause(WHY)), (first, Pause(WHY)), (first, Restart({}, None, WHY)), (second, Stop(WHY))]
+    scheduler.reviews = [review]
+    hand.ended(third, "halted")
+    assert [one.what for one in hand.choices if isinstance(one, m.Ruled)] == ["pause", "stop"]
+    same.reviews = [()] * (scheduler.told.count(("review",)) - 1) + [review]
+    assert replayed(hand.records, same, limits=search)[1] == []
+
+
 def test_a_new_driver_finds_every_process_gone_and_runs_them_again():
     hand = ByHand(Dictated(), cpus=2, limits=SEARCH)
     first, second = hand.run({"x": 1}), hand.run({"x": 2})

@@ -4,6 +4,7 @@ import pytest
 
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Pause, Restart, Save, Stop
+from overtone.core.protocols import Stopper
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.table import TrialTable
@@ -11,7 +12,7 @@ from overtone.core.trial import Status
 from overtone.core.trial_template import Template
 from overtone.core.types import Why
 from overtone.errors import OvertoneError
-from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
+from overtone.testing.manual_controller import ByHand, Dictated, Saying, checkpoint
 
 WHY = Why("dictated", t=1)
 HERE = Placement(("node",), ((),))
@@ -121,7 +122,7 @@ def test_restart_goes_on_from_its_own_checkpoint_with_another_config():
     )
     (again, *_) = hand.ended(trial, "halted")
     assert (again.config, again.attempt, again.checkpoint) == ({"x": 2}, 1, checkpoint(trial, 1))
-    assert hand.choices[0] == m.Moved(trial, "PENDING", 1, WHY)
+    assert hand.choices[0] == m.Moved(trial, "PENDING", 1, WHY, config={"x": 2})
 
 
 @pytest.mark.parametrize("cause", ["killed", "lost"])
@@ -247,7 +248,7 @@ def test_what_is_no_decision_is_refused():
 
 def test_the_scheduler_hears_what_took_effect():
     scheduler = Dictated({(0, 1): SAVE})
-    hand = ByHand(scheduler, stoppers=[lambda trial, result: "enough"])
+    hand = ByHand(scheduler, stoppers=[Saying(lambda trial, result: "enough")])
     trial = hand.run()
     assert hand.report(trial, 1) == [m.Halt(trial, 0)]
     assert hand.choices[0] == m.Ruled(trial, 1, "stop", Why("stop", t=1, note="enough"))
@@ -258,14 +259,18 @@ def test_the_scheduler_hears_what_took_effect():
 def test_the_first_stopper_with_a_reason_is_the_last_that_is_asked():
     asked = []
     hand = ByHand(
-        stoppers=[lambda trial, result: asked.append(1), lambda *_: "two", lambda *_: asked.append(3)]
+        stoppers=[
+            Saying(lambda trial, result: asked.append(1)),
+            Saying(lambda *_: "two"),
+            Saying(lambda *_: asked.append(3)),
+        ]
     )
     hand.report(hand.run(), 1)
     assert asked == [1]
 
 
 def test_a_stopper_may_end_the_search():
-    class Enough:
+    class Enough(Stopper):
         def __call__(self, trial, result):
             return None
 

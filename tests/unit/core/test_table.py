@@ -2,10 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from overtone.core.limits import Limits
-from overtone.core.messages import Ended, Moved, Reported, Resumed, Ruled, Saved
+from overtone.core.messages import Ended, Moved, Record, Reported, Ruled, Saved
+from overtone.core.resources import Resources
 from overtone.core.table import TrialTable, constant_facts, full_result
 from overtone.core.types import Checkpoint, Why
 from overtone.testing.scripted_records import Story
@@ -110,27 +108,20 @@ def test_live_tables_keep_only_the_columns_of_ended_trials() -> None:
     assert told(story).rows[trial].metrics["loss"] == 0.5
 
 
-@pytest.mark.parametrize(
-    ("cause", "status", "lr"),
-    [
-        *[(cause, "PENDING", 0.2) for cause in ("halted", "killed", "lost", "resumed")],
-        *[("raised", "PENDING", 0.1), ("halted", "TERMINATED", 0.1)],
-    ],
-)
-def test_a_restart_changes_the_config_only_once_the_trial_has_ended_for_it(cause, status, lr) -> None:
+def test_a_restart_changes_the_config_when_it_takes_effect() -> None:
     story = Story()
     trial = story.add({"lr": 0.1})
     story.start(trial)
     story.report(
         trial, Ruled(trial, 1, "restart", Why("pbt"), {"lr": 0.2}), Moved(trial, "HALTING", 0), loss=1.0
     )
-    story.report(trial, loss=0.9)  # under way before it heard: still of the old config
     table = told(story)
     assert table.rows[trial].config == {"lr": 0.1}
-    record = replace(story.records[-1], n=len(story.records) + 1)
-    end = Resumed(1.0, Limits()) if cause == "resumed" else Ended(1.0, trial, 0, cause)
-    table.apply(replace(record, event=end, choices=(Moved(trial, status, 1),)))
-    assert table.rows[trial].config == {"lr": lr}
+    demand = Resources.of({"cpu": 2})
+    moved = Moved(trial, "PENDING", 1, resources=demand, config={"lr": 0.2})
+    table.apply(Record(table.n + 1, Ended(1.0, trial, 0, "halted"), (moved,)))
+    row = table.rows[trial]
+    assert (row.config, row.resources, table.used) == ({"lr": 0.2}, demand, {})
 
 
 def test_a_trial_that_recovers_and_ends_well_has_no_error() -> None:

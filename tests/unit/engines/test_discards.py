@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.engines.discards import Discards
 
 

@@ -13,8 +13,9 @@ from overtone.core.messages import Added, Ended, Moved, Record, Reported, Starte
 from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint
 from overtone.errors import StorageError
-from overtone.journal.codec import FORMAT, Codec
-from overtone.journal.header import header
+from overtone.journal.codec import Codec
+from overtone.journal.formats import FORMAT
+from overtone.journal.lines import header
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 

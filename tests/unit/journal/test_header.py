@@ -7,7 +7,9 @@ import pytest
 from overtone import __version__
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec, sealed
-from overtone.journal.header import described, header, new_header
+from overtone.journal.formats import FORMAT
+from overtone.journal.header import described, new_header
+from overtone.journal.lines import header
 from overtone.journal.reader import read
 from overtone.journal.writer import JournalWriter
 
@@ -21,7 +23,7 @@ def test_the_header_is_read_back(path) -> None:
     made = new_header(17, {"scheduler": described(Scheduler(3, [1, 2]))}, ["train.py", "--x"])
     JournalWriter(path, made).close()
     found = header(path)
-    assert (found["format"], found["seed"], found["command"]) == (1, 17, ["train.py", "--x"])
+    assert (found["format"], found["seed"], found["command"]) == (FORMAT, 17, ["train.py", "--x"])
     assert (found["overtone"], found["directory"], found["pid"]) == (__version__, os.getcwd(), os.getpid())
     assert found["parts"] == made["parts"]
     assert {"python", "platform", "hostname", "wall"} <= found.keys()
@@ -64,7 +66,9 @@ def test_a_header_of_the_wrong_type(path, facts) -> None:
             reading(path)
 
 
-@pytest.mark.parametrize("body", [b'{"n":1,"e":"header"', b'{"n":1,"e":"header","format":', b'{"n":1,[', b'["n":1'])
+@pytest.mark.parametrize(
+    "body", [b'{"n":1,"e":"header"', b'{"n":1,"e":"header","format":', b'{"n":1,[', b'["n":1']
+)
 def test_a_header_that_is_no_header(path, body) -> None:
     path.write_bytes(sealed(body))
     for reading in (header, lambda path: list(read(path))):
@@ -76,7 +80,7 @@ def test_a_damaged_header_of_records_is_damage(path, records) -> None:
     writer = JournalWriter(path, new_header(1, {}))
     writer.append(records)
     writer.close()
-    path.write_bytes(path.read_bytes().replace(b'"format":1', b'"format":2', 1))
+    path.write_bytes(path.read_bytes().replace(b'"format":2', b'"format":3', 1))
     with pytest.raises(StorageError, match=r"line 1 \(byte 0\): damaged"):
         header(path)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from overtone.journal.header import DRIVER, header, new_header, set_apart
+from overtone.journal.header import DRIVER, new_header, set_apart
+from overtone.journal.lines import header
 from overtone.journal.writer import JournalWriter
 
 

@@ -9,9 +9,9 @@ import pytest
 from overtone.core.messages import Record, Reported, Tick
 from overtone.errors import OvertoneError, StorageError
 from overtone.journal import codec, lines, text, writer
-from overtone.journal.codec import FORMAT, Codec, sealed
-from overtone.journal.header import header
-from overtone.journal.lines import Lines, has_records
+from overtone.journal.codec import Codec, sealed
+from overtone.journal.formats import FORMAT
+from overtone.journal.lines import Lines, has_records, header
 from overtone.journal.reader import follow, read
 from overtone.journal.writer import JournalWriter
 

@@ -1,5 +1,7 @@
 import pytest
 
+from overtone.core.limits import Limits
+from overtone.core.messages import Record, Resumed
 from overtone.journal.newest_parts import newest_parts
 from overtone.journal.writer import JournalWriter
 
@@ -37,3 +39,21 @@ def test_without_notes_it_is_the_header(tmp_path, text):
 def test_a_note_may_lie_across_blocks(journal, monkeypatch, block):
     monkeypatch.setattr("overtone.journal.newest_parts._BLOCK_BYTES", block)
     assert newest_parts(journal, HEADER) == {"name": "third"}
+
+
+@pytest.mark.parametrize("has_parts", [True, False])
+def test_limits_are_those_of_the_newest_resume(tmp_path, has_parts):
+    path = tmp_path / "journal.jsonl"
+    header = {"format": 1, "parts": {"name": "first", "limits": {"total": 2}}}
+    writer = JournalWriter(path, header)
+    noted = {"parts": {"name": "second"}} if has_parts else {}
+    for total in (3, 4, None):
+        writer.note("driver", noted)
+        if total is not None:
+            writer.append([Record(writer.next_n, Resumed(1.0, Limits(total, max_failures=1)))])
+    writer.close()
+    found = newest_parts(path, header)
+    assert found["name"] == ("second" if has_parts else "first")
+    assert Limits.of(found["limits"]) == Limits(4, max_failures=1)
+    assert found["limits"]["fail_fast"] is False  # whole, as in a header
+    assert header["parts"]["limits"] == {"total": 2}

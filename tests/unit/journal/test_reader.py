@@ -80,8 +80,8 @@ def test_a_missing_line_is_noticed(written) -> None:
 
 
 def test_a_newer_format_is_refused(path) -> None:
-    path.write_bytes(Codec().encode_fact(1, "header", {"format": 2, "overtone": "9.0"}))
-    with pytest.raises(StorageError, match=r"written by Overtone 9\.0 in format 2.*pip install -U"):
+    path.write_bytes(Codec().encode_fact(1, "header", {"format": 3, "overtone": "9.0"}))
+    with pytest.raises(StorageError, match=r"written by Overtone 9\.0 in format 3.*pip install -U"):
         list(read(path))
 
 

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from overtone.core.messages import Moved
 from overtone.core.types import Checkpoint, Why
 from overtone.observers.callbacks.callback import HOOKS, Callback, LoggerCallback
 from overtone.observers.callbacks.callback_observer import CallbackObserver
@@ -140,6 +142,18 @@ def test_a_failure_that_is_tried_again_is_a_recovery() -> None:
         "error",
     ]
     assert recorder.calls[-2][3] == "ValueError: second"
+
+
+def test_a_trial_that_is_restarted_while_another_fails_does_not_recover() -> None:
+    story = Story()
+    trial, waiting = story.add({"lr": 0.1}), story.add({"lr": 0.2})
+    story.start(trial)
+    failed = story.recover(trial, "ValueError: no")
+    restarted = Moved(waiting, "PENDING", 0, Why("pbt"), config={"lr": 0.3})
+    story.records[-1] = replace(failed, choices=(*failed.choices, restarted))
+    recorder = Recorder()
+    drive(story, recorder)
+    assert [call[2] for call in recorder.calls if call[0] == "recover"] == [f"train_{trial}"]
 
 
 def test_checkpoints_are_opened_for_the_user() -> None:

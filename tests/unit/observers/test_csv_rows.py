@@ -98,8 +98,9 @@ def test_a_restart_may_bring_other_parameters(tmp_path) -> None:
     story.report(
         trial, Ruled(trial, 1, "restart", Why("pbt"), {"lr": 0.2, "beta": 0.9}), Moved(trial, "HALTING", 0)
     )
-    record = story.recover(trial, "")
-    story.records[-1] = replace(record, event=replace(record.event, cause="halted"))
+    recovered = story.recover(trial, "").choices[0]
+    taken = replace(recovered, config={"lr": 0.2, "beta": 0.9})
+    story.records[-1] = replace(story.records[-1], choices=(taken,))
     story.start(trial, pid=8)
     story.report(trial)
     observe(tmp_path, story.records, flushes=True)
@@ -270,8 +271,8 @@ def test_a_restart_with_other_parameters_keeps_rows_that_wait(tmp_path) -> None:
     story.report(
         trial, Ruled(trial, 21, "restart", Why("pbt"), {"lr": 0.2}), Moved(trial, "HALTING", 0), late=1
     )
-    record = story.recover(trial, "")
-    story.records[-1] = replace(record, event=replace(record.event, cause="halted"))
+    recovered = story.recover(trial, "").choices[0]
+    story.records[-1] = replace(story.records[-1], choices=(replace(recovered, config={"lr": 0.2}),))
     story.start(trial, pid=8)
     story.report(trial, late=2)
     observer = CsvRows(TrialFiles(tmp_path), clock=lambda: 0.0)

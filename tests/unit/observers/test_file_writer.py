@@ -15,10 +15,10 @@ from overtone.core.messages import Record
 from overtone.errors import StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.observers import file_observers
 from overtone.observers.files import file_writer
 from overtone.observers.files.file_process import write_files
 from overtone.observers.files.file_writer import FileWriter
+from overtone.observers.projections import file_observers
 from overtone.store.folder_mark import FolderGoneError, FolderMark
 from overtone.testing.observer_conformance import eventful
 from overtone.testing.scripted_records import Story

@@ -7,7 +7,7 @@ import pytest
 from overtone.errors import MissingPackageError, StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.observers import file_observers, rebuild
+from overtone.observers.projections import file_observers, rebuild
 from overtone.observers.tensorboard.scalars import TensorBoard
 from overtone.testing.observer_conformance import eventful
 

@@ -16,7 +16,7 @@ from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import driver_facts, new_header
 from overtone.journal.replay import replay
-from overtone.observers import file_observers, rebuild, reconcile
+from overtone.observers.projections import file_observers, rebuild, reconcile
 from overtone.observers.repair.file_audit import RECENT_S
 from overtone.testing.observer_conformance import eventful
 from overtone.testing.scripted_records import Story

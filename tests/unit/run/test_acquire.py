@@ -22,7 +22,7 @@ NOW = datetime(2024, 5, 6, 7, 8, 9)
 
 
 def prepare(storage, name, trainable, now, **options):
-    """The place of an experiment that begins, as `compose` makes it."""
+    """The place of an experiment that begins, as `assemble` makes it."""
     place = acquire(storage, name, trainable, now, **options)
     try:
         make_room(place, storage, now)
@@ -222,7 +222,7 @@ def test_memory_is_nothing_for_trials_in_other_processes(url, tmp_path):
     with pytest.raises(
         OvertoneError, match='choose engine="inline" or "simulated", or a storage_path such as'
     ):
-        prepare(url, "exp", "train", NOW, engine="Local")
+        prepare(url, "exp", "train", NOW, isolates=True)
     assert not (tmp_path / "cache").exists()
 
 

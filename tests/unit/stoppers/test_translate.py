@@ -8,6 +8,7 @@ from overtone.stoppers import (
     CombinedStopper,
     Criteria,
     MaximumIterationStopper,
+    NoopStopper,
     Stopper,
     TimeoutStopper,
     stop,
@@ -76,6 +77,16 @@ def test_a_users_stopper():
     assert stopper.next_decision(TRIAL) == 0
 
 
+def test_a_stopper_needs_only_a_call():
+    class Bad(Stopper):
+        def __call__(self, trial_id, result):
+            return result["loss"] > 1
+
+    (stopper,) = stop(Bad())
+    assert stopper(TRIAL, result(loss=2)) == "Bad"
+    assert stopper.stop_all() is None
+
+
 def test_anything_that_looks_like_a_stopper():
     class Foreign:
         def __call__(self, trial_id, result):
@@ -86,6 +97,27 @@ def test_anything_that_looks_like_a_stopper():
 
     (stopper,) = stop(Foreign())
     assert stopper(TRIAL, result()) == "Foreign"
+
+
+def test_a_plain_class_is_enough_anywhere():
+    class Foreign:
+        awaits, timeout_s = ("loss",), 5
+
+        def __call__(self, trial_id, result):
+            return trial_id == "t1"
+
+        def stop_all(self):
+            return True
+
+    class Own(CombinedStopper):
+        pass
+
+    for spec in (Foreign(), [Foreign()], CombinedStopper(Foreign()), Own(NoopStopper(), Foreign())):
+        (stopper,) = (one for one in stop(spec) if one.ends_trials)
+        assert (stopper.awaits, time_budget_s([stopper])) == (("loss",), 5)
+        assert stopper.next_decision(TRIAL) == 0
+        assert stopper(TRIAL, result())
+        assert stopper.stop_all()
 
 
 def test_lists_and_combinations_are_taken_apart_so_that_reasons_are_exact():

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from overtone.errors import StorageError
-from overtone.store import LocalStore
 from overtone.store import local as module
 from overtone.store.leftovers import LocalLeftovers
+from overtone.store.local import LocalStore
 from overtone.testing.store_conformance import KEY, contents, model
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.errors import StorageError
 from overtone.store.failures import UnreachableError
-from overtone.store.retrying import Retrying, pauses, persist
+from overtone.store.retrying import Retrying, jittered, persist
 
 
 class Time:
@@ -80,7 +80,7 @@ def test_patience_ends():
 
 def test_pauses_are_drawn_below_a_bound_that_doubles():
     draws = iter([0.0, 0.5, 1.0, 0.25] + [1.0] * 9)
-    found = pauses(lambda: next(draws))
+    found = jittered(lambda: next(draws))
     assert [next(found) for _ in range(4)] == [0.0, 0.5, 2.0, 1.0]
     assert max(next(found) for _ in range(9)) == 20.0
 

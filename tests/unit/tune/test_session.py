@@ -44,7 +44,7 @@ def test_a_report_reaches_the_trial_in_every_form(current):
 
 @pytest.mark.parametrize(
     "name",
-    ["get_checkpoint", "get_experiment_name", "get_trial_dir", "get_trial_id", "get_trial_name",
+    ["get_checkpoint", "get_experiment_name", "get_local_rank", "get_trial_dir", "get_trial_id", "get_trial_name",
      "get_trial_resources", "get_world_rank", "get_world_size", "should_checkpoint"],
 )  # fmt: skip
 def test_questions_are_asked_of_the_trial(current, name):

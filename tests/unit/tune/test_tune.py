@@ -7,7 +7,7 @@ import pytest
 from overtone import tune
 from overtone.core.resources import Resources
 from overtone.schedulers.fifo import FIFOScheduler
-from overtone.tune.tune import experiments_to_run
+from overtone.tune.experiment import experiments_to_run
 
 
 def f():

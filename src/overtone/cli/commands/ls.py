@@ -90,9 +90,9 @@ def _overviews(journals: list[Path]) -> list[dict[str, Any]]:
 
 def _show(found: list[dict[str, Any]]) -> None:
     from overtone.cli.json_output import at_home
-    from overtone.cli.sizes import bytes_shown
     from overtone.cli.tables import Column, say, show_table
     from overtone.observers.display.plain_text import cut, duration
+    from overtone.quantity_text import size_text
 
     columns = [
         Column("name"),
@@ -114,7 +114,7 @@ def _show(found: list[dict[str, Any]]) -> None:
             "" if best is None else f"{cut(one['metric'], _WIDEST_METRIC)}={best['value']:.4g}",
             at_home(one["started"]),
             "" if one["duration_s"] is None else duration(one["duration_s"]),
-            "" if one["size_bytes"] is None else bytes_shown(one["size_bytes"]),
+            "" if one["size_bytes"] is None else size_text(one["size_bytes"]),
             one["trainable"],
         ])  # fmt: skip
     show_table(columns, rows)

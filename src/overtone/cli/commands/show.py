@@ -94,9 +94,9 @@ def _ordered(
 
 def _show(facts: dict[str, Any], header: dict[str, Any], trials: list[RecordedTrial]) -> None:
     from overtone.cli.overview import counted
-    from overtone.cli.sizes import bytes_shown
     from overtone.cli.tables import show_facts
     from overtone.observers.display.plain_text import duration, number
+    from overtone.quantity_text import size_text
 
     best = facts["best"]
     of = f" of {facts['planned']} planned" if facts["planned"] not in (None, facts["trials"]) else ""
@@ -114,7 +114,7 @@ def _show(facts: dict[str, Any], header: dict[str, Any], trials: list[RecordedTr
         ("started", _started(facts)),
         ("ran for", duration(facts["duration_s"])),
         ("command", _command(header)),
-        ("folder", f"{facts['path']} ({bytes_shown(facts['size_bytes'])})"),
+        ("folder", f"{facts['path']} ({size_text(facts['size_bytes'])})"),
     ])  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def followed(
 ) -> Progress:
     """Print the last lines, and then each as it comes until `stop()`; what is known in the end."""
     from overtone.cli.event_text import Telling
-    from overtone.journal.header import header
+    from overtone.journal.lines import header
     from overtone.journal.reader import follow
 
     telling = Telling(journal.parent.name, os.fspath(journal.parent), header(journal), not args.no_results)

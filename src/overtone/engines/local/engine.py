@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from overtone.core.job import Job
@@ -27,12 +26,14 @@ from overtone.core.messages import (
     Wake,
     Want,
 )
-from overtone.core.protocols import Engine
+from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
+from overtone.engines.local.attempt import NEVER_RAN, LocalAttempt, starts_of
 from overtone.engines.local.capacity import Capacity
-from overtone.engines.local.exits import account_of, never_ran
+from overtone.engines.local.exits import account_of, unsendable
 from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
+from overtone.engines.local.prestart import take
 from overtone.engines.local.process import Shape, TrialProcess
 from overtone.engines.local.process_pool import Crew
 from overtone.engines.local.warm_server import WarmServer
@@ -68,15 +69,14 @@ class Local(Engine):
             open files allows.
 
     Attributes:
-        on_output: Called with (trial_id, "stdout" or "stderr", text): whole lines, each with the
-            trial's name and pid in front and a newline at the end. By default they are
-            written to `sys.stdout` and `sys.stderr`. Lines of the engine itself have no trial_id.
+        on_output: Receives lines with the trial's name and pid in front. By default they are
+            written to `sys.stdout` and `sys.stderr`.
 
     Raises:
         ResourceError: An amount is invalid.
     """
 
-    isolates = True
+    capabilities = Capabilities("Local", isolates=True)
     _crew: Crew
 
     def __init__(
@@ -93,7 +93,7 @@ class Local(Engine):
             raise ValueError(f'start_method={start_method!r}: choose "warm" or "spawn"')
         if max_processes is not None and max_processes < 1:
             raise ValueError(f"max_processes={max_processes!r}: at least one is needed")
-        self.on_output: Callable[[str, str, str], None] = write_output
+        self.on_output = write_output
         self._is_warm = start_method == "warm" or (start_method is None and sys.platform == "linux")
         self._asked_grace_s = grace_s
         self._max_processes = max_processes
@@ -101,7 +101,7 @@ class Local(Engine):
         self._loop = Loop()
         self._events: list[Event] = []
         self._queue: deque[Start] = deque()
-        self._running: dict[str, TrialProcess] = {}
+        self._running: dict[str, LocalAttempt] = {}
         self._is_open = False
         self._has_told_of_threads = False
 
@@ -118,7 +118,7 @@ class Local(Engine):
         if self._is_open:
             raise OvertoneError("this Local engine has run an experiment already: make another, Local(...)")
         self._discards = Discards(job.store, self.wake)
-        server = WarmServer()  # first: it prepares itself while the Job is pickled
+        server = WarmServer(*take())  # first: it prepares itself while the Job is pickled
         try:
             payload = self._payload(job)
         except BaseException:
@@ -200,77 +200,72 @@ class Local(Engine):
     def _start_what_fits(self) -> None:
         if not self._is_open:
             raise RuntimeError("open() comes before submit()")
-        crew = self._crew
         while self._queue:
             start = self._queue[0]
-            if crew.broken is not None:
-                self._queue.popleft()
-                self._end(start, "raised", *crew.broken, is_hopeless=True)
-                continue
-            shape = self._capacity.shape(start)
-            try:
-                process = crew.take(shape)
-            except OSError as error:
-                self._queue.popleft()
-                self._end(start, "killed", f"could not be started: {error}")
-                continue
-            if process is None:
-                return
+            if self._crew.broken is not None:
+                self._end(start, "raised", *self._crew.broken, is_hopeless=True)
+            else:
+                shape = self._capacity.shape(start)
+                try:
+                    processes = self._crew.take(shape, len(start.ranks))
+                except OSError as error:
+                    self._end(start, "killed", f"could not be started: {error}")
+                else:
+                    if not processes:
+                        return
+                    self._hand_over(start, shape, processes)
             self._queue.popleft()
-            self._hand_over(start, shape, process)
         if not self._job.reuse:
-            crew.make_spares()
+            self._crew.make_spares()
 
-    def _hand_over(self, start: Start, shape: Shape, process: TrialProcess) -> None:
+    def _hand_over(self, start: Start, shape: Shape, processes: Sequence[TrialProcess]) -> None:
+        attempt = LocalAttempt(start, processes)
         try:
-            self._crew.send(process, start)
+            for process, order in zip(processes, starts_of(start), strict=True):
+                self._crew.send(process, order)
         except Exception as error:
-            self._crew.put_back(process)
-            text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
-            self._end(start, "raised", text, is_hopeless=True)
+            self._crew.put_back(processes)
+            self._end(start, "raised", unsendable(error), is_hopeless=True)
             return
-        process.start, process.shape = start, shape
-        self._running[start.trial_id] = process
-        self._crew.watch(process)
+        for process in processes:
+            process.attempt, process.shape = attempt, shape
+        self._running[start.trial_id] = attempt
+        self._crew.watch(attempt)
 
     def _on_ready(self, note: str) -> None:
         if note:
-            text = (
-                f"overtone: trials of {self._job.name} start as new processes, which takes longer: {note}\n"
-            )
-            self.on_output("", "stderr", text)
+            self._say(f"trials of {self._job.name} start as new processes, which takes longer: {note}")
         self._start_what_fits()
 
     # --- orders ----------------------------------------------------------------------
 
     def _pass_on(self, order: Proceed | Halt) -> None:
-        process = self._running.get(order.trial_id)
-        if process is None:
+        attempt = self._running.get(order.trial_id)
+        if attempt is None:
             self._halt_queued(order)
             return
-        start = process.start
-        if start is None or start.attempt != order.attempt or process.ended is not None:
+        if attempt.start.attempt != order.attempt or attempt.ended is not None:
             return  # it ended meanwhile
         try:
-            self._crew.send(process, order)
+            for process in attempt.processes:
+                self._crew.send(process, order)
         except Exception as error:
-            text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
-            process.ended = ("ended", start.trial_id, start.attempt, "raised", text, "")
-            self._crew.signal(process, requests.KILL)
+            attempt.ended = ("raised", unsendable(error), "", False)
+            self._crew.signal(attempt, requests.KILL)
             return
         if isinstance(order, Proceed):
-            process.halted = False
-            self._patience.stop(process)
-            if process.is_parked:
-                process.is_parked = False
-                self._crew.watch(process)
-        elif not process.pid and not self._crew.is_ready:
-            self._crew.abandon(process)
-            del self._running[start.trial_id]
-            self._end(start, "halted")
+            attempt.is_halted = False
+            self._patience.stop(attempt)
+            if attempt.is_parked:
+                attempt.is_parked = False
+                self._crew.watch(attempt)
+        elif not attempt.head.pid and not self._crew.is_ready:
+            self._crew.abandon(attempt)
+            del self._running[order.trial_id]
+            self._end(attempt.start, "halted")
         else:
-            process.halted = True
-            self._patience.start(process, order.grace_s)
+            attempt.is_halted = True
+            self._patience.start(attempt, order.grace_s)
 
     def _halt_queued(self, order: Proceed | Halt) -> None:
         for start in self._queue:
@@ -286,103 +281,103 @@ class Local(Engine):
         for message in messages:
             kind = message[0]
             try:
-                if not process.is_about_trial(message):
-                    continue  # after its end
-                event = None if kind in _NO_EVENTS else self._event(process, message, now)
+                attempt = process.attempt_of(message)
+                if attempt is None:
+                    continue
+                event = None if kind in _NO_EVENTS else self._event(attempt, message, now)
             except MessageError as error:
                 self._on_nonsense(process, str(error))
                 return
-            process.has_spoken = True
             if kind == "save_failed":
-                self._patience.stop(process)  # the trial is parked until its next order
-                process.is_parked = True
-                self._crew.watch(process, False)
+                self._patience.stop(attempt)  # the trial is parked until its next order
+                attempt.is_parked = True
+                self._crew.watch(attempt, False)
             if event is not None:
                 self._events.append(event)
             elif kind == "ended":
-                self._on_ended(process, message, now)
+                self._on_ended(process, attempt, message)
             elif kind == "no_room":
-                self.on_output("", "stderr", f"overtone: trial {message[1]}: {message[3]}\n")
+                self._say(f"trial {message[1]}: {message[3]}")
             else:
                 self._on_left_threads(process, message)
 
     def _on_nonsense(self, process: TrialProcess, error: str) -> None:
         """Kill a process that sent an invalid message; its trial has failed."""
-        start = process.start
-        if start is not None and process.ended is None:
+        if process.attempt is not None and process.attempt.ended is None:
             text = f"its process was killed, since it sent what no trial sends: {error}"
-            process.ended = ("ended", start.trial_id, start.attempt, "killed", text, "")
+            process.attempt.ended = ("killed", text, "", False)
         self._crew.refuse(process)
 
-    def _event(self, process: TrialProcess, message: Message, now: float) -> Event:
+    def _event(self, attempt: LocalAttempt, message: Message, now: float) -> Event:
         event = event_of(message, now, NODE)
-        process.results.take(event)
+        attempt.results.take(event)
         return event
 
-    def _on_ended(self, process: TrialProcess, message: Message, now: float) -> None:
-        process.ended = message
-        if not self._job.reuse or process.leaves_threads:
-            # the Ended event follows when the process and its descendants are gone
-            self._patience.start(process)
+    def _on_ended(self, process: TrialProcess, attempt: LocalAttempt, message: Message) -> None:
+        """Handle the last message of a process; only the head and a failure end the attempt."""
+        _, _, _, cause, error, traceback = message
+        if process is not attempt.head and cause in ("returned", "halted"):
+            process.has_returned = True
             return
-        self._patience.forget(process)
-        self._crew.watch(process, False)
-        self._crew.drain(process)
-        self._forget(process, now)
-        self._crew.put_back(process)
-        self._start_what_fits()
+        attempt.ended = (cause, error, traceback, False)
+        if self._job.reuse and not process.leaves_threads and attempt.start.world_size == 1:
+            self._crew.watch(attempt, False)
+            self._crew.drain(process)
+            self._forget(attempt)
+            self._crew.put_back(attempt.processes)
+            self._start_what_fits()
+        else:
+            self._patience.start(attempt)  # the Ended event follows when all processes are gone
 
     def _on_left_threads(self, process: TrialProcess, message: Message) -> None:
         """End a process with its trial, although processes are reused."""
         process.leaves_threads = True
         if not self._has_told_of_threads:
             self._has_told_of_threads = True
-            text = (
-                f"overtone: trial {message[1]} left threads running ({message[3]}): processes of such trials "
-                "are not reused. Join the threads before the trial ends, or set reuse_actors=False\n"
+            self._say(
+                f"trial {message[1]} left threads running ({message[3]}): processes of such trials are not "
+                "reused. Join the threads before the trial ends, or set reuse_actors=False"
             )
-            self.on_output("", "stderr", text)
 
-    def _forget(self, process: TrialProcess, now: float) -> None:
-        """Add the Ended event of the trial in a process, as the process reported it."""
-        assert process.start is not None
-        assert process.ended is not None
-        del self._running[process.start.trial_id]
-        ended = event_of(process.ended, now, NODE)
-        if process.is_noticed and isinstance(ended, Ended) and ended.cause == "raised":
-            ended = replace(ended, cause="lost")  # the user's own signal handler ended it
-        self._events.append(ended)
+    def _forget(self, attempt: LocalAttempt) -> None:
+        """Add the Ended event of an attempt that has ended; start it again if it never ran."""
+        self._patience.forget(attempt)
+        del self._running[attempt.start.trial_id]
+        if attempt.ended is NEVER_RAN and not attempt.is_halted:
+            self._queue.appendleft(attempt.start)
+            return
+        assert attempt.ended is not None
+        cause, error, traceback, is_hopeless = attempt.ended
+        if attempt.is_noticed and cause == "raised" and not is_hopeless:
+            cause = "lost"  # the user's own signal handler ended it
+        self._end(attempt.start, cause, error, traceback, is_hopeless)
 
     def _on_notice(self, process: TrialProcess) -> None:
-        start = process.start
-        if start is None or process.is_terminated or process.is_noticed:
+        attempt = process.attempt
+        if attempt is None or process.is_terminated or attempt.is_noticed:
             return
-        self._patience.start(process)
-        process.is_noticed = True
-        if process.ended is not None:
-            return  # the user's own signal handler ended it, and that message came first
-        self._events.append(Noticed(self.now(), start.trial_id, start.attempt, self._patience.grace_s))
+        self._patience.start(attempt)
+        attempt.is_noticed = True
+        if attempt.ended is None:  # else the user's own signal handler ended it, and that message came first
+            about = attempt.start.trial_id, attempt.start.attempt
+            self._events.append(Noticed(self.now(), *about, self._patience.grace_s))
 
-    def _on_largest(self, process: TrialProcess, text: str) -> None:
-        """Do nothing; called if the trial in this process uses the most memory on this machine."""
+    def _on_largest(self, attempt: LocalAttempt, text: str) -> None:
+        """Do nothing; called if a process of this attempt uses the most memory on this machine."""
 
     def _on_exit(self, process: TrialProcess, text: str, was_taken: bool) -> None:
-        self._patience.forget(process)
-        start = process.start
-        if start is not None:
-            self._on_trial_exit(process, start, text, was_taken)
+        """Handle the exit of a process; the others of its attempt end with it, unless it had returned."""
+        attempt, process.attempt = process.attempt, None
+        if attempt is not None:
+            if attempt.ended is None and not process.has_returned:
+                attempt.ended = account_of(process, attempt, text, was_taken, self._crew.broken)
+            attempt.processes.remove(process)
+            if not attempt.processes:
+                self._forget(attempt)
+            elif attempt.ended is not None:
+                self._crew.signal(attempt, requests.KILL)
         if not self._loop.is_closed:
             self._start_what_fits()
-
-    def _on_trial_exit(self, process: TrialProcess, start: Start, text: str, was_taken: bool) -> None:
-        if process.ended is not None:
-            self._forget(process, self.now())
-            return
-        del self._running[start.trial_id]
-        if never_ran(process, self._crew.broken) and not process.halted:
-            self._queue.appendleft(start)
-        else:
-            self._end(start, *account_of(process, text, was_taken, self._crew.broken))
 
     def _end(
         self, start: Start, cause: Cause, error: str = "", traceback: str = "", is_hopeless: bool = False
@@ -390,10 +385,15 @@ class Local(Engine):
         ended = Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback, is_hopeless)
         self._events.append(ended)
 
+    def _say(self, text: str) -> None:
+        self.on_output("", "stderr", f"overtone: {text}\n")
+
     def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
-        start = process.start or process.last
-        if start is None:
-            return  # printed between two trials
-        prefix = f"({start.name or f'{self._job.name}_{start.trial_id}'} pid={process.shown_pid}) "
-        text = "".join(f"{prefix}{line}\n" for line in lines)
-        self.on_output(start.trial_id, stream, text)
+        start = process.attempt.start if process.attempt is not None else process.last
+        if start is not None:  # else printed before its first trial
+            name = start.name or f"{self._job.name}_{start.trial_id}"
+            self._show(start.trial_id, name, process.shown_pid, stream, lines)
+
+    def _show(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
+        """Pass on the lines that a process of a trial printed."""
+        self.on_output(trial_id, stream, "".join(f"({name} pid={pid}) {line}\n" for line in lines))

@@ -9,9 +9,9 @@ from socket import socket
 
 from overtone.core.job import Job
 from overtone.core.messages import Event, Reported
+from overtone.engines.local.attempt import LocalAttempt
 from overtone.engines.local.engine import NODE, Local
 from overtone.engines.local.payload import nameless_file, write_payload
-from overtone.engines.local.process import TrialProcess
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import event as event_of
 from overtone.worker.server import requests
@@ -67,10 +67,10 @@ class OnNode(Local):
         self._loop.selector.register(sock, EVENT_READ, call)
 
     def kill(self, trial_id: str) -> None:
-        """Kill a trial's process and the processes that it started."""
-        process = self._running.get(trial_id)
-        if process is not None:
-            self._crew.signal(process, requests.KILL)
+        """Kill a trial's processes and the processes that they started."""
+        attempt = self._running.get(trial_id)
+        if attempt is not None:
+            self._crew.signal(attempt, requests.KILL)
 
     def _payload(self, job: Job) -> int:
         with nameless_file() as file:
@@ -79,21 +79,17 @@ class OnNode(Local):
             self._packed = b""
             return os.dup(file.fileno())
 
-    def _event(self, process: TrialProcess, message: Message, now: float) -> Event:
+    def _event(self, attempt: LocalAttempt, message: Message, now: float) -> Event:
         if message[0] != "reported":
             return event_of(message, now, NODE)
-        _, trial_id, attempt, t, raw, checkpoint = message
+        _, trial_id, number, t, raw, checkpoint = message
         # metrics are not decoded here: the driver reads and checks them
-        return Reported(now, trial_id, attempt, t, {}, checkpoint, raw)
+        return Reported(now, trial_id, number, t, {}, checkpoint, raw)
 
-    def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
-        start = process.start or process.last
-        if start is not None:
-            name = start.name or f"{self._job.name}_{start.trial_id}"
-            self.on_lines(start.trial_id, name, process.shown_pid, stream, lines)
-            self._loop.is_woken = True
+    def _show(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
+        self.on_lines(trial_id, name, pid, stream, lines)
+        self._loop.is_woken = True
 
-    def _on_largest(self, process: TrialProcess, text: str) -> None:
-        if process.start is not None:
-            self.on_largest(process.start.trial_id, process.start.attempt, text)
-            self._loop.is_woken = True
+    def _on_largest(self, attempt: LocalAttempt, text: str) -> None:
+        self.on_largest(attempt.start.trial_id, attempt.start.attempt, text)
+        self._loop.is_woken = True

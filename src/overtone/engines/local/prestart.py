@@ -66,7 +66,7 @@ def ahead(engine: Any) -> Iterator[None]:
         if _waiting:
             from overtone.engines.local.warm_server import WarmServer
 
-            WarmServer().end(patience_s=4.0)
+            WarmServer(*take()).end(patience_s=4.0)
 
 
 def _start() -> Newborn:

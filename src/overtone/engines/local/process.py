@@ -1,4 +1,4 @@
-"""The driver's end of one trial process: its socket, its output, and the trial in it."""
+"""The driver's end of one trial process: its socket and its output."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import select
 import socket
 from selectors import EVENT_READ
 
-from overtone.core.messages import Cause, Start
-from overtone.engines.message_check import ResultCheck, check
+from overtone.core.messages import Start
+from overtone.engines.local.attempt import LocalAttempt
+from overtone.engines.message_check import check
 from overtone.errors import MessageError
 from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
 from overtone.worker.output import Lines
@@ -17,6 +18,9 @@ from overtone.worker.protocol import Order, order_frame
 READ_BYTES = 1 << 18
 PRINT_BYTES = 1 << 16
 """Maximum size of one read of a trial's output: the rest waits in the pipe."""
+
+_OF_ALL_RANKS = frozenset({"ended", "left_threads", "no_room"})
+"""Messages that count from each process of an attempt; all others count from its head alone."""
 
 Shape = tuple[tuple[tuple[str, str], ...], int]
 """Setup of a process: (name, value) of the variables that show accelerators, and threads."""
@@ -91,35 +95,26 @@ def _dup(descriptor: int) -> int:
 
 
 class TrialProcess:
-    """A process that runs one trial, or with `reuse` one trial after the other.
+    """An operating system process that runs one trial, or with `reuse` one trial after the other.
 
     Attributes:
         number: The number of the process between the driver and the server.
         pid: The process id as the server reported it; 0 until then.
         shown_pid: The process id for people: `pid`, or until then the id that the process sent.
-        former: The (trial_id, attempt) that ran in the process before `start`.
-        start: The Start of the trial in the process; None while it waits for a trial.
-        last: The Start of the newest former trial in the process.
+        attempt: The attempt in the process; None while it waits for a trial.
+        last: The Start of the newest former attempt in the process.
         shape: The setup of the process, made by its first Start.
-        has_spoken: Whether the process has sent a message about `start`.
-        was_waiting: Whether the process existed before `start` was handed to it.
-        ended: The message about the end of `start`.
-        grace_s: The newest grace period of the process, in seconds.
-        halted: Whether `start` was told to halt.
-        is_parked: Whether the process failed to save, and waits for an order.
+        was_waiting: Whether the process existed before its attempt was handed to it.
+        has_returned: Whether the process has said that its part of the attempt is done.
         is_terminated: Whether the engine sent a SIGTERM because the trial did not halt.
-        is_noticed: Whether another program sent a SIGTERM, so that the trial may save first.
-        leaves_threads: Whether `start` left threads running, so that the process ends with it.
-        excess: (cause, description of the excess) if `start` was killed for exceeding a limit.
+        leaves_threads: Whether the trial left threads running, so that the process ends with it.
         is_open: Whether the socket can still be read.
-        results: The check of the results of `start`.
         watched: The selector events that the socket is registered for.
     """
 
     __slots__ = (
-        "ended", "excess", "former", "grace_s", "halted", "has_spoken", "is_noticed", "is_open", "is_parked",
-        "is_terminated", "last", "leaves_threads", "number", "pid", "reader", "results", "said_pid", "shape",
-        "sock", "start", "streams", "unsent", "was_waiting", "watched",
+        "attempt", "has_returned", "is_open", "is_terminated", "last", "leaves_threads", "number", "pid",
+        "reader", "said_pid", "shape", "sock", "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -128,54 +123,49 @@ class TrialProcess:
         self.streams = streams
         self.reader = message_reader(TRIAL)
         self.pid = self.said_pid = 0
-        self.former: tuple[str, int] | None = None
-        self.start: Start | None = None
+        self.attempt: LocalAttempt | None = None
+        self.last: Start | None = None
         self.shape: Shape | None = None
         self.unsent = bytearray()
-        self.is_open = True
+        self.is_open = self.was_waiting = True
         self.watched = EVENT_READ
-        self.is_terminated = False
-        self.grace_s = 0.0
-        self.last: Start | None = None
-        self.forget_trial()
+        self.has_returned = self.is_terminated = self.leaves_threads = False
 
-    def forget_trial(self) -> None:
-        """Reset the state of the trial, so that the process can take the next one."""
-        if self.start is not None:
-            self.last = self.start
-            self.former = self.start.trial_id, self.start.attempt
-        self.start = None
-        self.has_spoken = False
+    def forget_attempt(self) -> None:
+        """Make the process free for its next attempt."""
+        if self.attempt is not None:
+            self.last, self.attempt = self.attempt.start, None
         self.was_waiting = True
-        self.ended: Message | None = None
-        self.halted = self.is_noticed = self.is_parked = self.leaves_threads = False
-        self.excess: tuple[Cause, str] | None = None
-        self.results = ResultCheck()
 
     @property
     def shown_pid(self) -> int:
         return self.pid or self.said_pid
 
-    def is_about_trial(self, message: Message) -> bool:
-        """Return whether a message is about the trial in this process, and not late.
+    def attempt_of(self, message: Message) -> LocalAttempt | None:
+        """Return the attempt that a message counts for; None if it is late, or only the head's would count.
 
         Raises:
-            MessageError: It is not a message of this trial, nor of the one before.
+            MessageError: It is not a message of this attempt, nor of the one before.
         """
-        start = self.start
+        attempt = self.attempt
         is_plain = message[0] == "reported" and message[5] is None  # as nearly all are
-        if is_plain and start and message[1] == start.trial_id and message[2] == start.attempt:
-            return self.ended is None
-        if message[1:3] == self.former and message[0] != WRONG:
-            return False
-        if start is None:
-            raise MessageError("it has no trial")
-        check(message, start)
-        if message[0] == "started":
-            self.said_pid = message[3]
-            if self.pid not in (0, self.said_pid):
-                raise MessageError(f"it says that it is process {self.said_pid}, and is {self.pid}")
-        return self.ended is None
+        if not (
+            is_plain and attempt
+            and message[1] == attempt.start.trial_id and message[2] == attempt.start.attempt
+        ):  # fmt: skip
+            if message[0] != WRONG and self.last and message[1:3] == (self.last.trial_id, self.last.attempt):
+                return None
+            if attempt is None:
+                raise MessageError("it has no trial")
+            check(message, attempt.start)
+            if message[0] == "started":
+                self.said_pid = message[3]
+                if self.pid not in (0, self.said_pid):
+                    raise MessageError(f"it says that it is process {self.said_pid}, and is {self.pid}")
+        attempt.has_spoken = True
+        if attempt.ended is not None or (attempt.head is not self and message[0] not in _OF_ALL_RANKS):
+            return None
+        return attempt
 
     def send(self, order: Order) -> None:
         """Send as much of an order as the socket takes; `flush` sends the rest.

@@ -6,15 +6,17 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from overtone.core.job import Job
+from overtone.engines.local.attempt import LocalAttempt
+from overtone.engines.local.prestart import take
 from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
 from overtone.engines.local.restarts import pause_before
 from overtone.engines.local.warm_server import WarmServer, end_text, was_taken
 from overtone.worker.limits.memory_guard import declared_memory
-from overtone.worker.message_codec import Message
+from overtone.worker.message_codec import WRONG, Message
 from overtone.worker.protocol import Order
 from overtone.worker.server import requests
 
@@ -40,8 +42,8 @@ class Crew:
         on_exit: Called with a process that is gone, how it ended (text for people), and whether it
             was ended from outside: by SIGKILL or SIGTERM, or together with the server.
         on_notice: Called with a process to which another program sent a SIGTERM; it may save first.
-        on_largest: Called with the process whose trial would be ended first if memory ran short,
-            and its memory use as text.
+        on_largest: Called with the attempt that would be ended first if memory ran short, and its
+            memory use as text.
         on_ready: Called with a note when the server is ready or broken; then `broken` has the error.
     """
 
@@ -56,7 +58,7 @@ class Crew:
         on_lines: Callable[[TrialProcess, str, list[str]], None],
         on_exit: Callable[[TrialProcess, str, bool], None],
         on_notice: Callable[[TrialProcess], None],
-        on_largest: Callable[[TrialProcess, str], None],
+        on_largest: Callable[[LocalAttempt, str], None],
         on_ready: Callable[[str], None],
     ) -> None:
         self.broken: tuple[str, str] | None = None
@@ -118,34 +120,33 @@ class Crew:
 
     def _on_answer(self, answer: Message) -> None:
         kind = answer[0]
-        if kind == "forked":
-            process = self._processes.get(answer[1])
-            if process is not None:
-                process.pid = answer[2]
-        elif kind == "exited":
-            self._bury(answer[1], end_text(answer[2]), was_taken(answer[2]))
-        elif kind == "noticed":
-            process = self._processes.get(answer[1])
-            if process is not None:
-                self._on_notice(process)
-        elif kind in ("limit", "memory", "largest"):
-            process = self._processes.get(answer[1])
-            if process is None or process.start is None or process.start.index != answer[2]:
-                pass  # its trial has ended meanwhile
-            elif kind == "largest":
-                self._on_largest(process, answer[3])
-            else:
-                process.excess = ("limit" if kind == "limit" else "killed"), answer[3]
-        elif kind == "failed":
-            self._bury(answer[1], f"could not be started: {answer[2]}")
-        elif kind == "ready":
+        if kind == "ready":
             self._server.is_ready = True
             self.is_warm = answer[1]
             self._on_ready(answer[2])
         elif kind == "broken":
             self.broken = (answer[1], answer[2])
-        else:
+        elif kind == WRONG:
             self._server.kill()  # `_on_server_end` follows and starts another server
+        elif (process := self._processes.get(answer[1])) is not None:
+            self._on_process_answer(process, answer)
+
+    def _on_process_answer(self, process: TrialProcess, answer: Message) -> None:
+        kind, attempt = answer[0], process.attempt
+        if kind == "forked":
+            process.pid = answer[2]
+        elif kind == "exited":
+            self._bury(process, end_text(answer[2]), was_taken(answer[2]))
+        elif kind == "failed":
+            self._bury(process, f"could not be started: {answer[2]}")
+        elif kind == "noticed":
+            self._on_notice(process)
+        elif attempt is None or attempt.start.index != answer[2]:
+            pass  # it has ended meanwhile
+        elif kind == "largest":
+            self._on_largest(attempt, answer[3])
+        else:
+            attempt.excess = ("limit" if kind == "limit" else "killed"), answer[3]
 
     def _on_server_end(self) -> None:
         """Replace a server that is gone, with its processes, unless `pause_before` gives up."""
@@ -160,29 +161,38 @@ class Crew:
         if self.broken is None and pause_s is None:
             doing = "made trial processes" if server.is_ready else "imported the trainable's modules"
             self.broken = (f"the process that {doing} {obituary}", "")
-        lost = list(self._processes.values())
         if self.broken is None:
             time.sleep(pause_s or 0.0)  # nothing else can happen: all processes ended with the server
             try:
-                self._server = WarmServer()
+                self._server = WarmServer(*take())
                 self._brief(self._server)
             except OSError as error:
                 self.broken = (f"the process that made trial processes {obituary}; another: {error}", "")
-        for process in lost:
+        for process in list(self._processes.values()):
             if process.pid:
                 _kill_group(process.pid)
-            self._bury(process.number, f"lost with the server of all processes, which {obituary}", True)
+            self._bury(process, f"lost with the server of all processes, which {obituary}", True)
         if self.broken is not None:
             self._on_ready("")
 
     # --- processes ------------------------------------------------------------------
 
-    def take(self, shape: Shape) -> TrialProcess | None:
-        """Return a waiting or a new process for a trial of this shape; None if there is no room.
+    def take(self, shape: Shape, count: int) -> list[TrialProcess]:
+        """Return waiting or new processes for an attempt of this shape; none if there is no room for all.
 
         Raises:
             OSError: This process cannot open more files.
         """
+        taken: list[TrialProcess] = []
+        try:
+            while len(taken) < count and (process := self._take(shape)) is not None:
+                taken.append(process)
+        finally:
+            if len(taken) < count:
+                self.put_back(taken)
+        return taken if len(taken) == count else []
+
+    def _take(self, shape: Shape) -> TrialProcess | None:
         for process in self._waiting:
             if process.is_open and process.shape in (None, shape):
                 self._waiting.remove(process)
@@ -199,10 +209,11 @@ class Crew:
         process.was_waiting = False
         return process
 
-    def put_back(self, process: TrialProcess) -> None:
-        """Let a process wait for its next trial."""
-        process.forget_trial()
-        self._waiting.append(process)
+    def put_back(self, processes: Iterable[TrialProcess]) -> None:
+        """Let processes wait for their next attempt."""
+        for process in processes:
+            process.forget_attempt()
+            self._waiting.append(process)
 
     def make_spares(self) -> None:
         """Fork processes ahead, so that the next trials start at once."""
@@ -215,10 +226,11 @@ class Crew:
         self._waiting.remove(process)
         self.send(process, None)
 
-    def abandon(self, process: TrialProcess) -> None:
-        """Forget a process that the server has not made yet."""
-        self.signal(process, requests.KILL)
-        self._bury(process.number, "")
+    def abandon(self, attempt: LocalAttempt) -> None:
+        """Forget processes that the server has not made yet."""
+        self.signal(attempt, requests.KILL)
+        for process in attempt.processes:
+            self._bury(process, "")
 
     def send(self, process: TrialProcess, order: Order) -> None:
         """Send an order to a process, now or when its socket can be written to.
@@ -229,25 +241,27 @@ class Crew:
         process.send(order)
         self._watch_line(process)
 
-    def watch(self, process: TrialProcess, is_on: bool = True) -> None:
-        """Start (or stop, if not `is_on`) checking the limits of the trial in a process."""
-        if process.start is None or (self._job.limits is None and self._job.memory_share is None):
+    def watch(self, attempt: LocalAttempt, is_on: bool = True) -> None:
+        """Start (or stop, if not `is_on`) checking the limits of an attempt."""
+        if self._job.limits is None and self._job.memory_share is None:
             return
         what = requests.WATCH if is_on else requests.UNWATCH
-        amount = declared_memory(process.start)
-        self._server.ask(what, process.number, index=process.start.index, amount=amount)
+        amount = declared_memory(attempt.start)
+        for process in attempt.processes:
+            self._server.ask(what, process.number, index=attempt.start.index, amount=amount)
         self._watch_server()
 
-    def signal(self, process: TrialProcess, what: bytes) -> None:
-        """Send `requests.TERMINATE` or `requests.KILL` for a process and its descendants."""
-        self._server.ask(what, process.number)
+    def signal(self, attempt: LocalAttempt, what: bytes) -> None:
+        """Send TERMINATE or KILL of `requests` for all processes of an attempt, with their descendants."""
+        for process in attempt.processes:
+            self._server.ask(what, process.number)
 
     def refuse(self, process: TrialProcess) -> None:
         """Kill a process, and do not read its further messages."""
         if process.is_open:
             process.is_open = False
             self._selector.unregister(process.sock)
-        self.signal(process, requests.KILL)
+        self._server.ask(requests.KILL, process.number)
 
     @property
     def has_room(self) -> bool:
@@ -307,11 +321,8 @@ class Crew:
             if lines:
                 self._on_lines(process, stream.name, lines)
 
-    def _bury(self, number: int, text: str, was_taken: bool = False) -> None:
+    def _bury(self, process: TrialProcess, text: str, was_taken: bool = False) -> None:
         """Read the last messages and output of a process that is gone, and forget it."""
-        process = self._processes.get(number)
-        if process is None:
-            return
         if text:
             messages = process.read_rest()
             if messages:

@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Sequence
 
-from overtone.engines.local import prestart
 from overtone.worker.message_codec import SERVER, Message, message_reader
 from overtone.worker.protocol import CHUNK_BYTES
 from overtone.worker.server.requests import REQUEST
@@ -20,6 +19,8 @@ _TAIL_BYTES = 8192
 class WarmServer:
     """One server process, which starts while the driver continues.
 
+    The arguments are the fields of a `prestart.Newborn`.
+
     Attributes:
         line: The socket to the server, to be selected for reading.
         prints: The descriptor of the server's output, to be selected for reading.
@@ -28,8 +29,8 @@ class WarmServer:
         has_backlog: Whether requests wait until `line` can be written to.
     """
 
-    def __init__(self) -> None:
-        self.line, self.prints, self._pid = prestart.take()
+    def __init__(self, line: socket.socket, prints: int, pid: int) -> None:
+        self.line, self.prints, self._pid = line, prints, pid
         self.is_ready = False
         self.was_taken = False
         self._reader = message_reader(SERVER)

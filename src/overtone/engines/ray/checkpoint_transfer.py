@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from overtone.core.json_encoder import encoder
-from overtone.core.protocols import Store
 from overtone.core.sizes import LONGEST_LINE
+from overtone.core.store import Store
 from overtone.engines.ray.connection import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
 from overtone.regular_files import open_regular
@@ -194,7 +194,8 @@ class Carrier:
         return list(self._store.list(argument))
 
     def _beside(self) -> str | None:
-        root = getattr(self._store, "root", None)  # on the store's disk, `put` can move the files
+        # on the store's disk, `put` can move the files
+        root = self._store.root if self._store is not None else None
         return str(root) if root is not None and os.path.isdir(root) else None
 
 

@@ -30,7 +30,7 @@ from overtone.core.messages import (
     Wake,
     Want,
 )
-from overtone.core.protocols import Engine
+from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
@@ -48,7 +48,7 @@ from overtone.engines.ray.nodes import Nodes
 from overtone.engines.ray.options import most_of, priority_of, seconds, unknown
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.pending_reasons import Shortage
-from overtone.engines.ray.state import Node, Trial
+from overtone.engines.ray.state import Node, RayAttempt
 from overtone.engines.ray.trials import Trials
 from overtone.errors import OvertoneError
 from overtone.worker.message_codec import WRONG, Message
@@ -79,12 +79,10 @@ class Ray(Engine):
         carries: Whether checkpoints are sent to the driver even if a node sees the driver's disk.
 
     Attributes:
-        on_output: Called with (trial_id, "stdout" or "stderr", text), as for the local engine; each
-            line begins with the trial, its pid and its node.
+        on_output: Receives lines with the trial, its pid and its node in front.
     """
 
-    is_elastic = True
-    isolates = True
+    capabilities = Capabilities("Ray", is_elastic=True, isolates=True, spans_hosts=True)
 
     def __init__(
         self,
@@ -98,7 +96,7 @@ class Ray(Engine):
         idle_s: float = 5.0,
         carries: bool = False,
     ) -> None:
-        self.on_output: Callable[[str, str, str], None] = write_output
+        self.on_output = write_output
         self._on_nodes = on_nodes
         self._address = address
         self._most = most_of(max_resources)
@@ -111,7 +109,7 @@ class Ray(Engine):
             resource_timeout_s = seconds("resource_timeout_s", resource_timeout_s)
         self._shortage = Shortage(self._most, resource_timeout_s)
         self._loop = Loop()
-        self._lines: dict[Line, Node | Trial | None] = {}  # None: the caller has not identified itself
+        self._lines: dict[Line, Node | RayAttempt | None] = {}  # None: the caller has not identified itself
         self._calls: deque[Callable[[], None]] = deque()  # from other threads
         self._is_open = False
 
@@ -336,7 +334,7 @@ class Ray(Engine):
                 line.close()
                 return
             self._lines[line] = owner
-        if isinstance(owner, Trial):
+        if isinstance(owner, RayAttempt):
             self._trials.hear_actor(owner, messages)
             return
         is_broken = bool(messages) and messages[-1][0] == WRONG
@@ -345,7 +343,7 @@ class Ray(Engine):
             line.close()
             self._on_line_end(line)
 
-    def _greet(self, line: Line, first: Message) -> Node | Trial | None:
+    def _greet(self, line: Line, first: Message) -> Node | RayAttempt | None:
         if first[0] == "node":
             return self._nodes.greet(line, first[1])
         return self._trials.greet(line, first[1], first[2]) if first[0] == "hello" else None

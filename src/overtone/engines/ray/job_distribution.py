@@ -46,7 +46,7 @@ class Sharing:
         self._carrier: Carrier | None = None
         store = job.store
         files = list(_object_files(job))
-        is_carried = store is not None and not reaches_from_anywhere(store)
+        is_carried = store is not None and not store.is_remote
         if is_carried or (files and not self.uses_ray):
             self._carrier = Carrier(store, ip, token, files)
         if self._carrier is not None and is_carried:
@@ -83,16 +83,6 @@ class Sharing:
             self._carrier.close()
         if self._probe.name:
             self._probe.unlink(missing_ok=True)
-
-
-def reaches_from_anywhere(store: Any) -> bool:
-    """Return whether any node can use a store directly: it is at a URL and has no limit on its size."""
-    from overtone.store.remote import RemoteStore
-    from overtone.store.retrying import Retrying
-
-    while isinstance(store, Retrying):
-        store = store.store
-    return isinstance(store, RemoteStore)
 
 
 def _without_trainable(job: Job) -> Job:

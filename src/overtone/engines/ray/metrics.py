@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from overtone.file_lock import try_lock
+
 EVERY_S = 1.0
 
 
@@ -128,22 +130,15 @@ def list_file(logs: Path | None, run: str, id: str) -> IO[str] | None:
     Returns:
         The file, locked until it is closed; None if it cannot be written.
     """
+    if logs is None:
+        return None
     for name in (run, f"{run}-{id}"):
-        with suppress(OSError):  # another user owns the folder, or another run writes the file
-            return _locked(logs / f"overtone-{name}.log") if logs is not None else None
+        with suppress(OSError):  # another user owns the folder
+            file = (logs / f"overtone-{name}.log").open("a", encoding="utf-8")
+            if try_lock(file.fileno()):
+                return file
+            file.close()
     return None
-
-
-def _locked(path: Path) -> IO[str]:
-    import fcntl
-
-    file = path.open("a", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise
-    return file
 
 
 def _logs() -> Path | None:

@@ -142,7 +142,7 @@ class Relay:
         self._reader = order_reader()
         self._out: list[Message] = [("node", node, os.getpid())]
         self._is_cut = is_cut
-        self._said: dict[str, Prints] = {}
+        self._said: dict[tuple[str, int], Prints] = {}  # by trial and pid
         self._is_over = False
         engine.on_lines = self._on_lines
         engine.on_output = self._on_output
@@ -156,9 +156,9 @@ class Relay:
             for event in self._engine.poll(5.0):
                 message = told(event)
                 if message is not None:
-                    if message[0] in ("ended", "hopeless") and message[1] in self._said:
-                        prints = self._said.pop(message[1])
-                        self._out += prints.rest()
+                    if message[0] in ("ended", "hopeless"):
+                        for about in [one for one in self._said if one[0] == message[1]]:
+                            self._out += self._said.pop(about).rest()
                     self._out.append(message)
 
     def _flush(self) -> None:
@@ -190,9 +190,9 @@ class Relay:
         self._out.append(("output", trial_id, "", 0, stream, text.splitlines()))
 
     def _on_lines(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
-        prints = self._said.get(trial_id)
-        if prints is None or prints.pid != pid:
-            prints = self._said[trial_id] = Prints(trial_id, name, pid, self._is_cut)
+        prints = self._said.get((trial_id, pid))
+        if prints is None:
+            prints = self._said[trial_id, pid] = Prints(trial_id, name, pid, self._is_cut)
         self._out += prints.messages(stream, lines)
 
 

@@ -11,17 +11,16 @@ LINES_AT_ONCE, LINES_A_SECOND = 2_000, 200
 
 
 class Prints:
-    """The output of one trial.
+    """The output of one process of a trial.
 
     Args:
         trial_id: Id of the trial.
         name: Name of the trial for people.
-        pid: Process id of the trial.
+        pid: Process id.
         is_cut: Whether to drop lines beyond the limits.
     """
 
     def __init__(self, trial_id: str, name: str, pid: int, is_cut: bool = True) -> None:
-        self.pid = pid
         self._about = trial_id, name, pid
         self._is_cut = is_cut
         self._room, self._since, self._dropped = float(LINES_AT_ONCE), time.monotonic(), 0

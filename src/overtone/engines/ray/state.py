@@ -1,13 +1,14 @@
-"""The engine's state of each node and of each trial."""
+"""The engine's state of each node, and of each attempt with its part on each node."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from overtone.core.messages import Start
 from overtone.engines.message_check import ResultCheck
+from overtone.engines.ray import agents
 from overtone.engines.ray.cluster_view import NodeFacts
 from overtone.engines.ray.connection import Line
 from overtone.engines.ray.lease import Lease
@@ -73,37 +74,74 @@ class Node:
 
 
 @dataclass(eq=False)
-class Trial:
+class NodePart:
+    """The part of an attempt on one node: processes below the node's agent, or an actor.
+
+    Attributes:
+        attempt: The attempt.
+        node: The node of the processes.
+        ranks: The ranks that the processes run.
+        line: Connection to the actor, or to the node's agent.
+        actor: The actor, if the trial uses Ray; otherwise None.
+        is_sent: Whether the processes were told to start, and have not ended.
+        unsent: Orders that wait until the actor has called.
+    """
+
+    attempt: RayAttempt
+    node: Node
+    ranks: tuple[int, ...]
+    line: Line | None = None
+    actor: Any = None
+    is_sent: bool = False
+    unsent: list[Any] = field(default_factory=list)
+
+    def equipped(self) -> Start:
+        """Return the Start of this part, with the accelerators that Ray has given to the lease."""
+        start, lease = self.attempt.start, self.attempt.lease
+        devices = lease.devices if lease is not None else None
+        if devices is None and self.ranks == start.ranks:
+            return start
+        return replace(start, devices=devices, ranks=self.ranks)
+
+    def kill(self) -> None:
+        """Kill the processes, if there are any."""
+        if self.actor is not None:
+            agents.end(self.actor)
+        elif self.is_sent and self.line is not None and self.line.is_open:
+            self.line.put(("kill", self.attempt.start.trial_id))
+
+
+@dataclass(eq=False)
+class RayAttempt:
     """One attempt of a trial.
 
     Attributes:
         start: The Start of the attempt.
         name: Name of the trial for people.
-        lease: The lease of the trial; None until Ray has granted it.
-        node: The node of the trial's process.
-        line: Connection to the trial's actor, or to its node's agent.
-        actor: The trial's actor, if the trial uses Ray; otherwise None.
-        is_sent: Whether the process was told to start.
+        lease: The lease of the attempt; None until Ray has granted it.
+        parts: The parts of the attempt that still run, by node. The first one reports for the attempt.
         was_killed: Error text if the actor ends without an `ended` message after a Halt; "" before.
-        unsent: Orders that wait until the trial's actor has called.
-        results: The check of the trial's results.
+        results: The check of the results.
     """
 
     start: Start
     name: str
     lease: Lease | None = None
-    node: Node | None = None
-    line: Line | None = None
-    actor: Any = None
-    is_sent: bool = False
+    parts: list[NodePart] = field(default_factory=list)
     was_killed: str = ""
-    unsent: list[Any] = field(default_factory=list)
     results: ResultCheck = field(default_factory=ResultCheck)
 
-    def equipped(self) -> Start:
-        """Return the Start with the accelerators that Ray has given to its lease."""
-        devices = self.lease.devices if self.lease is not None else None
-        return self.start if devices is None else replace(self.start, devices=devices)
+    def place(self, nodes: Sequence[Node]) -> None:
+        """Divide the attempt into parts, given the node of each bundle; each rank runs in its bundle."""
+        ranks: dict[Node, tuple[int, ...]] = {}
+        for rank in self.start.ranks:
+            ranks[nodes[rank]] = (*ranks.get(nodes[rank], ()), rank)
+        self.parts = [NodePart(self, node, ranks[node]) for node in ranks]
+
+    def kill(self) -> None:
+        """Kill all processes of the attempt."""
+        for part in self.parts:
+            part.kill()
 
 
 def name_of(ip: str, taken: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overtone.engines.simulated.account import Account
+from overtone.core.account import Account
 from overtone.engines.simulated.engine import Simulated
 from overtone.engines.simulated.trials import NODE
 from overtone.engines.simulated.world import Machines, World

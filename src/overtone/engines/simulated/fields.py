@@ -109,7 +109,7 @@ def _numbers(values: Mapping[Any, Any]) -> str | None:
         if type(name) is not str:
             return None
         if type(value) is float and value - value == 0.0:
-            texts.append(f"{_named[name]}{repr(value)},")
+            texts.append(f"{_named[name]}{value!r},")
         elif type(value) is int:
             texts.append(f"{_named[name]}{value},")
         else:

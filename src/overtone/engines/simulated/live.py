@@ -14,7 +14,7 @@ from collections.abc import Callable
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import NOTHING, Nothing, Order
+from overtone.worker.protocol import NOTHING, Channel, Nothing, Order
 from overtone.worker.session import current
 from overtone.worker.session.session import Session
 
@@ -22,7 +22,7 @@ UNWIND_S = 10.0
 """Maximum real time for the thread of a trial to unwind once its process is gone."""
 
 
-class LiveTrial:
+class LiveTrial(Channel):
     """One trial's thread, and its channel to the engine.
 
     Args:

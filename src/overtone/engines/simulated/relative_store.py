@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 
 
 class RelativeStore(Store):

@@ -20,7 +20,8 @@ from overtone.engines.simulated.attempt import Attempt
 from overtone.engines.simulated.fields import Fields
 from overtone.engines.simulated.fleet import Fleet
 from overtone.engines.simulated.live import LiveTrial
-from overtone.engines.simulated.source import Curve, wrong_point
+from overtone.engines.simulated.relative_store import RelativeStore
+from overtone.engines.simulated.source import Curve, curve_of, wrong_point
 from overtone.engines.simulated.world import World
 from overtone.errors import OvertoneError
 from overtone.worker.checkpoints.saving_rule import SavingRule
@@ -36,7 +37,7 @@ Happening = Callable[[list[m.Event]], bool]
 
 
 class Trials:
-    """The part of `Simulated` that handles trials.
+    """The trials of a simulated world, and its clock and schedule.
 
     Args:
         seconds: Duration of an iteration if the curve returns none.
@@ -44,17 +45,25 @@ class Trials:
         fleet: The machines.
 
     Attributes:
-        world: The simulated world.
+        now: The virtual time, in seconds.
+        heap: Scheduled events and actions, the next one first.
+        attempts: The trials that have a process, by id and attempt.
+        fleet: The machines.
+        lost_s: Training time that was lost with processes.
+        n_starts: Number of times that a trial got a process.
+        n_failures: Number of simulated failures of trial processes.
     """
 
     def __init__(self, seconds: float, world: World, fleet: Fleet) -> None:
-        self.world = world
-        self._fleet = fleet
+        self.fleet = fleet
+        self.now = 0.0
+        self.heap: list[tuple[float, int, Attempt | None, m.Event | Happening | None]] = []
+        self.attempts: dict[tuple[str, int], Attempt] = {}
+        self.lost_s = 0.0
+        self.n_starts = self.n_failures = 0
+        self._world = world
         self._seconds = seconds
-        self._now = 0.0
         self._order = 0
-        self._heap: list[tuple[float, int, Attempt | None, m.Event | Happening | None]] = []
-        self._attempts: dict[tuple[str, int], Attempt] = {}
         self._time_at: dict[str, float] = {}  # a checkpoint's time_total_s, by uri
         self._limit_s = inf
         self._most_results: float = inf
@@ -63,21 +72,55 @@ class Trials:
         self._result = Fields().result
         self._job: Job | None = None
         self._saves = False  # whether curves save automatically
-        self._trial_s = self._trained_s = self._lost_s = 0.0
-        self._n_starts = self._n_failures = 0
+        self._trial_s = self._trained_s = 0.0
 
-    def now(self) -> float:
+    def open(self, job: Job) -> None:
+        """Prepare to run `job.trainable`.
+
+        Raises:
+            TrainableError: The trainable is neither a curve nor an ordinary trainable.
+        """
+        self._curve_of = curve_of(job)
+        if job.store is not None:
+            job = replace(job, store=RelativeStore(job.store, job.folder))
+        self._job = job
+        self._saves = bool(job.checkpoint_freq or (job.checkpoint_freq is None and self._world.takes_trials))
+        self.now = float(job.elapsed_s)
+        if job.limits is not None and job.limits.time_s is not None:
+            self._limit_s = job.limits.time_s
+        self._most_results = inf if job.is_bounded else MOST_RESULTS
+
+    def close(self) -> None:
+        """End all trials and drop all scheduled events."""
+        self.heap.clear()
+        for attempt in list(self.attempts.values()):
+            self._forget(attempt)
+            if attempt.live is not None:
+                attempt.live.vanish()
+
+    def clock(self) -> float:
         """Return the virtual time, in seconds."""
-        return self._now
+        return self.now
 
-    def _push(self, at: float, attempt: Attempt | None, what: m.Event | Happening | None) -> None:
+    @property
+    def trial_s(self) -> float:
+        """The total time in which trials had a process."""
+        return self._trial_s + sum(self.now - one.began for one in self.attempts.values())
+
+    @property
+    def trained_s(self) -> float:
+        """The total time that trials trained."""
+        running = self.attempts.values()
+        return self._trained_s + sum(one.trained_s(self.now) - one.before_s for one in running)
+
+    def push(self, at: float, attempt: Attempt | None, what: m.Event | Happening | None) -> None:
         """Schedule something for an attempt (ignored if the attempt is gone by then) or for the world."""
         self._order += 1
-        heapq.heappush(self._heap, (at, self._order, attempt, what))
+        heapq.heappush(self.heap, (at, self._order, attempt, what))
 
     # --- iterations ------------------------------------------------------------------------
 
-    def _go_on(self, attempt: Attempt, events: list[m.Event]) -> bool:
+    def go_on(self, attempt: Attempt, events: list[m.Event]) -> bool:
         """Process the next event of an attempt; return whether a decision may be needed now."""
         if not attempt.is_up:
             return self._begin(attempt, events)
@@ -85,10 +128,10 @@ class Trials:
             return self._run_live(attempt, events)
         saved = None
         if attempt.rule is not None and (attempt.is_saving or attempt.rule.is_due(attempt.t + 1)):
-            if not attempt.is_saving and self.world.save_s:
+            if not attempt.is_saving and self._world.save_s:
                 attempt.is_saving = True
                 attempt.rule.begin()
-                self._push(self._now + self.world.save_s, attempt, None)
+                self.push(self.now + self._world.save_s, attempt, None)
                 return False
             attempt.is_saving = False
             with attempt.rule.saving():
@@ -96,7 +139,7 @@ class Trials:
         t = attempt.t = attempt.t + 1
         attempt.iterating_since = None
         events.append(
-            m.Reported(self._now, attempt.trial_id, attempt.number, t, attempt.metrics, saved, attempt.raw)
+            m.Reported(self.now, attempt.trial_id, attempt.number, t, attempt.metrics, saved, attempt.raw)
         )
         if attempt.halt is not None:
             self._end_halted(attempt, attempt.halt, 0.0)
@@ -142,14 +185,14 @@ class Trials:
                 return False
             self._ran_s[attempt.trial_id] = before_s + seconds
         total_s = attempt.total_s = attempt.total_s + seconds
-        begins = self._now + pause_s
+        begins = self.now + pause_s
         at_s = begins + seconds
         attempt.iterating_since, attempt.step_s = begins, seconds
         attempt.metrics, attempt.raw = self._result(
             metrics, t, at_s, seconds, total_s, t - attempt.first_t, total_s - attempt.before_s
         )
         self._order += 1
-        heapq.heappush(self._heap, (at_s, self._order, attempt, None))
+        heapq.heappush(self.heap, (at_s, self._order, attempt, None))
         return True
 
     def _endless(self, attempt: Attempt) -> OvertoneError:
@@ -167,7 +210,7 @@ class Trials:
         live.go_on()
         n = len(events)
         for message in live.messages:
-            one = event_of(message, self._now, attempt.nodes[0])
+            one = event_of(message, self.now, attempt.nodes[0])
             if isinstance(one, m.Started):
                 one = replace(one, pid=0, hostname=NODE)
             elif isinstance(one, m.Reported):
@@ -185,42 +228,43 @@ class Trials:
         live.messages.clear()
         if live.due is not None:
             if attempt.iterating_since is None:
-                attempt.iterating_since = self._now
-            self._push(live.due, attempt, None)
+                attempt.iterating_since = self.now
+            self.push(live.due, attempt, None)
         elif not live.has_ended:
             attempt.waits = True
         return len(events) > n
 
     # --- commands --------------------------------------------------------------------------
 
-    def _start(self, start: m.Start) -> None:
-        saved, world, job = start.checkpoint, self.world, self._job
+    def start(self, start: m.Start) -> None:
+        """Begin an attempt."""
+        saved, world, job = start.checkpoint, self._world, self._job
         if job is None:
             raise RuntimeError("Simulated needs open(job) before it can run a trial")
         before_s = self._time_at.get(saved.uri, 0.0) if saved is not None else 0.0
-        attempt = Attempt(start, self._now, before_s)
-        self._n_starts += 1
-        self._attempts[start.trial_id, start.attempt] = attempt
-        attempt.slowness /= self._fleet.speed(attempt.nodes)
+        attempt = Attempt(start, self.now, before_s)
+        self.n_starts += 1
+        self.attempts[start.trial_id, start.attempt] = attempt
+        attempt.slowness /= self.fleet.speed(attempt.nodes)
         if world.straggler_sd:
             drawn = keyed(job.seed, "straggler", start.trial_id, start.attempt)
             attempt.slowness *= 1 + abs(drawn.gauss(0.0, world.straggler_sd))
         delay_s = world.decision_s + world.start_s + (world.restore_s if saved is not None else 0.0)
         if self._curve_of is None:
             start = replace(start, config=dict(start.config))
-            attempt.live = LiveTrial(job, start, self.now, attempt.slowness, world.save_s)
+            attempt.live = LiveTrial(job, start, self.clock, attempt.slowness, world.save_s)
         else:
             attempt.curve = self._curve_of(attempt.config)
             if self._saves:
-                attempt.rule = SavingRule(job.checkpoint_freq, None, self.now, before_s)
-        self._push(self._now + delay_s, attempt, None)
+                attempt.rule = SavingRule(job.checkpoint_freq, None, self.clock, before_s)
+        self.push(self.now + delay_s, attempt, None)
         if world.failures_per_hour:
             drawn = keyed(job.seed, "failure", start.trial_id, start.attempt)
             fails_s = drawn.expovariate(world.failures_per_hour / 3600)
-            self._push(self._now + fails_s, attempt, partial(self._fail, attempt))
+            self.push(self.now + fails_s, attempt, partial(self._fail, attempt))
         if attempt.live is not None and self._limit_s is not inf:
             left_s = max(0.0, self._limit_s - self._ran_s.get(start.trial_id, 0.0))
-            self._push(self._now + left_s, attempt, partial(self._limit, attempt))
+            self.push(self.now + left_s, attempt, partial(self._limit, attempt))
 
     def _begin(self, attempt: Attempt, events: list[m.Event]) -> bool:
         """Begin the attempt, now that its process has started."""
@@ -228,12 +272,13 @@ class Trials:
         if attempt.live is not None:
             return self._run_live(attempt, events)
         events.append(m.Started(
-            self._now, attempt.trial_id, attempt.number, attempt.nodes[0], 0, NODE, attempt.restored
+            self.now, attempt.trial_id, attempt.number, attempt.nodes[0], 0, NODE, attempt.restored
         ))  # fmt: skip
         return not self._iterate(attempt)
 
-    def _proceed(self, order: m.Proceed) -> None:
-        attempt = self._attempts.get((order.trial_id, order.attempt))
+    def proceed(self, order: m.Proceed) -> None:
+        """Continue an attempt that waits."""
+        attempt = self.attempts.get((order.trial_id, order.attempt))
         if attempt is None:
             return
         if attempt.live is not None:
@@ -248,19 +293,20 @@ class Trials:
             attempt.wants_save = attempt.wants_save or order.save
             return
         attempt.waits = False
-        delay_s = self.world.decision_s
+        delay_s = self._world.decision_s
         if order.save:
             delay_s = self._save(attempt, delay_s)
         self._iterate(attempt, delay_s)
 
-    def _halt(self, order: m.Halt) -> None:
-        attempt = self._attempts.get((order.trial_id, order.attempt))
+    def halt(self, order: m.Halt) -> None:
+        """End an attempt, at its next report if it does not wait."""
+        attempt = self.attempts.get((order.trial_id, order.attempt))
         if attempt is None:
             return
         if attempt.live is not None:
             self._tell(attempt, order)
         elif attempt.waits:
-            self._end_halted(attempt, order, self.world.decision_s)
+            self._end_halted(attempt, order, self._world.decision_s)
         else:
             attempt.halt = order  # takes effect at the next report
 
@@ -270,13 +316,14 @@ class Trials:
         attempt.live.orders.append(order)
         if attempt.waits:
             attempt.waits = False
-            self._push(self._now + self.world.decision_s, attempt, None)
+            self.push(self.now + self._world.decision_s, attempt, None)
 
-    def _discard(self, uri: str) -> None:
+    def discard(self, uri: str) -> None:
+        """Delete a checkpoint."""
         self._time_at.pop(uri, None)
         if self._job is not None and self._job.store is not None and not uri.startswith("simulated:"):
             self._job.store.delete(uri)
-        self._push(self._now, None, m.Discarded(self._now, uri))
+        self.push(self.now, None, m.Discarded(self.now, uri))
 
     # --- saving and ending -----------------------------------------------------------------
 
@@ -288,10 +335,10 @@ class Trials:
 
     def _save(self, attempt: Attempt, after_s: float) -> float:
         """Save a curve; return when the save is done, in seconds from now."""
-        after_s += self.world.save_s
-        at = self._now + after_s
+        after_s += self._world.save_s
+        at = self.now + after_s
         saved = m.Saved(at, attempt.trial_id, attempt.number, self._saved(attempt, attempt.t))
-        self._push(at, attempt if after_s else None, saved)
+        self.push(at, attempt if after_s else None, saved)
         return after_s
 
     def _end_halted(self, attempt: Attempt, order: m.Halt, after_s: float) -> None:
@@ -303,13 +350,13 @@ class Trials:
         self, attempt: Attempt, cause: m.Cause, error: str = "", traceback: str = "", after_s: float = 0.0
     ) -> None:
         """End an attempt `after_s` seconds from now."""
-        event = m.Ended(self._now + after_s, attempt.trial_id, attempt.number, cause, error, traceback)
+        event = m.Ended(self.now + after_s, attempt.trial_id, attempt.number, cause, error, traceback)
         if after_s:
             attempt.waits = False
-            self._push(event.time, attempt, partial(self._end_late, attempt, event))
+            self.push(event.time, attempt, partial(self._end_late, attempt, event))
         else:
             self._forget(attempt)
-            self._push(self._now, None, event)
+            self.push(self.now, None, event)
 
     def _end_late(self, attempt: Attempt, event: m.Ended, events: list[m.Event]) -> bool:
         self._forget(attempt)
@@ -320,30 +367,30 @@ class Trials:
         self._end(attempt, "limit", self._over_limit(), after_s=max(0.0, self._limit_s - before_s))
 
     def _limit(self, attempt: Attempt, events: list[m.Event]) -> bool:
-        return self._kill(attempt, "limit", self._over_limit(), events)
+        return self.kill(attempt, "limit", self._over_limit(), events)
 
     def _over_limit(self) -> str:
         return f'ran for {self._limit_s:g} s, limit {self._limit_s:g} s: raise "time_s" in trial_limits'
 
     def _fail(self, attempt: Attempt, events: list[m.Event]) -> bool:
-        self._n_failures += 1
-        return self._kill(attempt, "killed", "its process failed, as simulated ones do now and then", events)
+        self.n_failures += 1
+        return self.kill(attempt, "killed", "its process failed, as simulated ones do now and then", events)
 
-    def _kill(self, attempt: Attempt, cause: m.Cause, error: str, events: list[m.Event]) -> bool:
+    def kill(self, attempt: Attempt, cause: m.Cause, error: str, events: list[m.Event]) -> bool:
         """End an attempt whose process is gone, and count its unsaved training as lost."""
-        self._lost_s += attempt.unsaved_s(self._now)
+        self.lost_s += attempt.unsaved_s(self.now)
         self._forget(attempt)
         if attempt.live is not None:
             attempt.live.vanish()
-        events.append(m.Ended(self._now, attempt.trial_id, attempt.number, cause, error))
+        events.append(m.Ended(self.now, attempt.trial_id, attempt.number, cause, error))
         return True
 
     def _forget(self, attempt: Attempt) -> None:
         if not attempt.is_gone:
             attempt.is_gone = True
-            self._trial_s += self._now - attempt.began
-            self._trained_s += attempt.trained_s(self._now) - attempt.before_s
+            self._trial_s += self.now - attempt.began
+            self._trained_s += attempt.trained_s(self.now) - attempt.before_s
             if attempt.live is not None and self._limit_s is not inf:
                 ran_s = self._ran_s.get(attempt.trial_id, 0.0)
-                self._ran_s[attempt.trial_id] = ran_s + self._now - attempt.began
-        self._attempts.pop((attempt.trial_id, attempt.number), None)
+                self._ran_s[attempt.trial_id] = ran_s + self.now - attempt.began
+        self.attempts.pop((attempt.trial_id, attempt.number), None)

@@ -123,6 +123,8 @@ class CallbackObserver(Observer):
         elif moved.status == "ERROR":
             self._on("on_trial_error", self._trial(moved.trial_id))
         elif moved.status == "PENDING" and type(event) is Ended and event.cause != "halted":
+            if event.trial_id != moved.trial_id:
+                return  # A review restarted it when the other trial failed.
             self._on("on_trial_recover", self._trial(moved.trial_id))
 
     def _on(self, hook: str, trial: SeenTrial, **more: Any) -> None:

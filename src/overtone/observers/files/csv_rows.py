@@ -51,6 +51,8 @@ class CsvRows(Observer):
         clock: Seconds from some moment on; for how long rows wait.
     """
 
+    is_projection = True
+
     def __init__(
         self,
         files: TrialFiles,

@@ -14,7 +14,7 @@ class CutFiles(Observer):
         files: What other observers write to, which are closed before.
     """
 
-    follows_results = False
+    follows_results, is_projection = False, True
 
     def __init__(self, files: TrialFiles) -> None:
         self._files = files

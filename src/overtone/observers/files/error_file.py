@@ -18,7 +18,7 @@ class ErrorFile(Observer):
         files: Where it writes.
     """
 
-    follows_results = False
+    follows_results, is_projection = False, True
 
     def __init__(self, files: TrialFiles) -> None:
         self._files = files

@@ -36,7 +36,7 @@ class FileWriter(Observer):
         clock: Seconds from some moment on.
     """
 
-    follows_results = False
+    follows_results, is_projection = False, True
 
     def __init__(self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.monotonic) -> None:
         self._mark = FolderMark.of(folder)

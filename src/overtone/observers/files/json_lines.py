@@ -43,6 +43,8 @@ class JsonLines(Observer):
         texts: Shared with other observers, or its own.
     """
 
+    is_projection = True
+
     def __init__(
         self, files: TrialFiles, table: TrialTable | None = None, texts: ConstantTexts | None = None
     ) -> None:

@@ -20,7 +20,7 @@ class Params(Observer):
         texts: Shared with other observers, or its own.
     """
 
-    follows_results = False
+    follows_results, is_projection = False, True
 
     def __init__(
         self, files: TrialFiles, table: TrialTable | None = None, texts: ConstantTexts | None = None

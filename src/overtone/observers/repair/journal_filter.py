@@ -43,12 +43,11 @@ def selected(
     decode = (codec or Codec()).decode
     began = time = 0.0
     for body, before in _all(journal) if trials is None else _about(journal, trials):
+        record = decode(body)
         if _IS_DRIVER.match(body):
             if before is not None:
                 time = before
             began = _wall(body) - time
-            continue
-        record = decode(body)
         if record is None:
             continue
         time = record.event.time

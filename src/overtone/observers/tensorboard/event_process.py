@@ -132,22 +132,16 @@ class EventFiles:
         self._flushed = time.monotonic()
         from socket import gethostname
 
-        import tensorboardX.crc32c
-        import tensorboardX.record_writer
         from tensorboardX.proto import plugin_hparams_pb2
         from tensorboardX.proto.api_pb2 import Status
         from tensorboardX.proto.event_pb2 import Event
         from tensorboardX.proto.summary_pb2 import Summary, SummaryMetadata
+        from tensorboardX.record_writer import masked_crc32c
 
-        if tensorboardX.crc32c._crc32c_native is None:
-            from overtone.observers.tensorboard.crc32c import crc32c
-
-            # its own, a loop over bytes, is most of the cost of an event
-            tensorboardX.record_writer.crc32c = crc32c
         self._host = gethostname()
         self._event, self._summary, self._value = Event, Summary, Summary.Value
         self._metadata, self._hparams, self._status = SummaryMetadata, plugin_hparams_pb2, Status
-        self._checksum = tensorboardX.record_writer.masked_crc32c
+        self._checksum = masked_crc32c
 
     @property
     def is_dirty(self) -> bool:

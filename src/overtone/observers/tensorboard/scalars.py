@@ -41,6 +41,8 @@ class TensorBoard(Observer):
         MissingPackageError: tensorboardX is not installed.
     """
 
+    is_projection = True
+
     def __init__(
         self,
         folder: str | os.PathLike[str],

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.controller import Controller
-from overtone.core.limits import Limits
-from overtone.core.protocols import Engine, Observer, Searcher
-from overtone.core.trial import Status, Trial
+from overtone.core.protocols import Engine, Observer, Searcher, overrides
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
 from overtone.journal.garbage import not_collecting
@@ -58,7 +55,7 @@ class Resuming:
         self._controller = controller
         self._searcher = searcher
         self._asks_again = searcher.replay == "asked"
-        self._observers = [one for one in observers if type(one).on_past is not Observer.on_past]
+        self._observers = [one for one in observers if overrides(one, Observer.on_past)]
         self._followers = [one for one in self._observers if one.follows_results]
         self._to_engine: Callable[[m.Command], None] | None = None
 
@@ -72,7 +69,7 @@ class Resuming:
             StorageError: The journal cannot be read.
         """
         entries: Iterable[Entry] = self._writer.entries(*since or ())
-        if type(self._searcher).on_suggested is not Searcher.on_suggested:
+        if overrides(self._searcher, Searcher.on_suggested):
             entries = map(self._heard, entries)
         on_command, on_record, on_plain = self._on_command, self._on_record, self._on_plain
         with not_collecting():
@@ -117,11 +114,6 @@ class Resuming:
             replay_into(self._controller, [record], self._on_command, self._on_record)
         engine.submit(commands)
         return list(due)
-
-    @property
-    def undone_discards(self) -> list[m.Command]:
-        """The deletions that were requested and not confirmed."""
-        return [m.Discard(uri) for uri in self.outstanding.discards]
 
     def _heard(self, entry: Entry) -> Entry:
         """Tell the searcher of the suggestion in `entry` before it is handled, and return `entry`."""
@@ -169,57 +161,6 @@ class Resuming:
         self._followers = [one for one in self._followers if one is not observer]
         who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
         say(f"{who} raised {what} at what happened before, and hears no more of that")
-
-
-def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool = False) -> str:
-    """Return a line about the recovered state.
-
-    Args:
-        is_lost: Whether trials that had a process have lost it.
-        is_forgiven: Whether trials that ended in an error are retried.
-    """
-    trials = controller.trials.values()
-    n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
-    parts = [f"{len(trials)} trials with {n_results:,} results", f"{n_ended} of them had ended"]
-    n_failed = sum(one.status is Status.ERROR for one in trials) if is_forgiven else 0
-    if n_failed:
-        parts[-1] += f", {n_failed} in an error: {'it is' if n_failed == 1 else 'these are'} tried again"
-    again = [one for one in trials if one.status.is_placed or one.status is Status.PARKED] if is_lost else []
-    if again:
-        n_saved = sum(one.checkpoint is not None for one in again)
-        redone = sum(one.ruled_t - (one.checkpoint.t if one.checkpoint else 0) for one in again)
-        seconds = sum(map(_seconds_again, again))
-        parts.append(
-            f"{n_saved} go on from their checkpoints and {len(again) - n_saved} from their beginning"
-        )
-        parts.append(f"{redone:,} iterations (about {seconds:.0f} s of training) are done again")
-    return f"resuming {folder}: " + "; ".join(parts)
-
-
-def told_divergences(found: Sequence[Divergence]) -> list[str]:
-    """Return one line about divergences; empty if there are none."""
-    if not found:
-        return []
-    more = f" ({len(found)} differences in all)" if len(found) > 1 else ""
-    return [f"decisions are kept as they were, where today's code would decide otherwise: {found[0]}{more}"]
-
-
-def _seconds_again(trial: Trial) -> float:
-    """Return the seconds of a trial's redone part, by its mean time per iteration."""
-    total = trial.last.metrics.get("time_total_s", 0.0) if trial.last is not None else 0.0
-    saved_t = trial.checkpoint.t if trial.checkpoint is not None else 0
-    if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
-        return 0.0
-    return float(total) * (trial.ruled_t - saved_t) / trial.ruled_t
-
-
-def limits_of(header: Mapping[str, Any]) -> Limits | None:
-    """Return the limits of the experiment at its start; None if its journal lacks them."""
-    given = header.get("parts", {}).get("limits")
-    if not isinstance(given, Mapping):
-        return None
-    names = {one.name for one in fields(Limits)}
-    return Limits(**{name: value for name, value in given.items() if name in names})
 
 
 def space_changes(old: Any, new: Any, path: str = "") -> list[str]:

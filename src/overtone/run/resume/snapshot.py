@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
-from overtone.core.protocols import Observer, Searcher
+from overtone.core.protocols import Observer, Searcher, overrides
 from overtone.journal.checksum import checksum_of
 from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
@@ -26,7 +26,6 @@ from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
-    from overtone.experiment import Experiment
     from overtone.journal.writer import JournalWriter
     from overtone.run.parts import Parts
     from overtone.run.pending_commands import Outstanding
@@ -61,13 +60,9 @@ class Mark(NamedTuple):
 
 def _can_remember(searcher: Searcher, hearers: Sequence[Observer]) -> bool:
     """Return whether a snapshot can hold the state of the searcher and all observers."""
-    kind = type(searcher)
-    learns = any(
-        getattr(kind, name) is not getattr(Searcher, name)
-        for name in ("on_suggested", "on_result", "on_trial_end")
-    )
-    forgets = any(type(one).memory is Observer.memory for one in hearers)
-    return searcher.replay == "keyed" and not learns and not forgets
+    learns = overrides(searcher, Searcher.on_suggested, Searcher.on_result, Searcher.on_trial_end)
+    remembers = all(overrides(one, Observer.memory) for one in hearers)
+    return searcher.replay == "keyed" and not learns and remembers
 
 
 class Snapshots:
@@ -181,7 +176,6 @@ class Snapshots:
 
 
 def snapshots_of(
-    experiment: Experiment,
     parts: Parts,
     journal: JournalWriter,
     observers: Sequence[Observer],
@@ -194,15 +188,15 @@ def snapshots_of(
         observers: Observers that receive past records are in the snapshot.
         on_taken: Called after each snapshot.
     """
-    hearers = [one for one in observers if type(one).on_past is not Observer.on_past]
+    hearers = [one for one in observers if overrides(one, Observer.on_past)]
     made_of, modules = "", set()
-    if not parts.engine.repeats and _can_remember(parts.searcher, hearers):
-        facts = dict(header_parts(experiment, parts))
+    if not parts.plan.engine.capabilities.repeats and _can_remember(parts.plan.searcher, hearers):
+        facts = dict(header_parts(parts))
         for name in _FREE:
             del facts[name]
         facts["observers"] = [type(one).__name__ for one in hearers]
         made_of = f"{crc32(dumps(facts).encode()):08x}"
-        modules = {type(one).__module__ for one in (parts.scheduler, *parts.stoppers)}
+        modules = {type(one).__module__ for one in (parts.plan.scheduler, *parts.plan.stoppers)}
     return Snapshots(
         parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules, on_taken=on_taken
     )

@@ -138,7 +138,7 @@ def header_of(folder: Path) -> Mapping[str, Any]:
     Raises:
         StorageError: It cannot be read.
     """
-    from overtone.journal.header import header
+    from overtone.journal.lines import header
 
     return header(folder / JOURNAL)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from overtone.core.messages import Ended, Event, Reported, Saved, Start
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
+from overtone.quantity_text import size_text
 from overtone.run.pending_commands import Outstanding
 from overtone.run.storage.results_place import patiently
 from overtone.standard_streams import say
@@ -132,7 +133,7 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
         say(f"found {saves} that the journal did not name yet: nothing of these is done again")
     events: list[Event] = []
     for trial in [one for one in controller.trials.values() if _is_live(one)]:
-        saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.engine.now()
+        saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.plan.engine.now()
         told = _told(saved, trial.id, trial.attempt, trial.ruled_t, now)
         if not told and trial.last is not None and trial.last.metrics.get("done") is True:
             told = [_done(trial.id, trial.attempt, now)]
@@ -164,7 +165,7 @@ def clear_up(parts: Parts, late: LateSaves) -> None:
     if parts.controller.is_finished:
         late.remove()
     trials, is_resumed = parts.controller.trials.values(), parts.past is not None
-    if parts.engine.repeats and not is_resumed:
+    if parts.plan.engine.capabilities.repeats and not is_resumed:
         return
     tried_again = [one.id for one in trials if one.attempt > 1 or one.status is Status.ERROR]
     saved = [one.id for one in trials if one.checkpoint is not None]
@@ -202,8 +203,7 @@ def is_wanted(leftover: Leftover, trials: Mapping[str, Trial], fence: int) -> bo
 
 def _finders(parts: Parts) -> list[Finder]:
     # over several machines, the processes of most of which are not seen
-    is_spread = parts.engine.is_elastic and parts.engine.isolates
-    return list(parts.place.leftovers(SETTLED_S if is_spread else 0.0))
+    return list(parts.place.leftovers(SETTLED_S if parts.plan.engine.capabilities.spans_hosts else 0.0))
 
 
 def _amongs(place: Place, tried_again: list[str], saved: list[str]) -> list[list[str]]:
@@ -289,14 +289,14 @@ def _remove(finder: Finder, found: list[Leftover]) -> None:
             break
         n, n_bytes = n + 1, n_bytes + one.size_bytes
     if n:
-        say(f"removed {_counted(n, 'unfinished save')} ({_size(n_bytes)}) that the journal does not name")
+        say(f"removed {_counted(n, 'unfinished save')} ({size_text(n_bytes)}) that the journal does not name")
 
 
 def _tell_kept(found: Sequence[Leftover]) -> None:
     """Tell of checkpoints that are not deleted, since nothing in them says that Overtone saved them there."""
     if not found:
         return
-    listed = [f"\n  {one.uri} ({_size(one.size_bytes)})" for one in found[:MOST_TOLD]]
+    listed = [f"\n  {one.uri} ({size_text(one.size_bytes)})" for one in found[:MOST_TOLD]]
     more = len(found) - len(listed)
     here = [quote(one.uri) for one in found[:MOST_TOLD] if not one.names]
     say(
@@ -309,11 +309,3 @@ def _tell_kept(found: Sequence[Leftover]) -> None:
 
 def _counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
-def _size(n_bytes: float) -> str:
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.3g} TB"

@@ -108,7 +108,7 @@ class Mirroring:
 
     def _work(self) -> None:
         from overtone.store.failures import is_passing
-        from overtone.store.retrying import pauses
+        from overtone.store.retrying import jittered
 
         away_since: float | None = None
         first_s = pause_s = min(FIRST_PAUSE_S, JOURNAL_EVERY_S)
@@ -129,7 +129,7 @@ class Mirroring:
             except Exception as error:
                 now = time.monotonic()
                 if away_since is None:
-                    away_since, waiting = now, pauses()
+                    away_since, waiting = now, jittered()
                     if is_passing(error):
                         self._warn(f"{error} (trying again for {self._patience_s:.0f} s; the search goes on)")
                 if not is_passing(error) or now - away_since >= self._patience_s:

@@ -19,7 +19,8 @@ class Overview:
     """
 
     def __init__(self, parts: Parts, journal: JournalWriter) -> None:
-        self._file = None if parts.engine.repeats else OverviewFile(parts.folder / "journal.jsonl")
+        repeats = parts.plan.engine.capabilities.repeats
+        self._file = None if repeats else OverviewFile(parts.folder / "journal.jsonl")
         self._journal = journal
 
     def write(self) -> None:

@@ -34,9 +34,9 @@ def moved_aside(root: RemoteFiles, name: str, stamp: str, number: int) -> str:
     return f"{here.url} was in use; its earlier results are now in {aside.url}"
 
 
-def check_reach(url: str, engine: str) -> None:
+def check_reach(url: str, isolates: bool) -> None:
     """Refuse what trials in other processes could not reach."""
-    if protocol_of(url) == "memory" and engine in ("Local", "Ray"):
+    if protocol_of(url) == "memory" and isolates:
         raise OvertoneError(
             f"storage_path={url!r} lives in the memory of this process, and trials run in processes of their "
             f'own: choose engine="inline" or "simulated", or a storage_path such as "~/overtone_results" or '

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from overtone.errors import StorageError
 from overtone.standard_streams import say
-from overtone.store import LocalStore
 from overtone.store.folder_mark import LOCK, FolderMark
+from overtone.store.local import LocalStore
 
 if TYPE_CHECKING:
-    from overtone.core.protocols import Store
+    from overtone.core.store import Store
     from overtone.journal.lock import WriterLock
     from overtone.journal.writer import JournalWriter
     from overtone.run.storage.mirroring import Mirroring

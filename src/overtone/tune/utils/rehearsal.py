@@ -42,7 +42,8 @@ def validate_save_restore(
             saved iteration.
     """
     from overtone.worker.checkpoints.saving import Restored
-    from overtone.worker.trainables.class_trial import is_steppable, save_state, trainable_class
+    from overtone.worker.trainables.class_trial import is_steppable, trainable_class
+    from overtone.worker.trainables.trainable import save_state
 
     if not is_steppable(trainable_cls):
         raise TrainableError(f"validate_save_restore takes a class with step(), not {trainable_cls!r}")

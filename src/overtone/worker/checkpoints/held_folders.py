@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from overtone.errors import StorageError
+from overtone.file_lock import locked, open_locked
 
 
 def hold(folder: Path) -> int:
@@ -57,14 +58,8 @@ def open_yard(yard: Path) -> Path:
 @contextmanager
 def gate(yard: Path, name: str = ".lock") -> Iterator[None]:
     """Lock the yard during the block against other processes that use the gate `name`."""
-    import fcntl
-
-    gate = os.open(yard / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(gate, fcntl.LOCK_EX)
+    with locked(os.open(yard / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)):
         yield
-    finally:
-        os.close(gate)
 
 
 def delete_unheld(yard: Path) -> None:
@@ -82,13 +77,6 @@ def delete_unheld(yard: Path) -> None:
 
 def try_lock(folder: Path, is_shared: bool = False) -> int:
     """Return a descriptor that holds the folder's lock, or -1 if another process has it."""
-    import fcntl
-
     # A pid is not enough: in another container the same number is another process.
-    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return -1
-    return lock
+    lock = open_locked(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, is_shared)
+    return -1 if lock is None else lock

@@ -18,7 +18,7 @@ from typing import Any
 from zlib import crc32
 
 from overtone.core.json_encoder import encoder
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError, TrainableError
 from overtone.regular_files import open_regular, read_regular

@@ -12,7 +12,7 @@ from typing import Any
 from overtone import standard_streams
 from overtone.core.job import Job
 from overtone.core.messages import Start
-from overtone.core.protocols import Store
+from overtone.core.store import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError
 from overtone.store.folder_mark import mark_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from overtone.core.trial_limits import TrialLimits
+from overtone.quantity_text import size_text
 from overtone.worker.limits import process_usage
 from overtone.worker.limits.limit_usage import Amounts
 
@@ -138,7 +139,7 @@ class Watch:
         if limits.memory is not None:
             memory = self._memory(one, limits.memory)
             if memory > limits.memory:
-                used, limit = process_usage.size_text(memory), process_usage.size_text(limits.memory)
+                used, limit = size_text(memory), size_text(limits.memory)
                 return (
                     f"used {used} of memory, limit {limit}: let the trial hold less, "
                     'or raise "memory" in trial_limits'

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from overtone.core.messages import Start
+from overtone.quantity_text import size_text
 from overtone.worker.limits import process_usage
 from overtone.worker.limits.memory_claims import Neighbours
 from overtone.worker.limits.node_memory import NodeMemory, memory_reader
@@ -195,10 +196,10 @@ class MemoryGuard:
 
     def explain(self, one: Guarded) -> str:
         """Return the reason why a trial is ended, for people."""
-        declared = process_usage.size_text(one.declared) if one.declared else "none"
-        used, total = map(process_usage.size_text, self._memory)
+        declared = size_text(one.declared) if one.declared else "none"
+        used, total = map(size_text, self._memory)
         return (
-            f"out of memory: used {process_usage.size_text(one.used)}, declared {declared}, when {used} of "
+            f"out of memory: used {size_text(one.used)}, declared {declared}, when {used} of "
             f"its node's {total} were in use: let the trial hold less, or declare its memory so that fewer "
             'run at once, such as resources_per_trial={"memory": "8GB"}'
         )

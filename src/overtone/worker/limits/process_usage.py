@@ -113,11 +113,3 @@ def _family_by_psutil(root: int) -> set[int]:
         return {root, *(one.pid for one in psutil.Process(root).children(recursive=True))}
     except psutil.Error:
         return {root}
-
-
-def size_text(count: float) -> str:
-    """Return a number of bytes as people write it: "1.5 GB"."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
-        if count >= factor:
-            return f"{count / factor:.4g} {unit}"
-    return f"{count:g} bytes"

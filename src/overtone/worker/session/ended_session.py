@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from overtone.core.types import Checkpoint as Reference
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import Nothing, Order
+from overtone.worker.protocol import Channel, Nothing, Order
 from overtone.worker.session.current import bind, unbind_all_but
 from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.leftover_threads import StartedThreads
@@ -84,7 +84,7 @@ def _warn_once(session: Session, what: str) -> None:
         )
 
 
-class _Silence:
+class _Silence(Channel):
     """The channel of an ended session."""
 
     def send(self, message: Message) -> None:

@@ -31,25 +31,23 @@ def once(name: str) -> Iterator[bool]:
         since the temporary directory was last emptied. The results of the block may be deleted in
         the meantime: check for them, as above, if that matters.
     """
-    import fcntl
     import threading
+
+    from overtone.file_lock import locked
 
     holder = (threading.get_ident(), name)
     if holder in _held:  # a nested block: it would wait for itself
         yield _held[holder]
         return
     file = os.open(_folder() / _as_file_name(name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        is_first = _held[holder] = os.fstat(file).st_size == 0
-        yield is_first
-        if is_first:
-            os.write(file, b"done\n")
-    finally:
-        _held.pop(holder, None)
-        # a child that was forked inside the block holds the same lock: closing would not free it
-        fcntl.flock(file, fcntl.LOCK_UN)
-        os.close(file)
+    with locked(file):
+        try:
+            is_first = _held[holder] = os.fstat(file).st_size == 0
+            yield is_first
+            if is_first:
+                os.write(file, b"done\n")
+        finally:
+            _held.pop(holder, None)
 
 
 def _folder() -> Path:

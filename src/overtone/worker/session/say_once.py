@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
+from overtone.file_lock import open_locked
 from overtone.store.room import PATIENCE_S
 
 _lock = -1
@@ -24,15 +24,10 @@ def may_speak(folder: Path) -> bool:
         is_due, _said_at = now - _said_at > PATIENCE_S, now
         return is_due
     try:
-        import fcntl
-
-        file = os.open(folder / "journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
-    except (ImportError, OSError):
+        file = open_locked(folder / "journal.jsonl")
+    except OSError:
         return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(file)
-        return not isinstance(error, BlockingIOError)
+    if file is None:
+        return False
     _lock, _said_at = file, now
     return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import sleep
-
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.resources import Resources
@@ -47,13 +45,17 @@ class Facts:
         """
         if not hasattr(seconds, "__float__") or not 0 <= seconds < float("inf"):
             raise ValueError(f"simulate_time({seconds!r}): give 0 or more seconds, and finite")
-        spend = getattr(self._channel, "spend", None) or sleep
-        spend(seconds)
+        self._channel.spend(seconds)
 
     def get_world_size(self) -> int:
         """Return the number of ranks of the trial."""
-        return 1
+        return self._start.world_size
 
     def get_world_rank(self) -> int:
         """Return this process's rank in the trial."""
-        return 0
+        return self._start.ranks[0]
+
+    def get_local_rank(self) -> int:
+        """Return this process's rank among the trial's processes on this machine."""
+        nodes, rank = self._start.placement.nodes, self.get_world_rank()
+        return nodes[:rank].count(nodes[rank])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from overtone.core.job import Job
 from overtone.errors import TrainableError
-from overtone.worker.checkpoints import saving
 from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.session import Session
-from overtone.worker.trainables.trainable import Trainable
+from overtone.worker.trainables.trainable import Trainable, save_state
 
 
 def is_steppable(trainable: Any) -> bool:
@@ -123,34 +121,6 @@ def trainable_class(kind: type, parameters: Mapping[str, Any]) -> type:
         plain.setup(self, config, **parameters)
 
     return type(kind.__name__, (kind,), {"setup": setup, "__module__": kind.__module__})
-
-
-def save_state(trainable: Trainable, folder: Path) -> dict[str, Any]:
-    """Let `trainable` save into `folder`; return the kind, for `.overtone.json`.
-
-    Raises:
-        TrainableError: `save_checkpoint` returned an invalid value.
-    """
-    saved = trainable.save_checkpoint(str(folder))
-    if isinstance(saved, Mapping):
-        saving.write_dict(saved, folder)
-        return {"kind": "dict"}
-    if saved is None:
-        return {"kind": "directory"}
-    try:
-        path = Path(saved)
-    except TypeError:
-        path = Path("/", "not", "a", "path")
-    if not path.exists():
-        raise TrainableError(
-            f"{type(trainable).__name__}.save_checkpoint() returned {saved!r:.200}: it must return None, "
-            "a dict, or the path of a file or directory that is there"
-        )
-    home, path = folder.resolve(), path.resolve()
-    if path == home:
-        return {"kind": "directory"}
-    inside = path.relative_to(home) if path.is_relative_to(home) else saving.place(path, folder)
-    return {"kind": "file", "name": str(inside)}
 
 
 def can_save(trainable: Trainable) -> bool:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overtone.errors import TrainableError
 from overtone.worker.session.current import current, is_inside
 from overtone.worker.session.metrics import is_number
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Saved = str | os.PathLike[str] | Mapping[str, Any] | None
 """Return value of `save_checkpoint`: a path, a dict, or None if it wrote into the directory."""
@@ -139,7 +142,6 @@ class Trainable:
 
         from overtone.worker.checkpoints import saving
         from overtone.worker.checkpoints.checkpoint import Checkpoint
-        from overtone.worker.trainables.class_trial import save_state
 
         folder = Path(checkpoint_dir or tempfile.mkdtemp(prefix="overtone_checkpoint_"))
         folder.mkdir(parents=True, exist_ok=True)
@@ -214,3 +216,35 @@ class Trainable:
         import tempfile
 
         return tempfile.gettempdir()
+
+
+def save_state(trainable: Trainable, folder: Path) -> dict[str, Any]:
+    """Let `trainable` save into `folder`; return the kind, for `.overtone.json`.
+
+    Raises:
+        TrainableError: `save_checkpoint` returned an invalid value.
+    """
+    from pathlib import Path
+
+    from overtone.worker.checkpoints import saving
+
+    saved = trainable.save_checkpoint(str(folder))
+    if isinstance(saved, Mapping):
+        saving.write_dict(saved, folder)
+        return {"kind": "dict"}
+    if saved is None:
+        return {"kind": "directory"}
+    try:
+        path = Path(saved)
+    except TypeError:
+        path = Path("/", "not", "a", "path")
+    if not path.exists():
+        raise TrainableError(
+            f"{type(trainable).__name__}.save_checkpoint() returned {saved!r:.200}: it must return None, "
+            "a dict, or the path of a file or directory that is there"
+        )
+    home, path = folder.resolve(), path.resolve()
+    if path == home:
+        return {"kind": "directory"}
+    inside = path.relative_to(home) if path.is_relative_to(home) else saving.place(path, folder)
+    return {"kind": "file", "name": str(inside)}

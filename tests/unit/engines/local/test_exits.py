@@ -1,4 +1,4 @@
-"""What is told of trials whose processes are gone."""
+"""What is told of attempts of which a process is gone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import socket
 
 import pytest
 
-from overtone.engines.local.exits import account_of, never_ran
+from overtone.engines.local.attempt import NEVER_RAN, LocalAttempt
+from overtone.engines.local.exits import account_of
 from overtone.engines.local.process import TrialProcess
+from overtone.testing.fake_channel import start
 
 BROKEN = ("no module named nothing", "Traceback ...")
 
@@ -16,35 +18,35 @@ BROKEN = ("no module named nothing", "Traceback ...")
 def process():
     with socket.socket() as sock:
         made = TrialProcess(1, sock, [])
-        made.was_waiting, made.has_spoken = False, True
+        made.was_waiting = False
+        made.attempt = LocalAttempt(start(), [made])
+        made.attempt.has_spoken = True
         yield made
 
 
+def account(process, text="x", was_taken=False, broken=None):
+    return account_of(process, process.attempt, text, was_taken, broken)
+
+
 def test_a_process_that_somebody_took_lost_its_trial(process) -> None:
-    assert account_of(process, "was killed by SIGKILL", True, None) == (
+    assert account(process, "was killed by SIGKILL", True) == (
         "lost", "was killed by SIGKILL; out of memory?", "", False,
     )  # fmt: skip
-    assert account_of(process, "exited with code 3", False, None) == (
-        "killed",
-        "exited with code 3",
-        "",
-        False,
-    )
+    assert account(process, "exited with code 3") == ("killed", "exited with code 3", "", False)
 
 
 def test_what_the_driver_did_comes_first(process) -> None:
-    process.is_noticed = True
-    assert account_of(process, "x", False, None)[:2] == ("lost", "ended after a SIGTERM: x")
-    process.is_terminated, process.grace_s = True, 30.0
-    assert account_of(process, "x", False, None)[:2] == ("killed", "did not halt within 30 s: x")
-    process.excess = ("limit", "2 s of CPU")
-    assert account_of(process, "x", True, BROKEN) == ("limit", "2 s of CPU", "", False)
+    process.attempt.is_noticed = True
+    assert account(process)[:2] == ("lost", "ended after a SIGTERM: x")
+    process.is_terminated, process.attempt.grace_s = True, 30.0
+    assert account(process)[:2] == ("killed", "did not halt within 30 s: x")
+    process.attempt.excess = ("limit", "2 s of CPU")
+    assert account(process, "x", True, BROKEN) == ("limit", "2 s of CPU", "", False)
 
 
 def test_a_process_that_died_while_it_waited_never_ran_its_trial(process) -> None:
-    assert not never_ran(process, None)
-    process.was_waiting, process.has_spoken = True, False
-    assert never_ran(process, None)
-    assert account_of(process, "x", False, None)[0] == "halted"
-    assert not never_ran(process, BROKEN)
-    assert account_of(process, "x", False, BROKEN) == ("raised", *BROKEN, True)
+    process.was_waiting, process.attempt.has_spoken = True, False
+    assert account(process) is NEVER_RAN
+    assert account(process, broken=BROKEN) == ("raised", *BROKEN, True)
+    process.attempt.excess = ("limit", "2 s of CPU")
+    assert account(process)[0] == "limit"

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from overtone.engines.local.attempt import LocalAttempt
 from overtone.engines.local.grace_period import LAST_GRACE_S, Patience
 from overtone.engines.local.process import TrialProcess
 from overtone.engines.loop import Loop
+from overtone.testing.fake_channel import start
 from overtone.worker.server.requests import KILL, TERMINATE
 
 
@@ -33,35 +35,42 @@ class Ladder:
         self.sent: list[tuple[float, int, bytes]] = []
         self.patience = Patience(self.loop, grace_s, self._note)
 
-    def _note(self, process: TrialProcess, what: bytes) -> None:
-        self.sent.append((self.loop.time, process.number, what))
+    def _note(self, attempt: LocalAttempt, what: bytes) -> None:
+        self.sent += [(self.loop.time, process.number, what) for process in attempt.processes]
 
 
-def process(number: int) -> TrialProcess:
-    return TrialProcess(number, None, [])  # type: ignore[arg-type]
+def attempt(*numbers: int) -> LocalAttempt:
+    return LocalAttempt(start(), [TrialProcess(number, None, []) for number in numbers])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("grace_s", "last_s"), [(0.5, 0.5), (10.0, LAST_GRACE_S)])
 def test_sigterm_then_sigkill_then_nothing(grace_s: float, last_s: float) -> None:
     ladder = Ladder(grace_s)
-    ladder.patience.start(process(1))
+    ladder.patience.start(attempt(1))
     ladder.loop.run_until(100.0)
     assert ladder.sent == [(grace_s, 1, TERMINATE), (grace_s + last_s, 1, KILL)]
 
 
+def test_all_processes_of_an_attempt_get_the_same_at_the_same_time() -> None:
+    ladder = Ladder(0.5)
+    ladder.patience.start(attempt(1, 2))
+    ladder.loop.run_until(100.0)
+    assert ladder.sent == [(0.5, 1, TERMINATE), (0.5, 2, TERMINATE), (1.0, 1, KILL), (1.0, 2, KILL)]
+
+
 def test_one_that_is_to_end_soon_gets_less() -> None:
     ladder = Ladder(10.0)
-    hurried = process(1)
+    hurried = attempt(1)
     ladder.patience.start(hurried, 0.5)
     assert hurried.grace_s == 0.5
     ladder.loop.run_until(100.0)
     assert ladder.sent == [(0.5, 1, TERMINATE), (0.5 + LAST_GRACE_S, 1, KILL)]
 
 
-def test_a_process_whose_trial_has_ended_is_killed_at_once() -> None:
+def test_an_attempt_that_is_over_is_killed_at_once() -> None:
     ladder = Ladder(1.0)
-    ended = process(1)
-    ended.ended = ("ended",)
+    ended = attempt(1)
+    ended.ended = ("returned", "", "", False)
     ladder.patience.start(ended)
     ladder.loop.run_until(100.0)
     assert ladder.sent == [(1.0, 1, KILL)]
@@ -69,7 +78,7 @@ def test_a_process_whose_trial_has_ended_is_killed_at_once() -> None:
 
 def test_one_that_somebody_else_sent_a_sigterm_is_killed_when_its_grace_is_over() -> None:
     ladder = Ladder(1.0)
-    noticed = process(1)
+    noticed = attempt(1)
     ladder.patience.start(noticed)
     noticed.is_noticed = True
     ladder.loop.run_until(0.5)
@@ -77,7 +86,7 @@ def test_one_that_somebody_else_sent_a_sigterm_is_killed_when_its_grace_is_over(
     ladder.patience.start(noticed)  # and a Halt gives no more time
     ladder.loop.run_until(100.0)
     assert ladder.sent == [(1.0, 1, KILL)]
-    ended = process(2)
+    ended = attempt(2)
     ladder.patience.start(ended)
     ended.is_noticed = True
     ladder.patience.forget(ended)
@@ -85,9 +94,9 @@ def test_one_that_somebody_else_sent_a_sigterm_is_killed_when_its_grace_is_over(
     assert len(ladder.sent) == 1
 
 
-def test_each_process_has_its_own_time_and_one_that_was_let_off_none() -> None:
+def test_each_attempt_has_its_own_time_and_one_that_was_let_off_none() -> None:
     ladder = Ladder(1.0)
-    first, second, third = process(1), process(2), process(3)
+    first, second, third = attempt(1), attempt(2), attempt(3)
     ladder.patience.start(first)
     ladder.loop.run_until(0.5)
     ladder.patience.start(second)
@@ -100,10 +109,10 @@ def test_each_process_has_its_own_time_and_one_that_was_let_off_none() -> None:
     assert ladder.sent == [(1.5, 2, TERMINATE), (1.9, 3, TERMINATE)]
 
 
-def test_many_processes_share_a_timer() -> None:
+def test_many_attempts_share_a_timer() -> None:
     ladder = Ladder(1.0)
     for number in range(1000):
-        one = process(number)
+        one = attempt(number)
         ladder.patience.start(one)
         ladder.patience.stop(one)
     assert len(ladder.loop._timers) == 1

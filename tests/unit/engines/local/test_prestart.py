@@ -23,7 +23,7 @@ def no_ray(monkeypatch):
 def test_the_one_that_began_is_taken():
     with prestart.ahead(None):
         (waiting,) = prestart._waiting
-        server = WarmServer()
+        server = WarmServer(*prestart.take())
         assert server.line is waiting.line
         assert prestart._waiting == []
         assert server.end(4.0)
@@ -39,7 +39,7 @@ def no_children_reaped():
 def test_its_signals_are_not_those_that_the_driver_ignores(no_children_reaped):
     with prestart.ahead(None):
         (waiting,) = prestart._waiting
-        server = WarmServer()
+        server = WarmServer(*prestart.take())
         status = Path(f"/proc/{waiting.pid}/status").read_text()
         ignored = next(line for line in status.splitlines() if line.startswith("SigIgn"))
         assert not int(ignored.split()[1], 16) & 1 << (signal.SIGCHLD - 1)

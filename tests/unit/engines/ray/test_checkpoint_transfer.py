@@ -11,7 +11,7 @@ import pytest
 from overtone.engines.ray.checkpoint_transfer import Carried, Carrier, fetch_file
 from overtone.engines.ray.connection import TOKEN_BYTES
 from overtone.errors import DamagedError, StorageError
-from overtone.store import LocalStore
+from overtone.store.local import LocalStore
 
 TOKEN = b"t" * TOKEN_BYTES
 

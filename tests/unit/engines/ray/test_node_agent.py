@@ -113,6 +113,9 @@ def test_a_trial_that_prints_too_much_is_cut_short() -> None:
     engine.on_lines("t", "train_t", 7, "stdout", ["x"] * (2 * LINES_AT_ONCE))  # type: ignore[attr-defined]
     (_, output) = relay._out
     assert len(output[5]) == LINES_AT_ONCE
+    engine.on_lines("t", "train_t", 8, "stdout", ["y"])  # type: ignore[attr-defined]
+    engine.on_lines("t", "train_t", 7, "stdout", ["x"])  # type: ignore[attr-defined]
+    assert relay._out[2:] == [("output", "t", "train_t", 8, "stdout", ["y"])]  # each rank by itself
     mine.close()
     theirs.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from overtone.core.messages import Ended, Halt, Start
+from overtone.core.messages import Ended, Halt, Noticed, Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.loop import Loop
 from overtone.engines.ray.cluster_view import NodeFacts
@@ -87,7 +87,9 @@ def begin(*wishes: str) -> tuple[Trials, FakeLeases, FakeNodes]:
 
 
 def waiting(trials: Trials) -> dict[str, list[str]]:
-    return {node.name: [one.start.trial_id for one in found] for node, found in trials._waiting.items()}
+    return {
+        node.name: [one.attempt.start.trial_id for one in found] for node, found in trials._waiting.items()
+    }
 
 
 def test_the_agent_of_a_node_is_sent_while_the_lease_is_being_made() -> None:
@@ -124,7 +126,7 @@ def test_the_lease_of_a_trial_that_ended_goes_to_one_that_asks() -> None:
     first, second = leases.asked
     leases.given = [(first, Lease(CPU, ("id-a",)))]
     trials.take_granted()
-    trials._on_ended(first)
+    trials._release(first)
     assert waiting(trials)["a"][-1] == second.start.trial_id
     assert leases.forgotten == [second]
     assert leases.idle == []
@@ -148,7 +150,7 @@ def test_a_lease_where_no_trial_may_be_placed_goes_to_no_other_trial(change: str
     else:
         del nodes.nodes[0]
     if comes == "from a trial":
-        trials._on_ended(first)
+        trials._release(first)
     else:
         leases.given = [(None, held)]
         trials.take_granted()
@@ -192,7 +194,11 @@ class FakeLine:
 
     is_open = True
 
-    def put(self, order: Any) -> None: ...
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+
+    def put(self, order: Any) -> None:
+        self.sent.append(order)
 
 
 def agent_ended(error: str, largest: Any) -> list[tuple[str, str, str]]:
@@ -218,7 +224,9 @@ def test_where_ray_ended_the_agent_for_memory_the_trial_that_used_the_most_has_f
     assert ends == [("t0", "lost", LOST), ("t1", "killed", "out of memory: used 5 GB")]
 
 
-@pytest.mark.parametrize("largest", [None, ("t1", 7, "of another attempt"), ("t9", 0, "of one that has ended")])
+@pytest.mark.parametrize(
+    "largest", [None, ("t1", 7, "of another attempt"), ("t9", 0, "of one that has ended")]
+)
 def test_without_a_measure_of_these_trials_all_are_lost(largest: Any) -> None:
     assert agent_ended(OOM, largest) == [("t0", "lost", LOST), ("t1", "lost", LOST)]
 
@@ -226,3 +234,81 @@ def test_without_a_measure_of_these_trials_all_are_lost(largest: Any) -> None:
 def test_an_agent_that_ended_otherwise_is_no_trials_failure() -> None:
     ends = agent_ended("ActorDiedError: it died", ("t1", 0, "out of memory: used 5 GB"))
     assert [cause for _, cause, _ in ends] == ["lost", "lost"]
+
+
+# --- attempts on several nodes ------------------------------------------------------------
+
+
+def two_ranks() -> tuple[Trials, list[Node], list[list[Any]]]:
+    """An attempt of which each of two nodes runs a rank, and what was sent to the nodes."""
+    trials, leases, nodes = begin()
+    trials._output = SimpleNamespace(say=lambda line: None)  # type: ignore[assignment]
+    demand = Resources.of([{"cpu": 1}] * 2)
+    place = Placement(("a", "b"), ((), ()))
+    trials.start(Start("t0", 0, 0, {}, demand, place, ranks=(0, 1), world_size=2))
+    assert nodes.sent == ["a", "b"]
+    a, b = nodes.nodes
+    a.line = FakeLine()  # type: ignore[assignment]
+    leases.given = [(leases.asked[0], Lease(demand, ("id-a", "id-b")))]
+    trials.take_granted()
+    assert waiting(trials) == {"b": ["t0"]}
+    b.line = FakeLine()  # type: ignore[assignment]
+    trials.on_agent(b)
+    sent: list[list[Any]] = [a.line.sent, b.line.sent]  # type: ignore[union-attr]
+    assert [[(one.ranks, one.world_size) for one in orders] for orders in sent] == [[((0,), 2)], [((1,), 2)]]
+    for orders in sent:
+        orders.clear()
+    return trials, nodes.nodes, sent
+
+
+def ends(trials: Trials) -> list[tuple[str, str]]:
+    return [(one.cause, one.error) for one in trials.events if isinstance(one, Ended)]
+
+
+KILL = ("kill", "t0")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_rank_that_fails_ends_the_others_and_is_told_once(first: int) -> None:
+    trials, nodes, sent = two_ranks()
+    trials.hear(nodes[first], [("ended", "t0", 0, "killed", "exited with code 7", "")])
+    assert (sent[first], sent[1 - first]) == ([], [KILL])
+    trials.hear(nodes[1 - first], [("ended", "t0", 0, "lost", "killed by signal 9 (SIGKILL)", "")])
+    assert ends(trials) == [("killed", "exited with code 7")]
+    assert len(trials) == 0
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_loss_of_one_of_its_nodes_ends_an_attempt_once(first: int) -> None:
+    trials, nodes, sent = two_ranks()
+    trials.on_silence(nodes[first], "gone")
+    assert sent[1 - first] == [KILL]
+    trials.on_loss(nodes[first], "gone")
+    assert ends(trials) == [("lost", "gone")]
+
+
+def test_the_first_rank_reports_and_all_get_the_orders() -> None:
+    trials, nodes, sent = two_ranks()
+    for node in nodes:
+        trials.hear(node, [("started", "t0", 0, 7, "host", None)])
+    assert [event.node for event in trials.events] == ["a"]  # type: ignore[union-attr]
+    trials.hear(nodes[1], [("noticed", "t0", 0, 3.0)])
+    assert isinstance(trials.events[-1], Noticed)
+    halt = Halt("t0", 0)
+    trials.pass_on(halt)
+    assert sent == [[halt], [halt]]
+    trials.hear(nodes[1], [("ended", "t0", 0, "halted", "", "")])
+    assert len(trials) == 1
+    trials.hear(nodes[0], [("ended", "t0", 0, "halted", "", "")])
+    assert (ends(trials), sent) == ([("halted", "")], [[halt], [halt]])
+
+
+def test_a_halt_before_all_ranks_were_sent_ends_those_that_were() -> None:
+    trials, leases, nodes = begin()
+    demand = Resources.of([{"cpu": 1}] * 2)
+    nodes.nodes[0].line = line = FakeLine()  # type: ignore[assignment]
+    trials.start(Start("t0", 0, 0, {}, demand, Placement(("a", "b"), ((), ())), ranks=(0, 1), world_size=2))
+    leases.given = [(leases.asked[0], Lease(demand, ("id-a", "id-b")))]
+    trials.take_granted()
+    trials.pass_on(Halt("t0", 0))
+    assert (line.sent[1:], ends(trials), waiting(trials)) == ([KILL], [("halted", "")], {"b": []})

@@ -1,0 +1,14 @@
+from overtone import air as air
+from overtone import train as train
+from overtone import tune as tune
+from overtone.machine import available_resources as available_resources
+from overtone.machine import cluster_resources as cluster_resources
+from overtone.machine import get_gpu_ids as get_gpu_ids
+from overtone.machine import init as init
+from overtone.machine import is_initialized as is_initialized
+from overtone.machine import nodes as nodes
+from overtone.machine import shutdown as shutdown
+from overtone.machine import wait as wait
+from overtone.version import __version__ as __version__
+from overtone.worker.shared_objects import get as get
+from overtone.worker.shared_objects import put as put

@@ -1,0 +1,19 @@
+"""Sizes and ages as people write them."""
+
+from __future__ import annotations
+
+
+def size_text(n_bytes: float) -> str:
+    """Return a number of bytes in steps of 1000, to three digits: "512 bytes", "3.4 kB", "12 MB"."""
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if n_bytes < 999.5 or unit == "TB":
+            break
+        n_bytes /= 1000
+    return f"{n_bytes:.0f} {unit}" if n_bytes >= 100 else f"{n_bytes:.3g} {unit}"
+
+
+def age_text(seconds: float) -> str:
+    """Return how long ago something was: "7 s", "12 min", "3.5 h"."""
+    if seconds < 120:
+        return f"{max(seconds, 0.0):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

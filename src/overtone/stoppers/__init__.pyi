@@ -1,0 +1,12 @@
+from overtone.stoppers.adapter import Adapter as Adapter
+from overtone.stoppers.combined import CombinedStopper as CombinedStopper
+from overtone.stoppers.criteria import Criteria as Criteria
+from overtone.stoppers.experiment_plateau import ExperimentPlateauStopper as ExperimentPlateauStopper
+from overtone.stoppers.function import FunctionStopper as FunctionStopper
+from overtone.stoppers.iterations import MaximumIterationStopper as MaximumIterationStopper
+from overtone.stoppers.noop import NoopStopper as NoopStopper
+from overtone.stoppers.stopper import Stopper as Stopper
+from overtone.stoppers.timeout import TimeoutStopper as TimeoutStopper
+from overtone.stoppers.translate import stop as stop
+from overtone.stoppers.translate import time_budget_s as time_budget_s
+from overtone.stoppers.trial_plateau import TrialPlateauStopper as TrialPlateauStopper

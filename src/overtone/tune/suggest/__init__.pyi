@@ -1,0 +1,15 @@
+from overtone.core.protocols import Searcher as Searcher
+from overtone.named import create_searcher as create_searcher
+from overtone.searchers import BasicVariantGenerator as BasicVariantGenerator
+from overtone.searchers import ConcurrencyLimiter as ConcurrencyLimiter
+from overtone.searchers import Repeater as Repeater
+from overtone.tune.suggest import ax as ax
+from overtone.tune.suggest import basic_variant as basic_variant
+from overtone.tune.suggest import bayesopt as bayesopt
+from overtone.tune.suggest import bohb as bohb
+from overtone.tune.suggest import hyperopt as hyperopt
+from overtone.tune.suggest import nevergrad as nevergrad
+from overtone.tune.suggest import optuna as optuna
+from overtone.tune.suggest import repeater as repeater
+from overtone.tune.suggest import smac as smac
+from overtone.tune.suggest import suggestion as suggestion
