@@ -1,4 +1,4 @@
-"""A resume, from top to bottom: an experiment goes on where its last driver ended.
+"""A resume, from top to bottom: an experiment continues where its last driver ended.
 
 1. `target.find` names the folder, and `acquire` takes it: nobody else writes there, and its journal has
    a first line, so that `Place.goes_on`.
@@ -14,7 +14,7 @@
    loop runs as in a new experiment, once files of trials are as long as the journal says
    (`observers_for`).
 
-A simulated engine repeats its events during the replay, and goes on as if it had never ended.
+A simulated engine repeats its events during the replay, and continues as if it had never ended.
 """
 
 from __future__ import annotations
