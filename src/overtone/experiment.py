@@ -31,15 +31,10 @@ _LIST = must(
     " must be a list of Callback objects",
 )
 _FUNCTION = must(lambda value: value is None or callable(value), " must be a function of a trial")
-
-
-def _is_size(value: Any) -> bool:
-    return value is None or (not isinstance(value, bool) and 0 < parse_bytes(value) < inf)
-
-
-def _limits(_: str, value: Any) -> Any:
-    limits = TrialLimits.of(value)
-    return limits and limits.as_data()
+_SIZE = must(
+    lambda value: value is None or (not isinstance(value, bool) and 0 < parse_bytes(value) < inf),
+    ' must be a size above 0, such as "20GB"',
+)
 
 
 # fmt: off
@@ -75,8 +70,7 @@ class CheckpointPolicy:
         None, 'Size limit of the checkpoints of all trials together, such as "20GB" or a number of bytes; '
         "None for no limit. The worst checkpoints are deleted first, except those that a trial may still "
         "restore. While these alone take more, no new checkpoint is kept.",
-        changed=_DELETED, config="CheckpointConfig",
-        check=must(_is_size, ' must be a size above 0, such as "20GB"'))
+        changed=_DELETED, config="CheckpointConfig", check=_SIZE)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -222,7 +216,8 @@ class Experiment:
     trial_limits: Mapping[str, Any] | TrialLimits | None = option(
         None, 'Limits of each trial with all processes that it starts, such as {"time_s": 3600, "cpu_s": '
         '7200, "memory": "2GB"}; a trial that exceeds a limit fails.',
-        changed="taken: what trials have used so far counts", config="TuneConfig or RunConfig", check=_limits)
+        changed="taken: what trials have used so far counts", config="TuneConfig or RunConfig",
+        check=lambda _, value: (limits := TrialLimits.of(value)) and limits.as_data())
     resume: bool | str | None = option(
         False, 'True, False, or "AUTO" to resume the earlier experiment if there is one. "AUTO+ERRORED" also '
         'retries failed trials from their last checkpoint, "AUTO+RESTART_ERRORED" from their beginning. '

@@ -110,9 +110,7 @@ def natives(given: Any, **arguments: Any) -> list[Native]:
 
     Each of several has its own copy of the scheduler and the searcher.
     """
-    if isinstance(given, Experiment):
-        return [given.to_experiment(**arguments)]
-    if not is_several(given):
+    if not isinstance(given, Experiment) and not is_several(given):
         return [to_experiment(given, **arguments)]
     found = [each.to_experiment(**arguments) for each in experiments_of(given)]
     for one in found[1:]:
