@@ -1,8 +1,8 @@
 """Experiments of earlier versions, one for each scheduler: today's code decides the same, and resumes them.
 
-`journals/NAME.zip` holds two experiments that format 1 was written for: `ended` ran to its end, and the
-driver of `killed` was killed in the middle. `python tests/golden/test_scheduler_journals.py --make`
-writes those that are missing.
+`NAME.zip` in the folder of a format holds two experiments: `ended` ran to its end, and the driver of
+`killed` was killed in the middle. `python tests/golden/test_scheduler_journals.py --make` writes those
+of the newest format that are missing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ import pytest
 from overtone import tune
 from overtone.analysis import ExperimentAnalysis
 from overtone.journal.codec import sealed
+from overtone.journal.formats import FORMAT
 from overtone.tune import schedulers
 
-HERE = Path(__file__).parent / "journals"
+FOLDERS = {1: Path(__file__).with_name("journals"), 2: Path(__file__).with_name("journals_format_2")}
+HERE = FOLDERS[FORMAT]
 LONGEST = 9
 HALVING: dict[str, Any] = {"max_t": LONGEST, "reduction_factor": 3}
 MUTATIONS = {"x": tune.uniform(0, 1)}
@@ -90,9 +92,14 @@ def run(folder: Path, name: str, resume: bool, pause_s: float = 0.0) -> Experime
     )  # fmt: skip
 
 
+@pytest.fixture(params=FOLDERS, ids="format {}".format)
+def folder(request: pytest.FixtureRequest) -> Path:
+    return FOLDERS[request.param]
+
+
 @pytest.fixture(params=MAKE)
-def experiments(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
-    with zipfile.ZipFile(HERE / f"{request.param}.zip") as archive:
+def experiments(request: pytest.FixtureRequest, tmp_path: Path, folder: Path) -> tuple[str, Path]:
+    with zipfile.ZipFile(folder / f"{request.param}.zip") as archive:
         archive.extractall(tmp_path)
     return request.param, tmp_path
 
@@ -114,8 +121,9 @@ def test_what_was_killed_is_resumed(experiments: tuple[str, Path], capfd: Any) -
     name, folder = experiments
     before = ends(folder / "killed")
     assert {status for status, _ in before.values()} - {"TERMINATED"}
-    run(folder / "killed", name, resume=True)
-    assert "would decide otherwise" not in capfd.readouterr().err
+    for _ in range(2):  # the second time it is of both formats
+        run(folder / "killed", name, resume=True)
+        assert "would decide otherwise" not in capfd.readouterr().err
     after = ends(folder / "killed")
     assert {status for status, _ in after.values()} == {"TERMINATED"}
     assert all(after[trial][1] >= results for trial, (_, results) in before.items())

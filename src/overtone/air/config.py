@@ -1,5 +1,6 @@
 """Kept for imports of `air.config`."""
 
-from overtone.tune.run_config import CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
+from overtone.tune.demand import ScalingConfig
+from overtone.tune.tune import CheckpointConfig, FailureConfig, RunConfig
 
 __all__ = ["CheckpointConfig", "FailureConfig", "RunConfig", "ScalingConfig"]

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from overtone.core.job import Job
-from overtone.core.trial_limits import TrialLimits
-from overtone.experiment import Experiment
-from overtone.run.bounds_check import is_bounded
+from overtone.core.limits import TrialLimits
+from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.run.parts import Parts
 from overtone.store.budgeted import within
 from overtone.store.folder_mark import FolderMark
-from overtone.worker.trainables.with_parameters import as_bound
-
-if TYPE_CHECKING:
-    from overtone.run.parts import Parts
 
 
-def job_for(experiment: Experiment, parts: Parts) -> Job:
+def job_for(parts: Parts) -> Job:
     """Return the experiment as its engine sees it."""
-    engine, policy, past = parts.engine.capabilities, experiment.checkpoints, parts.past
-    bound, limits = as_bound(experiment.trainable), TrialLimits.of(experiment.trial_limits)
+    plan, experiment, past = parts.plan, parts.plan.experiment, parts.past
+    engine, bound, policy = plan.engine.capabilities, plan.bound, experiment.checkpoints
+    limits = TrialLimits.of(experiment.trial_limits)
     # The nodes of a cluster may number files otherwise.
     mark = FolderMark(str(parts.folder)) if engine.spans_hosts else parts.place.mark
     # In one process, nothing is deleted while a trial waits for room.
     patience_s = 10.0 if engine.isolates else 0.0
     return Job(
         trainable=bound.trainable,
-        name=parts.name,
+        name=plan.name,
         folder=parts.folder,
         parameters=bound.parameters,
         checkpoint_freq=policy.every,
@@ -39,12 +37,23 @@ def job_for(experiment: Experiment, parts: Parts) -> Job:
         store=within(parts.place.store(mark), policy.most_bytes, parts.folder, patience_s),
         elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
         seed=parts.seed,
-        is_bounded=is_bounded(parts.scheduler, parts.stoppers, parts.limits.time_budget_s, limits),
+        is_bounded=is_bounded(plan.scheduler, plan.stoppers, parts.limits.time_budget_s, limits),
         uses_ray=bound.uses_ray,
         runtime_env=bound.runtime_env,
         label_selector=bound.label_selector,
         mark=mark,
     )
+
+
+def is_bounded(
+    scheduler: TrialScheduler,
+    stoppers: Iterable[Stopper],
+    time_budget_s: float | None,
+    trial_limits: TrialLimits | None,
+) -> bool:
+    """Return whether `stop`, `max_t` or a time limit may end a trial."""
+    has_time = time_budget_s is not None or (trial_limits is not None and trial_limits.time_s is not None)
+    return has_time or scheduler.ends_trials or any(one.ends_trials for one in stoppers)
 
 
 def _log_files(asked: Any) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The parts of an experiment, created and connected before anything runs."""
+"""The parts of an experiment whose folder is taken."""
 
 from __future__ import annotations
 
@@ -9,51 +9,48 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
-    from overtone.core.goal import Goal
     from overtone.core.limits import Limits
-    from overtone.core.protocols import Engine, Searcher, TrialScheduler
-    from overtone.core.resources import Resources
     from overtone.journal.writer import JournalWriter
-    from overtone.run.resume.target import Errored
+    from overtone.run.plan import Plan
     from overtone.run.storage.results_place import Place
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Parts:
-    """An experiment's parts, created and connected before anything runs."""
+    """The parts of an experiment whose folder is taken, created before anything runs.
 
-    name: str
-    folder: Path
-    moved: str
-    seed: int
-    space: Any
-    goal: Goal
-    scheduler: TrialScheduler
-    searcher: Searcher
-    stoppers: list[Any]
-    controller: Controller
-    engine: Engine
-    why_engine: str
-    demand: Resources | None
-    has_tensorboard: bool
-    limits: Limits
-    nth: int
+    Attributes:
+        nth: Number of experiments that this process began before.
+        limits: Those of today's call; a resumed controller begins with the recorded ones.
+        earlier: Results of a warm start, as data.
+        earlier_line: A line about these, or "".
+        past: None for a new experiment.
+    """
+
+    plan: Plan
     place: Place
-    past: Past | None = None
-    earlier: Sequence[Mapping[str, Any]] = ()
-    earlier_line: str = ""
+    nth: int
+    seed: int
+    limits: Limits
+    controller: Controller
+    earlier: Sequence[Mapping[str, Any]]
+    earlier_line: str
+    past: Past | None
+
+    @property
+    def folder(self) -> Path:
+        """The experiment's folder when its run began."""
+        return self.place.folder
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Past:
     """The past of a resumed experiment.
 
     Attributes:
         journal: Reopened; not read yet.
         header: Its first record.
-        errored: Treatment of trials that ended in an error; see `Resumed`.
     """
 
     journal: JournalWriter
     header: Mapping[str, Any]
-    errored: Errored

@@ -158,6 +158,9 @@ class ResourceChangingScheduler(TrialScheduler):
         """Return the initial resources of `trial`."""
         return self._began.get(trial.id, trial.resources)
 
+    def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:
+        return self._base.complete(space, earlier)
+
     def on_start(self, view: View) -> None:
         self._view = view
         self._began: dict[str, Resources] = {}

@@ -110,6 +110,9 @@ class HyperparameterSchedule(TrialScheduler):
         self.needs_population = self._base.needs_population
         self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
 
+    def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:
+        return self._base.complete(space, earlier)
+
     def on_start(self, view: View) -> None:
         self._firsts: dict[str, Config] = {}
         self._base.on_start(view)

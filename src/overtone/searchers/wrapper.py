@@ -29,7 +29,7 @@ class Wrapper(Searcher):
         self.searcher = searcher
         self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay
         self.takes_constraint, self.is_slow = searcher.takes_constraint, searcher.is_slow
-        self.counts_samples = searcher.counts_samples
+        self.counts_samples, self.max_concurrent = searcher.counts_samples, searcher.max_concurrent
 
     @property
     def num_samples(self) -> int | None:

@@ -1,11 +1,11 @@
 from overtone.analysis import Result as Result
 from overtone.tune.context import TrainContext as TrainContext
-from overtone.tune.run_config import CheckpointConfig as CheckpointConfig
-from overtone.tune.run_config import FailureConfig as FailureConfig
-from overtone.tune.run_config import RunConfig as RunConfig
-from overtone.tune.run_config import ScalingConfig as ScalingConfig
+from overtone.tune.demand import ScalingConfig as ScalingConfig
 from overtone.tune.session import get_checkpoint as get_checkpoint
 from overtone.tune.session import get_context as get_context
 from overtone.tune.session import report as report
 from overtone.tune.syncer import SyncConfig as SyncConfig
+from overtone.tune.tune import CheckpointConfig as CheckpointConfig
+from overtone.tune.tune import FailureConfig as FailureConfig
+from overtone.tune.tune import RunConfig as RunConfig
 from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint

@@ -3,13 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from overtone.core.resources import Resources
 from overtone.errors import ResourceError
-from overtone.tune.run_config import ScalingConfig
 
 _IGNORED = frozenset({"object_store_memory", "extra_object_store_memory"})
+
+
+@dataclass
+class ScalingConfig:
+    """Resources of a trial that starts workers: given to `tune.with_resources`.
+
+    Attributes:
+        trainer_resources: Resources of the trial's own process, such as {"CPU": 1} (the default).
+        num_workers: Number of workers that the trial starts.
+        use_gpu: Whether each worker needs 1 GPU, if `resources_per_worker` has no "GPU".
+        resources_per_worker: Resources of each worker; 1 CPU when None.
+        placement_strategy: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
+    """
+
+    trainer_resources: Mapping[str, Any] | None = None
+    num_workers: int | None = None
+    use_gpu: bool = False
+    resources_per_worker: Mapping[str, Any] | None = None
+    placement_strategy: str = "PACK"
+
+    @property
+    def bundles(self) -> list[dict[str, Any]]:
+        """The amounts of the trial's own process, then those of each worker."""
+        worker = dict(self.resources_per_worker or {"CPU": 1})
+        if self.use_gpu:
+            worker.setdefault("GPU", 1)
+        own = dict({"CPU": 1} if self.trainer_resources is None else self.trainer_resources)
+        return [own, *([worker] * (self.num_workers or 0))]
 
 
 def demand(given: Any) -> Any:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.engines.local.prestart import ahead
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
-from overtone.tune.arguments import ARGUMENTS, CHECKPOINT_ARGUMENTS, to_experiment
-from overtone.tune.run_config import FailureConfig, RunConfig
-from overtone.tune.tune_config import TuneConfig
+from overtone.tune.arguments import FIELDS, POLICY, to_experiment
+from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
 
 if TYPE_CHECKING:
     from overtone.analysis import ResultGrid
@@ -80,43 +79,12 @@ class Tuner:
         if self._experiment is not None:
             return self._experiment
         tune, run = self._tune, self._run
-        failure = run.failure_config or FailureConfig()
         if tune.trial_limits and run.trial_limits:
             raise ValueError("trial_limits is given to TuneConfig and to RunConfig: give it to one of them")
-        return to_experiment(
-            self._trainable,
-            config=self._space,
-            metric=tune.metric,
-            mode=tune.mode,
-            search_alg=tune.search_alg,
-            scheduler=tune.scheduler,
-            num_samples=tune.num_samples,
-            max_concurrent_trials=tune.max_concurrent_trials,
-            time_budget_s=tune.time_budget_s,
-            trial_limits=tune.trial_limits or run.trial_limits,
-            reuse_actors=tune.reuse_actors,
-            trial_name_creator=tune.trial_name_creator,
-            trial_dirname_creator=tune.trial_dirname_creator,
-            seed=tune.seed,
-            priority=tune.priority,
-            points_to_evaluate=tune.points_to_evaluate,
-            warm_start=tune.warm_start,
-            constraints=tune.constraints,
-            name=run.name,
-            storage_path=run.storage_path,
-            local_dir=run.local_dir,
-            max_failures=failure.max_failures,
-            fail_fast=failure.fail_fast,
-            checkpoint_config=run.checkpoint_config,
-            sync_config=run.sync_config,
-            progress_reporter=run.progress_reporter,
-            stop=run.stop,
-            callbacks=run.callbacks,
-            verbose=run.verbose,
-            log_to_file=run.log_to_file,
-            engine=run.engine,
-            raise_on_failed_trial=False,
-        )
+        configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
+        given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]
+        arguments = {name: value for name, value in given if value is not None and name != "failure_config"}
+        return to_experiment(self._trainable, config=self._space, raise_on_failed_trial=False, **arguments)
 
     @classmethod
     def restore(
@@ -127,7 +95,7 @@ class Tuner:
         resume_errored: bool = False,
         restart_errored: bool = False,
         param_space: Any = None,
-        **fields: Any,
+        **arguments: Any,
     ) -> Tuner:
         """Return the tuner of an earlier experiment; its `fit()` resumes the experiment.
 
@@ -139,7 +107,7 @@ class Tuner:
             resume_errored: Retry failed trials from their last checkpoint.
             restart_errored: Retry failed trials from their beginning.
             param_space: The space again, if it holds values that are not plain data.
-            fields: Arguments of `tune.run` that should differ, such as `num_samples`, or that are not
+            arguments: Arguments of `tune.run` that should differ, such as `num_samples`, or that are not
                 plain data, such as `callbacks`. All other arguments are taken from the experiment.
 
         Raises:
@@ -158,22 +126,20 @@ class Tuner:
             raise TypeError("Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)")
         folder = locate(path)
         if param_space is not None:
-            fields["config"] = param_space
-        told = to_experiment(trainable, **fields)
-        asked = {ARGUMENTS.get(name, name) for name in fields}
-        given = {one.name: getattr(told, one.name) for one in dataclasses.fields(told) if one.name in asked}
+            arguments["config"] = param_space
+        told = to_experiment(trainable, **arguments)
+        given = {FIELDS[name]: getattr(told, FIELDS[name]) for name in FIELDS.keys() & arguments.keys()}
         if told.resources is not None:  # the trainable may bring its own
             given["resources"] = told.resources
         errored = "+RESTART_ERRORED" if restart_errored else "+ERRORED" if resume_errored else ""
-        given.setdefault("raise_on_failed_trial", False)
         tuner = cls.__new__(cls)
         tuner._results, tuner._restored = None, folder
         tuner._experiment = recorded_experiment(
-            folder, told.trainable, {**given, "resume": f"LOCAL{errored}"}
+            folder, told.trainable, {"raise_on_failed_trial": False, **given, "resume": f"LOCAL{errored}"}
         )
-        pieces = [piece for name in fields for piece in CHECKPOINT_ARGUMENTS.get(name, ())]
-        for piece in pieces:  # set only the given options of the policy
-            setattr(tuner._experiment.checkpoints, piece, getattr(told.checkpoints, piece))
+        for name, argument in POLICY.items():  # set only the given options of the policy
+            if argument in arguments:
+                setattr(tuner._experiment.checkpoints, name, getattr(told.checkpoints, name))
         return tuner
 
     @classmethod

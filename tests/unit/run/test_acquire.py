@@ -22,7 +22,7 @@ NOW = datetime(2024, 5, 6, 7, 8, 9)
 
 
 def prepare(storage, name, trainable, now, **options):
-    """The place of an experiment that begins, as `compose` makes it."""
+    """The place of an experiment that begins, as `assemble` makes it."""
     place = acquire(storage, name, trainable, now, **options)
     try:
         make_room(place, storage, now)

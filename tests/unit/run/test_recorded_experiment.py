@@ -6,8 +6,9 @@ from overtone import tune
 from overtone.errors import OvertoneError
 from overtone.experiment import Experiment
 from overtone.journal.writer import JournalWriter
-from overtone.run.compose import compose
+from overtone.run.assemble import assemble
 from overtone.run.header.journal_setup import open_journal
+from overtone.run.plan import plan
 from overtone.run.resume.recorded_experiment import recorded_experiment
 from overtone.tune.schedulers import ASHAScheduler
 from overtone.tune.stopper import MaximumIterationStopper
@@ -21,8 +22,8 @@ def recorded(tmp_path, **fields):
     """The folder of an experiment that has only begun."""
     given = {"space": {"x": tune.uniform(0, 1)}, "engine": "simulated", "tensorboard": False}
     experiment = Experiment(curve, storage=tmp_path, name="exp", **{**given, **fields})
-    parts = compose(experiment)
-    open_journal(experiment, parts).close()
+    parts = assemble(plan(experiment))
+    open_journal(parts).close()
     return parts.folder
 
 

@@ -135,8 +135,6 @@ def test_what_a_resume_may_mean_is_brought_here(url, monkeypatch):
     fetched.clear()
     bring(url, None, "train")
     assert fetched == [f"{url}/train_{year}" for year in (2025, 2026, 2027)]
-    bring("/a/folder", None, "train")
-    bring(None, None, "train")
     assert len(fetched) == 3
 
 

@@ -110,3 +110,8 @@ def test_repetitions_are_trials(tmp_path):
 def test_other_repeats_are_refused(repeat):
     with pytest.raises(ValueError, match="adaptive"):
         Repeater(BasicVariantGenerator(), repeat)
+
+
+def test_the_searchers_own_limit_of_trials_counts():
+    assert Repeater(BasicVariantGenerator(max_concurrent=3)).max_concurrent == 3
+    assert tune.search.ConcurrencyLimiter(BasicVariantGenerator(max_concurrent=3), 2).max_concurrent == 2

@@ -14,7 +14,7 @@ from overtone.engines.local.process import Shape
 from overtone.errors import ResourceError
 from overtone.worker import gpus as gpu_ids
 from overtone.worker.limits.control_groups import ROOT, own_groups, words
-from overtone.worker.server.trial_channel import cpu_threads
+from overtone.worker.server.preparation import cpu_threads
 
 _MOST_SHAPES = 1024
 

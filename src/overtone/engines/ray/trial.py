@@ -24,7 +24,7 @@ from overtone.worker.checkpoints import held_folders
 from overtone.worker.limits.limit_usage import Amounts
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import Nothing, Order, SocketChannel
-from overtone.worker.server.trial_channel import cpu_threads
+from overtone.worker.server.preparation import cpu_threads
 
 _LENGTH = struct.Struct("<Q")
 

@@ -353,7 +353,7 @@ class Trials:
             found = event(message, self._loop.now(), where)
             if part is attempt.parts[0]:
                 attempt.results.take(found)
-            elif not isinstance(found, Ended):
+            elif not isinstance(found, (Ended, Noticed)):
                 return  # the first part reports for the attempt
         except MessageError as error:
             self._end(

@@ -7,46 +7,58 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
-from overtone.run.header.recorded_options import recorded_options
+from overtone.option import CODE, DATA, options
 from overtone.run.header.source_hash import main_script, parameter_hashes, source_hash, value_hash
 from overtone.run.storage.results_place import JOURNAL
 from overtone.run.warm_start import several
-from overtone.worker.trainables.with_parameters import as_bound
 
 if TYPE_CHECKING:
     from overtone.journal.codec import Codec
     from overtone.journal.writer import JournalWriter
     from overtone.run.parts import Parts
-    from overtone.run.storage.results_place import Place
 
 
-def header_parts(experiment: Experiment, parts: Parts) -> Mapping[str, Any]:
+def header_parts(parts: Parts) -> Mapping[str, Any]:
     """Return the description of the experiment for the journal's header."""
     from overtone.journal.header import described
     from overtone.space import space_to_data
 
+    plan, experiment = parts.plan, parts.plan.experiment
     policy = experiment.checkpoints
     return {
-        "trainable": described(as_bound(experiment.trainable).trainable)
-        if callable(experiment.trainable)
-        else parts.name,
-        "name": parts.name,
+        "trainable": described(plan.bound.trainable) if callable(experiment.trainable) else plan.name,
+        "name": plan.name,
         "source": source_hash(experiment.trainable),
         "parameters": parameter_hashes(experiment.trainable),
-        "space": space_to_data(parts.space),
-        "metric": list(parts.goal.metrics),
-        "mode": list(parts.goal.modes),
-        "constraints": dict(zip(parts.goal.constraints, parts.goal.bounds, strict=True)),
-        "scheduler": described(parts.scheduler),
-        "searcher": described(parts.searcher),
+        "space": space_to_data(plan.space),
+        "metric": list(plan.goal.metrics),
+        "mode": list(plan.goal.modes),
+        "constraints": dict(zip(plan.goal.constraints, plan.goal.bounds, strict=True)),
+        "scheduler": described(plan.scheduler),
+        "searcher": described(plan.searcher),
         "stop": described(experiment.stop),
         "checkpoints": {name: getattr(policy, name) for name in policy.__slots__},
-        "options": recorded_options(experiment),
+        "options": {
+            name: (_named if one.recorded == CODE else described)(getattr(experiment, name))
+            for name, one in options(Experiment).items()
+            if one.recorded in (DATA, CODE)
+        },
         "limits": asdict(parts.limits),
         "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
-        "engine": parts.engine.capabilities.name,
+        "engine": plan.engine.capabilities.name,
         "main": main_script(),
     }
+
+
+def _named(value: Any) -> Any:
+    """Return a value as data; code by its import path."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_named(one) for one in value]
+    code = getattr(value, "__wrapped__", value)
+    code = code if hasattr(code, "__qualname__") else type(code)
+    return {"path": f"{code.__module__}.{code.__qualname__}", "arguments": {}}
 
 
 def codec_for(space: Any) -> Codec:
@@ -57,26 +69,18 @@ def codec_for(space: Any) -> Codec:
     return Codec(lambda config: encode_config(space, config), lambda data: decode_config(space, data))
 
 
-def open_journal(experiment: Experiment, parts: Parts) -> JournalWriter:
+def open_journal(parts: Parts) -> JournalWriter:
     """Create the experiment's journal with its header, and return it."""
     from overtone.journal.header import new_header, set_apart
     from overtone.journal.writer import JournalWriter
 
-    header = {**new_header(parts.seed, header_parts(experiment, parts)), "nth": parts.nth}
+    experiment = parts.plan.experiment
+    header = {**new_header(parts.seed, header_parts(parts)), "nth": parts.nth}
     if experiment.name is not None:
         header["called"] = experiment.name  # The folder may be renamed.
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
-    if parts.engine.capabilities.repeats:
+    if parts.plan.engine.capabilities.repeats:
         header = set_apart(header, parts.folder)
-    durability: Any = experiment.durability
-    path, codec = parts.folder / JOURNAL, codec_for(parts.space)
-    return JournalWriter(path, header, durability, codec, parts.place.lock)
-
-
-def reopened(place: Place, experiment: Experiment, space: Any) -> JournalWriter:
-    """Return the reopened journal of a resumed experiment, whose lock is held."""
-    from overtone.journal.writer import JournalWriter
-
-    durability: Any = experiment.durability
-    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(space), place.lock)
+    path, codec = parts.folder / JOURNAL, codec_for(parts.plan.space)
+    return JournalWriter(path, header, experiment.durability, codec, parts.place.lock)

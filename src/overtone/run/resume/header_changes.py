@@ -5,75 +5,28 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.journal.header import described
 from overtone.journal.newest_parts import newest_parts
+from overtone.option import Option, options
 from overtone.run.header.journal_setup import header_parts
-from overtone.run.header.recorded_options import AS_USERS_SAY
 from overtone.run.header.source_hash import is_same_source
-from overtone.run.resume.replay import space_changes
 from overtone.run.storage.results_place import JOURNAL
 
 if TYPE_CHECKING:
-    from overtone.experiment import Experiment
     from overtone.run.parts import Parts
 
-_TAKEN = "taken"
-_STAYS = "taken: trials that ended stay ended"
-_FROM_NOW = "taken for trials from now on; trials that were made keep theirs"
-_RANKS = "taken: results so far are ranked anew by it, what was decided stays"
-_DECIDES = "taken: what was decided stays, and it decides from now on"
-_POINTS = "taken where they come later than the trials that were made"
 _MIXES = (
     "taken: results of both stand side by side. To keep them apart, choose another name, or begin anew "
     "without resume"
 )
-
-EFFECTS: Mapping[str, str] = {
-    "num_samples": "taken: trials that were made stay",
-    "max_concurrent": _TAKEN,
-    "max_failures": _STAYS,
-    "fail_fast": _TAKEN,
-    "time_budget_s": "taken: the time of earlier drivers counts; trials that ended stay ended",
-    "reuse": _TAKEN,
-    "log_to_file": _TAKEN,
-    "resources": f"{_FROM_NOW} until a scheduler restarts them",
-    "priority": _FROM_NOW,
-    "trial_name": _FROM_NOW,
-    "trial_folder": _TAKEN,
-    "callbacks": "taken: what happened so far is told to them as past",
-    "captures_output": _TAKEN,
-    "durability": _TAKEN,
-    "grace_s": _TAKEN,
-    "trial_limits": "taken: what trials have used so far counts",
-    "storage_patience_s": _TAKEN,
-    "tensorboard": _TAKEN,
-    "files": _TAKEN,
-}
-"""Effect of a changed option on a resume; each was verified in a run."""
-
-NOT_SHOWN: Mapping[str, str] = {
-    "verbose": "of the terminal that the run is watched in",
-    "raise_on_failed_trial": "of the caller: says how a call ends, and a tuner never raises",
-    "reporter": "of the terminal that the run is watched in",
-    "engine": "shown by the name of its class, also where none was named",
-}
-"""Options whose changes are not shown, each with the reason."""
-
-_POLICY = {
-    "every": ("checkpoint_freq", _TAKEN),
-    "at_end": ("checkpoint_at_end", _TAKEN),
-    "keep": ("keep_checkpoints_num", "taken: deleted checkpoints stay deleted"),
-    "order": ("checkpoint_score_attr", "taken: deleted checkpoints stay deleted"),
-    "order_mode": ("checkpoint_score_attr's order", "taken: deleted checkpoints stay deleted"),
-    "max_disk": ("max_disk", "taken: deleted checkpoints stay deleted"),
-}
-_MISSING = object()
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESOURCES = "overtone.core.resources.Resources"
 _LONGEST = 100
+_MISSING = object()
 
 
 class Change(NamedTuple):
@@ -107,47 +60,44 @@ def changes(
         seeds: The recorded one, and the one of today's call, if any.
         defaults: The default arguments of "scheduler" and "searcher".
     """
+    known = options(Experiment)
     found = [*_of_trainable(old, new), *_of_parameters(old, new)]
-    found += (
-        Change("space", line, "taken: trials from now on are drawn from the new one")
-        for line in (space_changes(old["space"], new["space"]) if "space" in old else ())
-    )
-    for name in ("metric", "mode", "constraints"):
-        if name in old:
-            found += _differing(name, old[name] or None, new[name] or None, _RANKS)
-    for name, shown in (("scheduler", "scheduler"), ("searcher", "search_alg")):
-        found += _of_algorithm(name, shown, old, new, (defaults or {}).get(name, {}))
-    found += _differing("stop", old.get("stop", _MISSING), new["stop"], _STAYS)
-    found += _of_options(old, new)
+    lines = space_changes(old["space"], new["space"]) if "space" in old else ()
+    found += (Change("space", line, known["space"].changed) for line in lines)
+    goal = ("metric", "mode", "constraints")
+    before, now = ({name: parts[name] or None for name in goal if name in parts} for parts in (old, new))
+    found += _of_options(before, now, goal, known)
+    for name in ("scheduler", "searcher"):
+        found += _of_algorithm(name, old, new, (defaults or {}).get(name, {}))
+    found += _of_options(old, new, ["stop"], known)
+    names = [name for name in new["options"] if name != "engine"]  # shown by its class, also if none is named
+    found += _of_options(old.get("options", {}), new["options"], names, known)
     if not {"space", "num_samples", "search_alg's points_to_evaluate"} & {one.name for one in found}:
-        total = old.get("limits", {}).get("total", _MISSING)
-        found += _differing("trials in all", total, new["limits"]["total"], EFFECTS["num_samples"])
-    found += _differing("engine", old.get("engine", _MISSING), new["engine"], _TAKEN)
-    for name, value in old.get("checkpoints", {}).items():
-        if name in _POLICY and name in new["checkpoints"]:
-            shown, effect = _POLICY[name]
-            found += _differing(shown, value, new["checkpoints"][name], effect)
-    found += _of_warm_start(old, new)
+        limits = old.get("limits", new["limits"])
+        found += _differing(
+            "trials in all", limits.get("total"), new["limits"]["total"], known["num_samples"].changed
+        )
+    found += _of_options(old, new, ["engine"], known)
+    policy = options(CheckpointPolicy)
+    found += _of_options(old.get("checkpoints", {}), new["checkpoints"], policy, policy)
+    if new["warm_start"] and new["warm_start"] != old.get("warm_start", new["warm_start"]):
+        found.append(Change("warm_start", "another", known["warm_start"].changed))
     recorded, asked = seeds
     if asked is not None:
-        found += _differing(
-            "seed", recorded, asked, f"kept: {recorded}; what was drawn so far was drawn with it"
-        )
+        found += _differing("seed", recorded, asked, known["seed"].changed.format(recorded))
     return found
 
 
-def resume_changes(
-    header: Mapping[str, Any], experiment: Experiment, parts: Parts
-) -> tuple[list[str], dict[str, Any]]:
+def resume_changes(header: Mapping[str, Any], parts: Parts) -> tuple[list[str], dict[str, Any]]:
     """Return the messages about the changes of a resume, and the notes that its driver records.
 
     Args:
         header: The first record of the journal.
         parts: The resumed experiment's, before the journal is replayed.
     """
-    old, new = newest_parts(parts.folder / JOURNAL, header), dict(header_parts(experiment, parts))
-    defaults = {"scheduler": _defaults(parts.scheduler), "searcher": _defaults(parts.searcher)}
-    found = changes(old, new, (header["seed"], experiment.seed), defaults)
+    old, new = newest_parts(parts.folder / JOURNAL, header), dict(header_parts(parts))
+    defaults = {"scheduler": _defaults(parts.plan.scheduler), "searcher": _defaults(parts.plan.searcher)}
+    found = changes(old, new, (header["seed"], parts.plan.experiment.seed), defaults)
     new["warm_start"] = old.get("warm_start", [])  # kept
     noted = {name: one for name, one in new.items() if name != "limits"}  # They are in Resumed.
     is_same = _text({**old, **noted}) == _text(old)
@@ -184,38 +134,37 @@ def _of_parameters(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[C
 
 
 def _of_algorithm(
-    name: str, shown: str, old: Mapping[str, Any], new: Mapping[str, Any], defaults: Mapping[str, Any]
+    name: str, old: Mapping[str, Any], new: Mapping[str, Any], defaults: Mapping[str, Any]
 ) -> Iterator[Change]:
-    before, now = old.get(name), new[name]
+    before, now, known = old.get(name), new[name], options(Experiment)
+    shown, effect = known[name].shown, known[name].changed
     if not isinstance(before, Mapping) or not isinstance(now, Mapping):
         return
     if before.get("path") != now.get("path"):
         names = (str(one.get("path", "")).rpartition(".")[2] for one in (before, now))
-        yield Change(shown, " -> ".join(names), _DECIDES)
+        yield Change(shown, " -> ".join(names), effect)
         return
     first, second = ({**defaults, **one.get("arguments", {})} for one in (before, now))
     for argument in dict.fromkeys([*first, *second]):
         if argument == "points_to_evaluate":
             points = first.get(argument) or None, second.get(argument) or None
-            yield from _differing(f"{shown}'s {argument}", *points, _POINTS)
+            yield from _differing(f"{shown}'s {argument}", *points, known[argument].changed)
         elif argument != "num_samples" and argument in first and argument in second:
-            yield from _differing(f"{shown}'s {argument}", first[argument], second[argument], _DECIDES)
+            yield from _differing(f"{shown}'s {argument}", first[argument], second[argument], effect)
 
 
-def _of_options(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    before = old.get("options", {})
-    for name, value in new["options"].items():
-        if name in before and name not in NOT_SHOWN:
-            yield from _differing(AS_USERS_SAY.get(name, name), before[name], value, EFFECTS[name])
-
-
-def _of_warm_start(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    if new["warm_start"] and new["warm_start"] != old.get("warm_start", new["warm_start"]):
-        yield Change("warm_start", "another", "kept: the results that were read when the run began")
+def _of_options(
+    old: Mapping[str, Any], new: Mapping[str, Any], names: Iterable[str], known: Mapping[str, Option]
+) -> Iterator[Change]:
+    """Yield the changed options among `names`; nothing for one that is not recorded."""
+    for name in names:
+        one = known[name]
+        if one.changed and name in old and name in new:
+            yield from _differing(one.shown, old[name], new[name], one.changed)
 
 
 def _differing(name: str, old: Any, new: Any, effect: str) -> Iterator[Change]:
-    if old is not _MISSING and _text(old) != _text(new):
+    if _text(old) != _text(new):
         yield Change(name, f"{_shown(old)} -> {_shown(new)}", effect)
 
 
@@ -236,3 +185,31 @@ def _shown(data: Any) -> str:
         given = ", ".join(f"{key}={_shown(value)}" for key, value in data.get("arguments", {}).items())
         shown += f"({given})" if given else ""
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
+
+
+def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
+    """Return each key in which two spaces, as data, differ, with both values."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
+        return [
+            line
+            for key in dict.fromkeys([*old, *new])
+            for line in space_changes(
+                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}/{key}" if path else str(key)
+            )
+        ]
+    return [] if old == new else [f"{path}: was {_shown_in_space(old)}, is {_shown_in_space(new)}"]
+
+
+def _is_mark(data: Mapping[str, Any]) -> bool:
+    """Return whether `data` stands for one value, such as a domain, and not for a nested space."""
+    return "grid_search" in data or any(str(key).startswith("__") for key in data)
+
+
+def _shown_in_space(data: Any) -> str:
+    """Return a part of a space as its user wrote it, as far as the data allows."""
+    if data is _MISSING:
+        return "not there"
+    if isinstance(data, Mapping) and "__domain__" in data:  # as it was written
+        given = ", ".join(f"{key}={value!r}" for key, value in data.items() if key != "__domain__")
+        return f"{data['__domain__']}({given})"[:200]
+    return repr(data)[:200]

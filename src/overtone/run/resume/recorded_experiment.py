@@ -11,7 +11,7 @@ from overtone.core.resources import Resources
 from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.journal.newest_parts import newest_parts
-from overtone.run.header.recorded_options import AS_USERS_SAY, OPTIONS
+from overtone.option import APART, CODE, DATA, options
 from overtone.run.resume.target import header_of
 from overtone.run.storage.results_place import JOURNAL
 
@@ -29,27 +29,24 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     """
     header = header_of(folder)
     parts = newest_parts(folder / JOURNAL, header)
-    options = parts["options"]  # an older journal lacks some: they had their defaults
-    fields: dict[str, Any] = {name: options[name] for name in OPTIONS if name in options}
-    fields["metric"], fields["mode"] = parts["metric"] or None, parts["mode"] or None
-    fields["constraints"] = parts.get("constraints") or ()
-    fields["scheduler"], fields["stop"] = parts["scheduler"], parts["stop"]
-    fields["searcher"], fields["space"] = parts["searcher"], parts["space"]
+    known = options(Experiment)
+    recorded = {name: parts["options"].get(name) for name in known if known[name].recorded in (DATA, CODE)}
+    recorded |= {name: parts.get(name) for name in known if known[name].recorded == APART}
+    # An older journal lacks some: they had their defaults.
+    fields: dict[str, Any] = {name: data for name, data in recorded.items() if data not in (None, [], {})}
     fields["seed"] = header["seed"]
     _take_apart(fields)
     made, not_data = _made_of({name: data for name, data in fields.items() if name not in given})
     if not_data:
-        errors = {AS_USERS_SAY.get(name, name): error for name, error in not_data.items()}
+        errors = {known[name].shown: error for name, error in not_data.items()}
         why = ", ".join(f"{name} is not plain data ({error})" for name, error in errors.items())
         raise OvertoneError(
             f"{folder} cannot be resumed from its journal alone: {why}. Pass it again: "
             f"Tuner.restore(path, trainable, {', '.join(f'{name}=...' for name in errors)})"
         )
     if "checkpoints" not in given:
-        known = CheckpointPolicy.__slots__
-        made["checkpoints"] = CheckpointPolicy(
-            **{name: value for name, value in parts["checkpoints"].items() if name in known}
-        )
+        policy = options(CheckpointPolicy).keys() & parts["checkpoints"].keys()
+        made["checkpoints"] = CheckpointPolicy(**{name: parts["checkpoints"][name] for name in policy})
     return Experiment(
         trainable, **{"name": folder.name, "storage": folder.parent, "resume": True, **made, **given}
     )
@@ -69,9 +66,9 @@ def _made_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Excep
 
 def _take_apart(fields: dict[str, Any]) -> None:
     """Remove searchers that the space implies: random and grid search, and lists of configs."""
-    searcher = fields["searcher"]
-    kind = str(searcher.get("path", "")) if isinstance(searcher, Mapping) else ""
-    arguments = searcher.get("arguments", {}) if kind else {}
+    searcher = fields.get("searcher")
+    searcher = searcher if isinstance(searcher, Mapping) else {}
+    kind, arguments = searcher.get("path"), searcher.get("arguments", {})
     if "num_samples" in arguments and arguments["num_samples"] == fields.get("num_samples"):
         arguments = {name: one for name, one in arguments.items() if name != "num_samples"}
         fields["searcher"] = {**searcher, "arguments": arguments}  # filled in by the experiment's

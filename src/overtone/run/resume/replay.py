@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from overtone.core import messages as m
 from overtone.core.controller import Controller
 from overtone.core.protocols import Engine, Observer, Searcher, overrides
-from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
 from overtone.journal.garbage import not_collecting
@@ -23,7 +21,6 @@ from overtone.standard_streams import say
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,
 )  # fmt: skip
-_MISSING = object()
 Entry = m.Record | Plain
 
 
@@ -116,11 +113,6 @@ class Resuming:
         engine.submit(commands)
         return list(due)
 
-    @property
-    def undone_discards(self) -> list[m.Command]:
-        """The deletions that were requested and not confirmed."""
-        return [m.Discard(uri) for uri in self.outstanding.discards]
-
     def _heard(self, entry: Entry) -> Entry:
         """Tell the searcher of the suggestion in `entry` before it is handled, and return `entry`."""
         event = entry.event if type(entry) is m.Record else None
@@ -167,75 +159,6 @@ class Resuming:
         self._followers = [one for one in self._followers if one is not observer]
         who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
         say(f"{who} raised {what} at what happened before, and hears no more of that")
-
-
-def told(folder: Any, controller: Controller, is_lost: bool, is_forgiven: bool = False) -> str:
-    """Return a line about the recovered state.
-
-    Args:
-        is_lost: Whether trials that had a process have lost it.
-        is_forgiven: Whether trials that ended in an error are retried.
-    """
-    trials = controller.trials.values()
-    n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
-    parts = [f"{len(trials)} trials with {n_results:,} results", f"{n_ended} of them had ended"]
-    n_failed = sum(one.status is Status.ERROR for one in trials) if is_forgiven else 0
-    if n_failed:
-        parts[-1] += f", {n_failed} in an error: {'it is' if n_failed == 1 else 'these are'} tried again"
-    again = [one for one in trials if one.status.is_placed or one.status is Status.PARKED] if is_lost else []
-    if again:
-        n_saved = sum(one.checkpoint is not None for one in again)
-        redone = sum(one.ruled_t - (one.checkpoint.t if one.checkpoint else 0) for one in again)
-        seconds = sum(map(_seconds_again, again))
-        parts.append(
-            f"{n_saved} go on from their checkpoints and {len(again) - n_saved} from their beginning"
-        )
-        parts.append(f"{redone:,} iterations (about {seconds:.0f} s of training) are done again")
-    return f"resuming {folder}: " + "; ".join(parts)
-
-
-def told_divergences(found: Sequence[Divergence]) -> list[str]:
-    """Return one line about divergences; empty if there are none."""
-    if not found:
-        return []
-    more = f" ({len(found)} differences in all)" if len(found) > 1 else ""
-    return [f"decisions are kept as they were, where today's code would decide otherwise: {found[0]}{more}"]
-
-
-def _seconds_again(trial: Trial) -> float:
-    """Return the seconds of a trial's redone part, by its mean time per iteration."""
-    total = trial.last.metrics.get("time_total_s", 0.0) if trial.last is not None else 0.0
-    saved_t = trial.checkpoint.t if trial.checkpoint is not None else 0
-    if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
-        return 0.0
-    return float(total) * (trial.ruled_t - saved_t) / trial.ruled_t
-
-
-def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
-    """Return each key in which two spaces, as data, differ, with both values."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
-        return [
-            line
-            for key in dict.fromkeys([*old, *new])
-            for line in space_changes(
-                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}/{key}" if path else str(key)
-            )
-        ]
-    return [] if old == new else [f"{path}: was {_shown(old)}, is {_shown(new)}"]
-
-
-def _is_mark(data: Mapping[str, Any]) -> bool:
-    """Return whether `data` stands for one value, such as a domain, and not for a nested space."""
-    return "grid_search" in data or any(str(key).startswith("__") for key in data)
-
-
-def _shown(data: Any) -> str:
-    if data is _MISSING:
-        return "not there"
-    if isinstance(data, Mapping) and "__domain__" in data:  # as it was written
-        given = ", ".join(f"{key}={value!r}" for key, value in data.items() if key != "__domain__")
-        return f"{data['__domain__']}({given})"[:200]
-    return repr(data)[:200]
 
 
 def _is_same(again: m.Event | None, event: m.Event) -> bool:

@@ -26,7 +26,6 @@ from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
-    from overtone.experiment import Experiment
     from overtone.journal.writer import JournalWriter
     from overtone.run.parts import Parts
     from overtone.run.pending_commands import Outstanding
@@ -177,7 +176,6 @@ class Snapshots:
 
 
 def snapshots_of(
-    experiment: Experiment,
     parts: Parts,
     journal: JournalWriter,
     observers: Sequence[Observer],
@@ -192,13 +190,13 @@ def snapshots_of(
     """
     hearers = [one for one in observers if overrides(one, Observer.on_past)]
     made_of, modules = "", set()
-    if not parts.engine.capabilities.repeats and _can_remember(parts.searcher, hearers):
-        facts = dict(header_parts(experiment, parts))
+    if not parts.plan.engine.capabilities.repeats and _can_remember(parts.plan.searcher, hearers):
+        facts = dict(header_parts(parts))
         for name in _FREE:
             del facts[name]
         facts["observers"] = [type(one).__name__ for one in hearers]
         made_of = f"{crc32(dumps(facts).encode()):08x}"
-        modules = {type(one).__module__ for one in (parts.scheduler, *parts.stoppers)}
+        modules = {type(one).__module__ for one in (parts.plan.scheduler, *parts.plan.stoppers)}
     return Snapshots(
         parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules, on_taken=on_taken
     )

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from overtone.core.messages import Command
 
 if TYPE_CHECKING:
-    from overtone.experiment import Experiment
     from overtone.journal.writer import JournalWriter
     from overtone.run.parts import Parts
 
@@ -67,12 +66,12 @@ class Deletions:
             self._hasten()
 
 
-def deletions_for(experiment: Experiment, parts: Parts, journal: JournalWriter) -> Deletions:
+def deletions_for(parts: Parts, journal: JournalWriter) -> Deletions:
     """Return the `Deletions` of a run."""
-    place, waits = parts.place, not parts.engine.capabilities.isolates
+    place, waits = parts.place, not parts.plan.engine.capabilities.isolates
     return Deletions(
         lambda: journal.written_bytes,
         lambda: place.durable_bytes(journal),
         lambda: place.make_durable(journal, waits),
-        is_urgent=experiment.checkpoints.most_bytes is not None,
+        is_urgent=parts.plan.experiment.checkpoints.most_bytes is not None,
     )

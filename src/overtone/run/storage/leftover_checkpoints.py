@@ -15,13 +15,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
 from overtone.core.messages import Ended, Event, Reported, Saved, Start
+from overtone.core.store import key_of
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
 from overtone.quantity_text import size_text
 from overtone.run.pending_commands import Outstanding
 from overtone.run.storage.results_place import patiently
 from overtone.standard_streams import say
-from overtone.store.moved import key_of
 from overtone.worker.checkpoints.saving import config_digest
 from overtone.worker.protocol import decode
 
@@ -133,7 +133,7 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
         say(f"found {saves} that the journal did not name yet: nothing of these is done again")
     events: list[Event] = []
     for trial in [one for one in controller.trials.values() if _is_live(one)]:
-        saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.engine.now()
+        saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.plan.engine.now()
         told = _told(saved, trial.id, trial.attempt, trial.ruled_t, now)
         if not told and trial.last is not None and trial.last.metrics.get("done") is True:
             told = [_done(trial.id, trial.attempt, now)]
@@ -165,7 +165,7 @@ def clear_up(parts: Parts, late: LateSaves) -> None:
     if parts.controller.is_finished:
         late.remove()
     trials, is_resumed = parts.controller.trials.values(), parts.past is not None
-    if parts.engine.capabilities.repeats and not is_resumed:
+    if parts.plan.engine.capabilities.repeats and not is_resumed:
         return
     tried_again = [one.id for one in trials if one.attempt > 1 or one.status is Status.ERROR]
     saved = [one.id for one in trials if one.checkpoint is not None]
@@ -203,7 +203,7 @@ def is_wanted(leftover: Leftover, trials: Mapping[str, Trial], fence: int) -> bo
 
 def _finders(parts: Parts) -> list[Finder]:
     # over several machines, the processes of most of which are not seen
-    return list(parts.place.leftovers(SETTLED_S if parts.engine.capabilities.spans_hosts else 0.0))
+    return list(parts.place.leftovers(SETTLED_S if parts.plan.engine.capabilities.spans_hosts else 0.0))
 
 
 def _amongs(place: Place, tried_again: list[str], saved: list[str]) -> list[list[str]]:

@@ -22,17 +22,15 @@ def root_of(storage: str | Path | None) -> Path:
     return Path(text.removeprefix("file://")).expanduser().absolute()
 
 
-def bring(storage: str | Path | None, name: str | None, trainable: str) -> None:
-    """Copy the experiments that a resume may mean to this machine, if `storage` is a URL.
+def bring(url: str, name: str | None, trainable: str) -> None:
+    """Copy the experiments at a URL that a resume may mean to this machine.
 
     Args:
         name: The experiment; None for the newest few of `trainable`.
     """
-    if storage is None or not is_url(os.fspath(storage)):
-        return
     from overtone.journal.fetching import fetch
 
-    files = RemoteFiles(os.fspath(storage))
+    files = RemoteFiles(url)
     names = patiently(files.folders)
     wanted = [name] if name is not None else [one for one in names if one.startswith(f"{trainable}_2")][-3:]
     for one in wanted:

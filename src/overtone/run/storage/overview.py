@@ -19,7 +19,7 @@ class Overview:
     """
 
     def __init__(self, parts: Parts, journal: JournalWriter) -> None:
-        repeats = parts.engine.capabilities.repeats
+        repeats = parts.plan.engine.capabilities.repeats
         self._file = None if repeats else OverviewFile(parts.folder / "journal.jsonl")
         self._journal = journal
 

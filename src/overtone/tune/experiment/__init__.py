@@ -1,13 +1,15 @@
-"""Experiments as data, as `run_experiments` takes them."""
+"""Experiments as data, and `tune.run_experiments`, which runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.experiment import Experiment as Native
 from overtone.tune.arguments import to_experiment
 from overtone.tune.trial import Trial as Trial
+from overtone.tune.trials import Trials
 
 _OTHER_NAMES = {"trial_resources": "resources_per_trial", "repeat": "num_samples"}
 
@@ -67,3 +69,57 @@ def experiments_of(given: Any) -> list[Experiment]:
     if isinstance(given, list | tuple):
         return [one for each in given for one in experiments_of(each)]
     raise TypeError(f"an experiment must be a tune.Experiment or {{name: {{'run': ...}}}}, not {given!r}")
+
+
+def run_experiments(
+    experiments: Any, space: Mapping[str, Any] | None = None, scheduler: Any = None, **arguments: Any
+) -> Trials:
+    """Run one or several experiments, one after the other, and return their trials.
+
+    Args:
+        experiments: A trainable, with its `space` as the second argument; or
+            `{name: {"run": ..., "config": ..., "stop": ..., "num_samples": ...}}`; or a
+            `tune.Experiment`, or a list of these.
+        space: The search space of a single trainable.
+        scheduler: A scheduler, or its class.
+        arguments: Further arguments of `tune.run`, for every experiment.
+
+    Raises:
+        TuneError: Trials failed; the error's `analysis` holds all results.
+    """
+    from overtone.run import execute
+
+    arguments.pop("concurrent", None)
+    native = experiments_to_run(experiments, space, scheduler, **arguments)
+    return Trials([execute(each) for each in native])
+
+
+def experiments_to_run(
+    experiments: Any, space: Any = None, scheduler: Any = None, **arguments: Any
+) -> list[Native]:
+    """Return the native experiments that these arguments of `run_experiments` describe."""
+    if not isinstance(experiments, Experiment | Mapping) and not is_several(experiments):
+        arguments["config"] = space
+    elif space is not None and scheduler is None:
+        scheduler = space  # the second argument of the dialect without a space
+    return natives(experiments, scheduler=scheduler, **arguments)
+
+
+def natives(given: Any, **arguments: Any) -> list[Native]:
+    """Return the native experiments of a trainable, of an `Experiment`, or of several.
+
+    Each of several has its own copy of the scheduler and the searcher.
+    """
+    if isinstance(given, Experiment):
+        return [given.to_experiment(**arguments)]
+    if not is_several(given):
+        return [to_experiment(given, **arguments)]
+    found = [each.to_experiment(**arguments) for each in experiments_of(given)]
+    for one in found[1:]:
+        one.scheduler, one.searcher = copy.deepcopy((one.scheduler, one.searcher))
+    return found
+
+
+def is_several(given: Any) -> bool:
+    """Return whether `given` holds experiments, as a mapping or a list."""
+    return isinstance(given, Mapping) or (isinstance(given, Sequence) and not isinstance(given, str))

@@ -10,9 +10,9 @@ from typing import NoReturn
 
 from overtone.core.job import Job
 from overtone.worker import gpus, output, sigterm, threads
+from overtone.worker.protocol import SocketChannel
 from overtone.worker.server.driver_environment import Surroundings
 from overtone.worker.server.spawn import run_to_the_end
-from overtone.worker.server.trial_channel import TrialChannel
 from overtone.worker.server.worker_process import serve
 
 
@@ -39,8 +39,8 @@ def run_forked(job: Job, surroundings: Surroundings, descriptors: list[int], boa
     _reseed_numpy()
     gc.enable()
     # All arguments are given, so that no system call has to find them.
-    channel = TrialChannel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, line), surroundings)
-    run_to_the_end(lambda: serve(channel, job))
+    channel = SocketChannel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, line))
+    run_to_the_end(lambda: serve(channel, job, surroundings))
 
 
 def _reseed_numpy() -> None:

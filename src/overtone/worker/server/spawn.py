@@ -11,10 +11,11 @@ from typing import NoReturn
 
 from overtone.core.messages import Start
 from overtone.worker import output, process_tree, sigterm
+from overtone.worker.protocol import SocketChannel
 from overtone.worker.server.driver_environment import explain, load_job, take_over
+from overtone.worker.server.preparation import make_ready
 from overtone.worker.server.python_command import new_python
 from overtone.worker.server.requests import BOOT_TRIAL
-from overtone.worker.server.trial_channel import TrialChannel
 from overtone.worker.server.worker_process import serve
 
 
@@ -48,7 +49,7 @@ def main(file: int, server: int, board: int) -> NoReturn:
     os.close(null)
     output.show_lines_at_once()
     surroundings = take_over(file)
-    channel = TrialChannel(line, surroundings)
+    channel = SocketChannel(line)
 
     def run() -> None:
         try:
@@ -57,14 +58,13 @@ def main(file: int, server: int, board: int) -> NoReturn:
             return
         if not isinstance(first, Start):
             return
+        make_ready(first, surroundings)  # The user's modules may look for GPUs as they load.
         try:
-            # not before the first Start: the user's modules may look for GPUs as they load
             job = load_job(file, surroundings)
         except BaseException as error:
             channel.send(("ended", first.trial_id, first.attempt, "raised", *explain(error)))
             return
-        channel.put_back(first)
-        serve(channel, job)
+        serve(channel, job, surroundings, first)
 
     run_to_the_end(run)
 

@@ -8,13 +8,21 @@ import signal
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.worker.protocol import Channel
+from overtone.worker.server.driver_environment import Surroundings
+from overtone.worker.server.preparation import make_ready
 
 
-def serve(channel: Channel, job: Job) -> None:
+def serve(
+    channel: Channel, job: Job, surroundings: Surroundings | None = None, first: Start | None = None
+) -> None:
     """Run the trials that arrive over `channel`; return when this process should end.
 
     It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly, left no
     thread, and had no other process.
+
+    Args:
+        surroundings: The driver's environment, for which this process is prepared before each trial.
+        first: The first trial, if it has arrived.
     """
     from overtone.worker.server.run_trial import run_trial
     from overtone.worker.trainables.class_trial import KeptInstance
@@ -26,13 +34,16 @@ def serve(channel: Channel, job: Job) -> None:
     try:
         while True:
             try:
-                order = channel.receive(wait=True)
+                order = first or channel.receive(wait=True)
             except EOFError:
                 return
+            first = None
             if order is None:
                 return
             if not isinstance(order, Start):
                 continue  # meant for a trial that has already ended
+            if surroundings is not None:
+                make_ready(order, surroundings)
             is_clean = run_trial(channel, job, order, kept=kept)
             if kept is None or not is_clean or order.world_size > 1:
                 return

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from overtone.core.messages import Ended, Halt, Start
+from overtone.core.messages import Ended, Halt, Noticed, Start
 from overtone.core.resources import Placement, Resources
 from overtone.engines.loop import Loop
 from overtone.engines.ray.cluster_view import NodeFacts
@@ -292,6 +292,8 @@ def test_the_first_rank_reports_and_all_get_the_orders() -> None:
     for node in nodes:
         trials.hear(node, [("started", "t0", 0, 7, "host", None)])
     assert [event.node for event in trials.events] == ["a"]  # type: ignore[union-attr]
+    trials.hear(nodes[1], [("noticed", "t0", 0, 3.0)])
+    assert isinstance(trials.events[-1], Noticed)
     halt = Halt("t0", 0)
     trials.pass_on(halt)
     assert sent == [[halt], [halt]]

@@ -1,0 +1,115 @@
+"""Creates the parts of an experiment: its folder is taken, and its algorithms begin with its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from overtone.core.controller import Controller
+from overtone.core.goal import lookup, real
+from overtone.core.limits import Limits
+from overtone.core.randomness import Random
+from overtone.core.retention import Retention
+from overtone.core.trial import Template, equal
+from overtone.core.types import WORST, Config, Result
+from overtone.experiment import CheckpointPolicy
+from overtone.run.acquire import acquire, make_room
+from overtone.run.algorithms import found_at, learns, total_of
+from overtone.run.parts import Parts, Past
+from overtone.run.plan import Plan
+from overtone.run.resume.resume import recorded_in, reopened
+from overtone.run.resume.target import count_in_process
+from overtone.run.warm_start import warm
+
+
+def assemble(plan: Plan) -> Parts:
+    """Take the experiment's folder and return its parts: only this driver writes there.
+
+    An earlier experiment in the folder is moved aside last, when nothing else can fail.
+
+    Raises:
+        StorageError: The folder cannot be created, or another driver holds it.
+        OvertoneError, ValueError, TypeError: An algorithm cannot begin. The folder is released, and its
+            new contents are removed.
+    """
+    experiment, searcher = plan.experiment, plan.searcher
+    nth, now = count_in_process(), datetime.now()
+    isolates, patience_s = plan.engine.capabilities.isolates, experiment.storage_patience_s
+    place = acquire(
+        experiment.storage, experiment.name, plan.name, now, plan.asked, nth, isolates, patience_s
+    )
+    try:
+        recorded = recorded_in(place)
+        drawn = Random().getrandbits(32) if experiment.seed is None else experiment.seed
+        seed = drawn if recorded.seed is None else recorded.seed
+        searcher.goal = plan.goal
+        searcher.on_start(plan.space, seed)
+        earlier, earlier_line = warm(
+            experiment.warm_start, searcher, plan.space, plan.goal, recorded.earlier, learns
+        )
+        limits = _limits(plan)
+        controller = Controller(
+            plan.scheduler,
+            plan.goal,
+            stoppers=plan.stoppers,
+            limits=recorded.limits or limits,
+            template=Template(
+                plan.resources, _tagger(plan), experiment.priority or equal, experiment.trial_name
+            ),
+            retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
+            checkpoint_worth=_worth(experiment.checkpoints),
+            seed=seed,
+            observes=learns(searcher),
+            earlier=found_at,
+        )
+        past = None
+        if place.goes_on:
+            past = Past(reopened(place, plan), recorded.header)
+        else:
+            make_room(place, experiment.storage, now)
+    except BaseException:
+        place.give_back()
+        raise
+    return Parts(plan, place, nth, seed, limits, controller, earlier, earlier_line, past)
+
+
+def _limits(plan: Plan) -> Limits:
+    """Return the limits of the experiment; the searcher has begun and knows its number of trials."""
+    from overtone.stoppers import time_budget_s
+
+    experiment, searcher, engine = plan.experiment, plan.searcher, plan.engine.capabilities
+    total = total_of(searcher, experiment)
+    lookahead = 0
+    if total is not None:
+        lookahead = max(searcher.lookahead, total if plan.scheduler.needs_population else 0)
+    concurrent = experiment.max_concurrent, searcher.max_concurrent, engine.max_concurrent
+    budgets = experiment.time_budget_s, time_budget_s(plan.stoppers)
+    return Limits(
+        total=total,
+        lookahead=lookahead,
+        max_concurrent=min((one for one in concurrent if one), default=None),
+        max_failures=experiment.max_failures,
+        fail_fast=bool(experiment.fail_fast),
+        time_budget_s=min((one for one in budgets if one is not None), default=None),
+        is_elastic=engine.is_elastic,
+    )
+
+
+def _tagger(plan: Plan) -> Callable[[int, Config], str]:
+    from overtone.space import tag
+
+    return lambda index, config: tag(plan.space, config, index)
+
+
+def _worth(policy: CheckpointPolicy) -> Callable[[Result], float] | None:
+    """Return a function for the worth of a result's checkpoint; None if no metric orders checkpoints."""
+    name = policy.order
+    if name is None:
+        return None
+    sign = 1.0 if policy.order_mode == "max" else -1.0
+
+    def worth(result: Result) -> float:
+        value = lookup(result.metrics, name)
+        return sign * real(value) if isinstance(value, (int, float)) and value == value else WORST
+
+    return worth

@@ -1,0 +1,186 @@
+"""Drives an experiment to its end: everything is opened in order, the loop runs, everything is closed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overtone.core.ledger import check_feasible
+from overtone.core.messages import CapacityChanged
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.observers.table_keeper import TableKeeper
+from overtone.run.algorithms import host_for
+from overtone.run.failed_trials import Tally, Watch
+from overtone.run.header.journal_setup import open_journal
+from overtone.run.jobs import job_for
+from overtone.run.loop import Loop
+from overtone.run.observers import console_of, followers_for, mend_files, observers_for
+from overtone.run.parts import Parts
+from overtone.run.pending_commands import Outstanding
+from overtone.run.resume.resume import resume
+from overtone.run.resume.snapshot import snapshots_of
+from overtone.run.searcher_host import Answers
+from overtone.run.storage.deletions import deletions_for
+from overtone.run.storage.folder_watch import FolderWatch
+from overtone.run.storage.leftover_checkpoints import LateSaves, clear_out, clear_up
+from overtone.run.storage.overview import Overview
+from overtone.standard_streams import say
+from overtone.store.folder_mark import FolderGoneError
+
+if TYPE_CHECKING:
+    from overtone.journal.writer import JournalWriter
+
+
+class Drive:
+    """One experiment while it runs.
+
+    Attributes:
+        tally: Counts of the ended trials.
+        news: Notified when a trial has ended.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.tally = Tally()
+        self.news = threading.Condition()
+        self._parts = parts
+        self._where: FolderWatch | None = None
+        self._loop: Loop | None = None
+        self._asked: str | None = None
+
+    def run(self) -> None:
+        """Run to the end. The folder is released in any case; it is removed if there was no trial yet.
+
+        Raises:
+            FolderGoneError: The folder was deleted, or moved to an unknown place.
+            Exception: An algorithm, the engine or the journal raised it.
+        """
+        parts, plan, place, past = self._parts, self._parts.plan, self._parts.place, self._parts.past
+        engine = plan.engine
+        with ExitStack() as open_parts:
+            open_parts.enter_context(place)
+            open_parts.push(self._note_nothing)
+            if past is not None:
+                open_parts.callback(past.journal.close)
+            for line in filter(None, (place.moved, parts.earlier_line)):
+                say(line)
+            open_parts.callback(engine.close)
+            engine.open(job_for(parts))
+            first = engine.poll(0)
+            if not engine.capabilities.is_elastic and plan.demand is not None:
+                for event in first:
+                    if isinstance(event, CapacityChanged):
+                        check_feasible(plan.demand, event.nodes)
+            keeper = TableKeeper(TrialTable())
+            console = console_of(parts, keeper.table)
+            engine.on_output = console.on_output
+            journal = past.journal if past is not None else open_journal(parts)
+            with closing(journal), self._settled(journal) as where:
+                followers = followers_for(parts, keeper.table, self._save)
+                watch = Watch(self.tally, self.news, self._on_failed)
+                remembering = [keeper, watch, *followers, console]
+                outstanding, late = Outstanding(), LateSaves()
+                answers: Answers = {}
+                deletions, overview = deletions_for(parts, journal), Overview(parts, journal)
+                snapshots = snapshots_of(parts, journal, remembering, outstanding, overview.write)
+                if past is not None:
+                    first, answers = resume(
+                        parts, past, remembering, outstanding, snapshots, deletions, late, first
+                    )
+                elif place.fence > 1:  # An earlier driver left no journal.
+                    clear_out(parts)
+                observers = [watch, *observers_for(parts, keeper, followers, console)]
+                host = host_for(plan.searcher, plan.space, engine, answers)
+                loop = self._loop = Loop(
+                    parts.controller, engine, host, journal.append, observers, say, journal.next_n - 1,
+                    outstanding, snapshots.look, deletions, late,
+                )  # fmt: skip
+                if self._asked:
+                    self.ask(self._asked)
+                place.open_mirror(lambda: journal.written_bytes, loop.leave)
+                try:
+                    console.open()
+                    loop.pump(late.events, is_past=True)
+                    loop.pump(first)
+                    loop.run()
+                    if parts.controller.is_finished:
+                        account = engine.account
+                        journal.note("end", {"account": account.as_data()} if account is not None else {})
+                    elif not parts.controller.is_running and journal.is_at_path:
+                        say(f"to go on with it: overtone resume {parts.folder}")
+                finally:
+                    host.close()
+                    engine.close()
+                    if where.look() and place.url is None:
+                        console.moved_to(str(where.folder))
+                    unfinished = [(one, error) for one in observers if (error := _close(one)) is not None]
+                    if journal.is_at_path:  # Otherwise `FolderWatch` reports it.
+                        overview.write()
+                        clear_up(parts, late)
+                        mend_files(parts, loop.disconnected, unfinished)
+
+    def ask(self, what: str) -> None:
+        """Ask the loop to "stop" or "interrupt", now or when it begins; callable from any thread."""
+        self._asked = what
+        loop = self._loop
+        if loop is not None:
+            loop.stop() if what == "stop" else loop.interrupt()
+
+    @property
+    def folder(self) -> Path:
+        """The experiment's folder, wherever it is now as far as known."""
+        return self._parts.folder if self._where is None else self._where.folder
+
+    def check_folder(self) -> None:
+        """Check that the folder holds this run's journal.
+
+        Raises:
+            StorageError: It was moved or deleted.
+        """
+        if self._where is not None:
+            self._where.check()
+
+    def _save(self, trial_id: str) -> None:
+        if self._loop is not None:
+            self._loop.save(trial_id)
+
+    def _on_failed(self) -> None:
+        if self._parts.plan.experiment.fail_fast == "raise" and self._loop is not None:
+            self._loop.leave()
+
+    def _note_nothing(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        """Mark an experiment that ended before its first trial, so that its folder is removed."""
+        if error is not None and self._parts.past is None and not self._parts.controller.trials:
+            self._parts.place.is_nothing = True
+
+    @contextmanager
+    def _settled(self, journal: JournalWriter) -> Iterator[FolderWatch]:
+        """Track the folder during the block and after it, in case it is moved or deleted."""
+        controller = self._parts.controller
+        where = self._where = FolderWatch(self._parts.place, journal, lambda: self.ask("interrupt"))
+        try:
+            yield where
+        except BaseException as error:
+            try:
+                where.settle(controller.is_finished)
+            except FolderGoneError as lost:
+                if isinstance(error, OSError):  # The missing files went with the folder.
+                    raise lost from error
+                say(str(lost))
+            raise
+        else:
+            where.settle(controller.is_finished)
+        finally:
+            self._loop = None  # It knows this object: both are freed with the run, not when garbage is.
+
+
+def _close(observer: Observer) -> Exception | None:
+    """Close an observer and return its exception, which must not hide the run's own error."""
+    try:
+        observer.close()
+        return None
+    except Exception as error:
+        return error

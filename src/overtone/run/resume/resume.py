@@ -1,0 +1,171 @@
+"""A resume, from top to bottom: an experiment continues where its last driver ended.
+
+1. `target.find` names the folder, and `acquire` takes it: nobody else writes there, and its journal has
+   a first line, so that `Place.goes_on`.
+2. `recorded_in` reads the journal's header. What was drawn or read for the experiment stays: its seed,
+   the results of its warm start, its limits until the end of the replay.
+3. The searcher, the scheduler and the controller begin anew (`assemble`). `reopened` opens the journal.
+   A failure up to here leaves the experiment as it was.
+4. The engine opens with the time that the journal has reached, and `resume` restores the rest:
+   the changed settings are printed; the replay tells all parts what happened (or a snapshot and the
+   replay of later records do); the new driver is noted in the journal; checkpoints that no record
+   names are taken in; unanswered requests are sent again.
+5. `Resumed` is the first new event: trials that had a process are started from their checkpoints. The
+   loop runs as in a new experiment, once files of trials are as long as the journal says
+   (`observers_for`).
+
+A simulated engine repeats its events during the replay, and continues as if it had never ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from overtone.core.limits import Limits
+from overtone.core.messages import CapacityChanged, Discard, Event, Resumed, Suggest
+from overtone.core.protocols import Observer
+from overtone.core.trial import Status, Trial
+from overtone.run.header.journal_setup import codec_for
+from overtone.run.parts import Parts, Past
+from overtone.run.pending_commands import Outstanding
+from overtone.run.resume.replay import Resuming
+from overtone.run.resume.snapshot import Snapshots
+from overtone.run.resume.target import header_of
+from overtone.run.searcher_host import Answers, answer
+from overtone.run.storage.deletions import Deletions
+from overtone.run.storage.leftover_checkpoints import LateSaves, take_in
+from overtone.run.storage.results_place import JOURNAL
+from overtone.standard_streams import say
+
+if TYPE_CHECKING:
+    from overtone.journal.replay import Divergence
+    from overtone.journal.writer import JournalWriter
+    from overtone.run.plan import Plan
+    from overtone.run.storage.results_place import Place
+
+
+class Recorded(NamedTuple):
+    """The facts in a journal's header that a resume keeps; None for facts that are not recorded.
+
+    Attributes:
+        earlier: Results of the warm start, as data.
+        limits: The limits of the experiment at its start.
+    """
+
+    header: Mapping[str, Any]
+    seed: int | None
+    earlier: Sequence[Mapping[str, Any]] | None
+    limits: Limits | None
+
+
+def recorded_in(place: Place) -> Recorded:
+    """Return the recorded facts of the experiment in a folder; for a new experiment, there are none.
+
+    Raises:
+        StorageError: The header cannot be read.
+    """
+    if not place.goes_on:
+        return Recorded({}, None, None, None)
+    header = header_of(place.folder)
+    limits = header.get("parts", {}).get("limits")
+    return Recorded(
+        header, header.get("seed"), header.get("earlier", ()), None if limits is None else Limits.of(limits)
+    )
+
+
+def reopened(place: Place, plan: Plan) -> JournalWriter:
+    """Return the journal of the experiment in a folder, to be continued behind its last whole line."""
+    from overtone.journal.writer import JournalWriter
+
+    path, codec = place.folder / JOURNAL, codec_for(plan.space)
+    return JournalWriter.reopen(path, plan.experiment.durability, codec, place.lock)
+
+
+def resume(
+    parts: Parts,
+    past: Past,
+    observers: Sequence[Observer],
+    outstanding: Outstanding,
+    snapshots: Snapshots,
+    deletions: Deletions,
+    late: LateSaves,
+    first: Sequence[Event],
+) -> tuple[list[Event], Answers]:
+    """Restore all parts to the last driver's state; return the next events, and known suggestions.
+
+    Args:
+        observers: Receive the past records.
+        outstanding: Empty; gets the requests that no record answers.
+        deletions: Gets the deletions that were requested and not confirmed.
+        late: Gets the checkpoints of attempts that are in no record.
+        first: The first events of the engine.
+
+    Raises:
+        StorageError: The journal cannot be read, or a store stays away.
+        OvertoneError: A simulated engine repeats other events than the recorded ones.
+    """
+    from overtone.journal.header import driver_facts
+    from overtone.run.resume.header_changes import resume_changes
+
+    engine, controller, errored = parts.plan.engine, parts.controller, parts.plan.asked.errored
+    repeats = engine.capabilities.repeats
+    lines, noted = resume_changes(past.header, parts)
+    for line in lines:
+        say(line)
+    replay = Resuming(past.journal, controller, parts.plan.searcher, observers, outstanding)
+    if repeats:
+        first = replay.replay_in(engine, first)
+    elif divergences := replay.replay(snapshots.recall()):
+        say(_about_divergences(divergences))
+    past.journal.note("driver", {**driver_facts(), **noted})
+    say(_about_state(parts, is_lost=not repeats))
+    answers = replay.answers
+    if not repeats:
+        deletions.hold([Discard(uri) for uri in outstanding.discards])
+        late.events = take_in(parts, outstanding, late)
+    elif controller.is_running and not errored and parts.limits == controller.limits:
+        asked = [
+            answer(parts.plan.searcher, Suggest(i), engine.now, answers) for i in sorted(outstanding.asked)
+        ]
+        return [*first, *filter(None, asked)], answers
+    else:
+        first = [*first, CapacityChanged(engine.now(), outstanding.nodes)]
+    return [Resumed(engine.now(), parts.limits, errored), *first], answers
+
+
+def _about_state(parts: Parts, is_lost: bool) -> str:
+    """Return a line about the recovered state.
+
+    Args:
+        is_lost: Whether trials that had a process have lost it.
+    """
+    trials = parts.controller.trials.values()
+    n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
+    told = [f"{len(trials)} trials with {n_results:,} results", f"{n_ended} of them had ended"]
+    n_failed = sum(one.status is Status.ERROR for one in trials) if parts.plan.asked.errored else 0
+    if n_failed:
+        told[-1] += f", {n_failed} in an error: {'it is' if n_failed == 1 else 'these are'} tried again"
+    again = [one for one in trials if one.status.is_placed or one.status is Status.PARKED] if is_lost else []
+    if again:
+        n_saved = sum(one.checkpoint is not None for one in again)
+        redone = sum(one.ruled_t - (one.checkpoint.t if one.checkpoint else 0) for one in again)
+        seconds = sum(map(_seconds_again, again))
+        told.append(f"{n_saved} go on from their checkpoints and {len(again) - n_saved} from their beginning")
+        told.append(f"{redone:,} iterations (about {seconds:.0f} s of training) are done again")
+    return f"resuming {parts.folder}: " + "; ".join(told)
+
+
+def _about_divergences(found: Sequence[Divergence]) -> str:
+    """Return a line about decisions that today's code would make otherwise."""
+    more = f" ({len(found)} differences in all)" if len(found) > 1 else ""
+    return f"decisions are kept as they were, where today's code would decide otherwise: {found[0]}{more}"
+
+
+def _seconds_again(trial: Trial) -> float:
+    """Return the seconds of a trial's redone part, by its mean time per iteration."""
+    total = trial.last.metrics.get("time_total_s", 0.0) if trial.last is not None else 0.0
+    saved_t = trial.checkpoint.t if trial.checkpoint is not None else 0
+    if not isinstance(total, (int, float)) or trial.ruled_t <= 0:
+        return 0.0
+    return float(total) * (trial.ruled_t - saved_t) / trial.ruled_t

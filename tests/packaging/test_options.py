@@ -1,0 +1,123 @@
+"""An option is declared once: signatures and docstrings agree with it, and a new one needs three files."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from overtone import tune
+from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.option import options
+
+sys.path.insert(0, str(Path(__file__).parent))
+import option_tables
+
+HERE = Path(__file__).parent
+SOURCE = HERE.parents[1] / "src"
+CONFIGS = (tune.TuneConfig, tune.RunConfig, tune.FailureConfig, tune.CheckpointConfig)
+OTHERS = {
+    "run_or_experiment",
+    "others",
+    "chdir_to_trial_dir",
+    "failure_config",
+    "storage_filesystem",
+    "sync_config",
+}
+
+
+def default(one: Field[Any]) -> Any:
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def defaults() -> dict[str, set[str]]:
+    """The defaults of the fields that an argument sets, as text; None is always one."""
+    found: dict[str, set[str]] = {}
+    for kind in (CheckpointPolicy, Experiment):
+        for name, one in options(kind).items():
+            of_field = repr(default(kind.__dataclass_fields__[name]))
+            for argument in (one.argument, one.config_name, *one.also):
+                found.setdefault(argument, {"None"}).add(of_field)
+    return found
+
+
+def test_the_docstrings_are_those_of_the_options():
+    path = SOURCE / "overtone/tune/tune.py"
+    assert option_tables.rewritten(path.read_text("utf-8")) == path.read_text("utf-8"), (
+        "run: python tests/packaging/option_tables.py"
+    )
+
+
+def test_run_has_an_argument_for_each_option_with_its_default():
+    shown = inspect.signature(tune.run).parameters
+    declared = {name for kind in (Experiment, CheckpointPolicy) for one in options(kind).values()
+                for name in (one.argument, *one.also)}  # fmt: skip
+    assert shown.keys() - OTHERS == declared
+    known = defaults()
+    assert [name for name in declared if repr(shown[name].default) not in known[name]] == []
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_objects_of_a_tuner_have_the_options_that_say_so_with_their_defaults(config):
+    names = {one.name for one in fields(config)} - OTHERS
+    assert names - {"local_dir"} == option_tables.declared(config.__name__).keys()
+    assert [
+        one.name for one in fields(config) if repr(one.default) not in defaults().get(one.name, {"None"})
+    ] == []
+
+
+NEW_OPTION = [
+    ("experiment.py", "    files: bool | None = option(",
+     '    greeting: str = option("hello", "The first word of a run.", changed="taken at once", config="RunConfig")'),
+    ("tune/tune.py", "    **others: Any,", '    greeting: str = "hello",'),
+    ("tune/tune.py", "\n\n@dataclass\nclass FailureConfig", '    greeting: str = "hello"'),
+    ("run/jobs.py", "    limits = TrialLimits.of(", "    print(experiment.greeting)"),
+]  # fmt: skip
+"""All that a new option takes: the file, the text before which a line comes, and the line."""
+
+SEARCH = """
+import json, sys
+from overtone import tune
+
+def train(config):
+    tune.report({"loss": 1})
+
+config = tune.RunConfig(storage_path=sys.argv[1], name="exp", verbose=0, engine="inline", greeting="good morning")
+tune.Tuner(train, run_config=config).fit()
+folder = sys.argv[1] + "/exp"
+print(json.loads(open(folder + "/journal.jsonl").readline().rpartition(",")[0] + "}")["parts"]["options"]["greeting"])
+tune.Tuner.restore(folder, train).fit()
+tune.run(train, storage_path=sys.argv[1], name="exp", verbose=0, engine="inline", resume=True, greeting="good night")
+print("The first word of a run." in tune.run.__doc__, tune.RunConfig.__doc__.count("greeting:"))
+"""
+
+
+def test_a_new_option_is_three_files(tmp_path):
+    source = Path(shutil.copytree(SOURCE, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__")))
+    for file, before, line in NEW_OPTION:
+        path = source / "overtone" / file
+        text = path.read_text("utf-8")
+        assert text.count(before) == 1
+        path.write_text(text.replace(before, f"{line}\n{before}"), "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+
+    def python(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, *command], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+            check=True,
+        )  # fmt: skip
+
+    python(str(HERE / "option_tables.py"))
+    done = python("-c", SEARCH, str(tmp_path / "results"))
+    assert done.stdout.split("\n")[:-1] == [
+        "good morning", "good morning", "good morning", "good night", "True 1",
+    ]  # fmt: skip
+    assert "greeting: 'good morning' -> 'good night' (taken at once)" in done.stderr
+    assert len({file for file, _, _ in NEW_OPTION}) == 3
