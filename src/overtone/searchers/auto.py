@@ -121,7 +121,8 @@ class AutoSearch(Searcher):
 
     def _candidates(self, index: int) -> Iterator[Sequence[float]]:
         has_few = self._told.n_scored < self._n_first or not len(self._distinct.cube)
-        if has_few or self._exploration.is_due:
+        # A slot is free though no trial has ended: a scheduler paused trials, and no final value is near.
+        if has_few or not self._told.n_ended or self._exploration.is_due:
             yield self._sobol.point(index)
         if has_few:
             return

@@ -64,12 +64,13 @@ class Told:
         observations: In the order in which they came; the list only grows.
         n_trials: How many trials have an observation.
         n_scored: How many of them have one with scores.
+        n_ended: How many trials have ended, with those of which only the final scores are known.
         pending: The points that were suggested and have not ended, by the suggestion's index.
     """
 
     def __init__(self, to_point: Callable[[Config], Sequence[float]]) -> None:
         self.observations: list[Observation] = []
-        self.n_trials = self.n_scored = 0
+        self.n_trials = self.n_scored = self.n_ended = 0
         self.pending: dict[int, Point] = {}
         self._to_point = to_point
         self._live: dict[str, _Live] = {}
@@ -78,6 +79,7 @@ class Told:
 
     def add_known(self, point: Point, scores: tuple[float, ...]) -> None:
         """Add the final scores of a point that no trial of this search tried."""
+        self.n_ended += 1
         self._add(_Live(), point, scores)
 
     def unobserved(self) -> list[Point]:
@@ -102,6 +104,7 @@ class Told:
 
     def on_trial_end(self, trial: Trial) -> None:
         """Observe a trial's last result; a failed trial has no scores, even if it reported results."""
+        self.n_ended += 1
         live, point = self._live.pop(trial.id, None) or _Live(), self._point(trial)
         self.pending.pop(-1 if trial.suggestion is None else trial.suggestion, None)
         self._observed.discard(-1 if trial.suggestion is None else trial.suggestion)

@@ -127,6 +127,22 @@ def test_most_of_the_time_goes_to_space_filling_points_if_a_scheduler_stops_tria
     assert not never._exploration.is_due
 
 
+def test_points_fill_the_space_until_a_trial_ends_if_a_scheduler_pauses_trials():
+    searcher = auto({"x": uniform(0, 1), "y": uniform(0, 1)})
+    trials = []
+    for i in range(13):
+        config = searcher.suggest(i)
+        assert tuple(config.values()) == tuple(searcher._sobol.point(i))
+        searcher.on_suggested(i, config)
+        trials.append(Trial(str(i), i, config, CPU, Status.RUNNING, suggestion=i))
+        reported(searcher, trials[i], 1, -config["x"], 2.0)
+        trials[i].status, trials[i].why = Status.PAUSED, Why("hyperband", 1, 1)
+    for trial in trials[:9]:
+        ended(searcher, trial, "hyperband")
+    chosen = searcher.suggest(13)
+    assert tuple(chosen.values()) != tuple(searcher._sobol.point(13))
+
+
 def test_a_dear_region_is_left_for_a_cheap_one_that_is_as_good():
     searcher = auto({"x": uniform(0, 1)})
     found = []

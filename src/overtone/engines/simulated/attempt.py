@@ -24,6 +24,7 @@ class Attempt:
         live: Thread of an ordinary trainable; None for a curve.
         slowness: Factor for all durations of the attempt.
         began: Time of the Start.
+        first_t: Number of the result that the attempt resumes from; 0 from the beginning.
         t: Number of the newest result.
         until_t: Results with a smaller number do not wait for an order.
         before_s: Training time of the trial up to the restored checkpoint.
@@ -31,7 +32,6 @@ class Attempt:
         saved_s: Training time of the trial at its newest checkpoint.
         iterating_since: Start time of the current iteration; None between iterations.
         step_s: Duration of the current iteration.
-        n_here: Number of results of this attempt.
         is_up: Whether the process has started.
         waits: Whether the attempt waits for an order.
         wants_save: Whether a checkpoint was requested.
@@ -48,6 +48,7 @@ class Attempt:
         "began",
         "config",
         "curve",
+        "first_t",
         "halt",
         "is_gone",
         "is_saving",
@@ -55,7 +56,6 @@ class Attempt:
         "iterating_since",
         "live",
         "metrics",
-        "n_here",
         "nodes",
         "number",
         "raw",
@@ -82,12 +82,12 @@ class Attempt:
         self.live: LiveTrial | None = None
         self.slowness = 1.0
         self.began = now
-        self.t: int = start.checkpoint.t if start.checkpoint is not None else 0
+        self.first_t: int = start.checkpoint.t if start.checkpoint is not None else 0
+        self.t = self.first_t
         self.until_t: float = start.until_t
         self.before_s = self.total_s = self.saved_s = before_s
         self.iterating_since: float | None = None
         self.step_s = 0.0
-        self.n_here = 0
         self.is_up = self.waits = self.wants_save = self.is_saving = self.is_gone = False
         self.halt: m.Halt | None = None
         self.metrics: dict[str, Any] = {}

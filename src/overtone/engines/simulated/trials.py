@@ -137,7 +137,6 @@ class Trials:
             with attempt.rule.saving():
                 saved = self._saved(attempt, attempt.t + 1, attempt.rule.is_automatic)
         t = attempt.t = attempt.t + 1
-        attempt.n_here += 1
         attempt.iterating_since = None
         events.append(
             m.Reported(self.now, attempt.trial_id, attempt.number, t, attempt.metrics, saved, attempt.raw)
@@ -190,7 +189,7 @@ class Trials:
         at_s = begins + seconds
         attempt.iterating_since, attempt.step_s = begins, seconds
         attempt.metrics, attempt.raw = self._result(
-            metrics, t, at_s, seconds, total_s, attempt.n_here + 1, total_s - attempt.before_s
+            metrics, t, at_s, seconds, total_s, t - attempt.first_t, total_s - attempt.before_s
         )
         self._order += 1
         heapq.heappush(self.heap, (at_s, self._order, attempt, None))
@@ -215,7 +214,7 @@ class Trials:
             if isinstance(one, m.Started):
                 one = replace(one, pid=0, hostname=NODE)
             elif isinstance(one, m.Reported):
-                attempt.t, attempt.n_here = one.t, attempt.n_here + 1
+                attempt.t = one.t
                 attempt.total_s = float(one.metrics.get("time_total_s", 0.0))
                 attempt.iterating_since = None
                 if attempt.t > self._most_results:
