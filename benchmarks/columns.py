@@ -17,7 +17,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 SHAPES = {
@@ -36,7 +35,8 @@ def metrics(shape: str, n: int) -> Iterator[dict[str, float]]:
 
 def measure(shape: str, n: int, pace_s: float) -> dict[str, float]:
     """CPU seconds, bytes written and bytes of the file."""
-    from overtone.core.messages import Reported
+    from overtone.core.table import TrialTable
+    from overtone.observers.files.constant_text import ConstantTexts
     from overtone.observers.files.csv_rows import CsvRows
     from overtone.observers.files.trial_files import TrialFiles
     from overtone.testing.scripted_records import Story
@@ -47,25 +47,25 @@ def measure(shape: str, n: int, pace_s: float) -> dict[str, float]:
         trial = story.add({"lr": 0.1})
         story.start(trial)
         files = TrialFiles(folder)
-        observer = CsvRows(files, clock=lambda: now)
+        table, rows = TrialTable(), CsvRows(files, ConstantTexts(), clock=lambda: now)
+        story.report(trial)
         for record in story.records:
-            observer.on_record(record)
+            table.apply(record)
+        row = table.rows[trial]
+        rows.add(row, "", row.metrics)
         spent = 0.0
-        last = story.report(trial)
-        observer.on_record(last)
-        event = last.event
-        assert isinstance(event, Reported)
         for i, one in enumerate(metrics(shape, n), 1):
             now += pace_s
-            record = replace(last, n=last.n + i, event=replace(event, metrics=one))
             began = time.process_time()
-            observer.on_record(record)
-            observer.flush()
+            rows.add(table.show(len(story.records) + i, 0.0, trial, i, one), "", one)
+            rows.widen_due()
+            files.flush()
             if pace_s:  # a slow trial's batches are written one by one
                 files.close()
             spent += time.process_time() - began
         began = time.process_time()
-        observer.close()
+        rows.widen_all()
+        files.close()
         spent += time.process_time() - began
         counts = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
         written = int(counts["wchar"])

@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1, help="trials of each experiment (1)")
     parser.add_argument("--keep", type=Path, help="a folder for the journals, which are used again")
     arguments = parser.parse_args()
-    from overtone.analysis.overview_file import NAME, OverviewFile
+    from overtone.reading.overview_file import NAME, OverviewFile
 
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary, "results")

@@ -69,3 +69,11 @@ class TuneError(OvertoneError):
     def __init__(self, message: str, analysis: Any = None) -> None:
         super().__init__(message)
         self.analysis = analysis
+
+
+class TrialHalted(BaseException):
+    """Raised inside `report()` when the trial was told to end.
+
+    Let it pass: `finally` blocks and context managers do their work. It is not an Exception,
+    so `except Exception` does not catch it, and each further report raises it again.
+    """

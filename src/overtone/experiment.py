@@ -12,9 +12,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
+from overtone.core.limits import TrialLimits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.resources import parse_bytes
-from overtone.core.trial_limits import TrialLimits
 from overtone.option import APART, CODE, are_names, at_least, check_options, must, option
 
 _TAKEN = "taken"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields
 from functools import cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 Check = Callable[[str, Any], Any]
 
@@ -14,8 +15,7 @@ CODE = "among the options; code by its import path"
 APART = "an entry of its own"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """The declaration of an option.
 
     Attributes:
@@ -34,7 +34,7 @@ class Option:
     text: str
     changed: str
     argument: str = ""
-    also: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, str] = MappingProxyType({})
     config: str = ""
     config_name: str = ""
     shown: str = ""
@@ -60,7 +60,7 @@ def options(kind: Any) -> Mapping[str, Option]:
 
 def _with_names(one: Option, field_name: str) -> Option:
     name = one.argument or field_name
-    return replace(one, argument=name, config_name=one.config_name or name, shown=one.shown or name)
+    return one._replace(argument=name, config_name=one.config_name or name, shown=one.shown or name)
 
 
 def check_options(described: Any) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from overtone.core.messages import Reported, Ruled
 from overtone.journal.reader import read
-from overtone.journal.replay import replay
+from overtone.reading.journal_index import JournalIndex
 
 Shown = dict[str, list[tuple[int, int]]]
 """By trial: (t, nonce) of each result, in order."""
@@ -118,7 +118,9 @@ def all_agree(folder: Path, tensorboard: bool = True) -> Shown:
 
 def all_ended(folder: Path, trials: int, length: int) -> None:
     """No trial is stuck, each has all its results, and nobody holds anything."""
-    table = replay(folder / "journal.jsonl")
+    index = JournalIndex(folder / "journal.jsonl")
+    index.refresh()
+    table = index.table
     states = {row.id: row.status for row in table.rows.values()}
     assert list(states.values()) == ["TERMINATED"] * trials, states
     assert table.used == {}, f"still held: {table.used}"

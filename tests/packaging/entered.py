@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from importlib.util import find_spec
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -83,6 +84,8 @@ def train(config):
     (ROOT / "trial").write_text(str(os.getpid()))
     for t in range(1, {last} + 1):
         if t == {first}:
+            while len(sizes()) < {n_files}:
+                time.sleep(0.1)
             time.sleep(3)
         before = sizes()
         gate[0] = t if t >= {first} else 0
@@ -115,6 +118,7 @@ def calls(root: Path) -> dict[int, dict[str, set[Call]]]:
     """Return the calls of a search, its resume and a new run: for each result or phase, by process."""
     names = {"root": str(root), "gate": str(root / "gate"), "log": str(root / "log")}
     numbers = {"first": FIRST, "last": LAST, "idle": IDLE, "begin": BEGIN, "resume": RESUME}
+    numbers["n_files"] = 2 + (find_spec("tensorboardX") is not None)
     package = f"{SOURCE / 'overtone'}{os.sep}"
     (root / "sitecustomize.py").write_text(PROFILER.format(**names, package=package))
     (root / "search.py").write_text(SEARCH.format(**names, **numbers))
@@ -141,7 +145,7 @@ def files_of(found: set[Call]) -> set[str]:
 
 def entered() -> tuple[dict[str, set[str]], set[str]]:
     """Return the files that a result enters, by process, and those that a resume enters."""
-    with tempfile.TemporaryDirectory(prefix="overtone_entered_") as root:
+    with tempfile.TemporaryDirectory(prefix="overtone_entered_", ignore_cleanup_errors=True) as root:
         found = calls(Path(root))
     idle, results = found[IDLE], [found[t] for t in range(FIRST, LAST + 1)]
     result = {

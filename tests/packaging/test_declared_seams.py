@@ -54,7 +54,6 @@ ALLOWED = {  # reason: the lookups, each in a file
     },
     "a part that the same package has made": {
         ("engines/ray/trial.py", "isinstance(job.store, Carried)"),
-        ("observers/files/file_process.py", "isinstance(one, (JsonLines, CsvRows))"),
         ("observers/projections.py", "isinstance(one, TensorBoard)"),
     },
 }

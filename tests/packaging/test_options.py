@@ -78,7 +78,7 @@ NEW_OPTION = [
      '    greeting: str = option("hello", "The first word of a run.", changed="taken at once", config="RunConfig")'),
     ("tune/tune.py", "    **others: Any,", '    greeting: str = "hello",'),
     ("tune/tune.py", "\n\n@dataclass\nclass FailureConfig", '    greeting: str = "hello"'),
-    ("run/console.py", "    return console_for(", "    print(experiment.greeting)"),
+    ("run/jobs.py", "    limits = TrialLimits.of(", "    print(experiment.greeting)"),
 ]  # fmt: skip
 """All that a new option takes: the file, the text before which a line comes, and the line."""
 

@@ -23,8 +23,7 @@ from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
 from overtone.core.table import TrialTable
-from overtone.core.trial import TRANSITIONS, Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import TRANSITIONS, Status, Template
 from overtone.core.types import Why
 from overtone.journal.formats import Upgrade
 from overtone.schedulers.asha import ASHAScheduler

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,31 +10,7 @@ from overtone.analysis.frames import flatten
 from overtone.core.goal import OWN_FIELDS, Goal, is_number
 from overtone.errors import GoalError
 
-Named = str | Sequence[str] | None
-"""A metric or a mode as users give it; of several, the first one ranks."""
-
 _MOST_LISTED = 20
-
-
-def first(named: Named) -> str | None:
-    """Return the metric that ranks: the first of several."""
-    return named if named is None or isinstance(named, str) else next(iter(named), None)
-
-
-def recorded_goal(header: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Metric and mode as the run was told, from its journal's header; None where it was not."""
-    parts = header.get("parts")
-    if not isinstance(parts, Mapping):
-        return None, None
-    return first(parts.get("metric")), first(parts.get("mode"))
-
-
-def recorded_objectives(header: Mapping[str, Any]) -> Goal:
-    """All metrics, modes and constraints as the run was told; a goal without metrics where it was not."""
-    parts = header.get("parts")
-    if not isinstance(parts, Mapping):
-        return Goal()
-    return Goal(parts.get("metric"), parts.get("mode"), constraints=parts.get("constraints") or ())
 
 
 def chosen(

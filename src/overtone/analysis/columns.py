@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -11,21 +11,9 @@ from typing import Any
 from overtone.analysis.frames import flatten
 from overtone.core.utf8 import encodable
 from overtone.journal.garbage import not_collecting
+from overtone.reading.journal_index import Block
 
 _NONE = type(None)
-
-
-@dataclass(frozen=True)
-class Block:
-    """Successive results of one process of a trial.
-
-    Attributes:
-        rows: What was reported.
-        constant: What is the same in all rows; overrides what was reported under the same names.
-    """
-
-    rows: Sequence[dict[str, Any]]
-    constant: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

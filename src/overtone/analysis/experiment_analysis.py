@@ -7,16 +7,17 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from overtone.analysis.aim import check_reported, chosen, first, recorded_goal, recorded_objectives
+from overtone.analysis.aim import check_reported, chosen
 from overtone.analysis.frames import TrialFrames, flatten, frame
-from overtone.analysis.history import History
-from overtone.analysis.location import located
 from overtone.analysis.objectives import front, volume
 from overtone.analysis.ranking import best_first, best_result
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.summary import SCOPES
 from overtone.core.goal import Goal, is_number, lookup
 from overtone.errors import GoalError, OvertoneError
+from overtone.reading.journal_index import JournalIndex
+from overtone.reading.location import located
+from overtone.reading.recorded_goal import first, recorded_goal, recorded_objectives
 
 if TYPE_CHECKING:
     from overtone.journal.codec import Codec
@@ -52,8 +53,8 @@ class ExperimentAnalysis:
         codec: Codec | None = None,
     ) -> None:
         self._path = path
-        self._history = History(located(path), codec)
-        recorded = recorded_goal(self._history.header)
+        self._index = JournalIndex(located(path), codec)
+        recorded = recorded_goal(self._index.header)
         self.default_metric = first(default_metric) or recorded[0]
         is_recorded = self.default_metric == recorded[0]
         self.default_mode = first(default_mode) or (recorded[1] if is_recorded else None)
@@ -66,13 +67,13 @@ class ExperimentAnalysis:
 
         Trials that were handed out show it; frames that were do not.
         """
-        if self._history.is_indexed:
+        if self._index.is_indexed:
             located(self._path)  # at a URL there may be more by now
-        count = self._history.refresh()
+        count = self._index.refresh()
         self._frames, known = None, self._trials
         self._trials = {
-            trial_id: known.get(trial_id) or RecordedTrial(trial_id, self._history)
-            for trial_id in self._history.table.rows
+            trial_id: known.get(trial_id) or RecordedTrial(trial_id, self._index)
+            for trial_id in self._index.table.rows
             if self._only is None or trial_id in self._only
         }
         return count
@@ -82,7 +83,7 @@ class ExperimentAnalysis:
     @property
     def trials(self) -> list[RecordedTrial]:
         """Every trial, in the order of creation."""
-        if not self._history.is_indexed:
+        if not self._index.is_indexed:
             self.refresh()
         return list(self._trials.values())
 
@@ -109,7 +110,7 @@ class ExperimentAnalysis:
         if scope not in SCOPES:
             raise GoalError(f"scope={scope!r}: choose one of {', '.join(map(repr, SCOPES))}")
         best, best_value = None, math.nan
-        allows = recorded_objectives(self._history.header).allows
+        allows = recorded_objectives(self._index.header).allows
         for trial in self.trials:
             if not allows(trial.last_result):
                 continue
@@ -128,7 +129,7 @@ class ExperimentAnalysis:
         return best
 
     def _none_of_them(self) -> str:
-        has_constraints = recorded_objectives(self._history.header).constraints
+        has_constraints = recorded_objectives(self._index.header).constraints
         return "none that keeps the constraints" if has_constraints else "none"
 
     def pareto_front(
@@ -313,11 +314,11 @@ class ExperimentAnalysis:
     @property
     def experiment_path(self) -> str:
         """The experiment's folder, where it lies now."""
-        return str(self._history.folder)
+        return str(self._index.folder)
 
     def runner_data(self) -> dict[str, Any]:
         """Return the settings of the experiment, from its journal's header."""
-        return dict(self._history.header)
+        return dict(self._index.header)
 
     def stats(self) -> dict[str, Any]:
         """Return statistics of the experiment so far.
@@ -329,8 +330,8 @@ class ExperimentAnalysis:
         statuses: dict[str, int] = {}
         for trial in self.trials:
             statuses[trial.status] = statuses.get(trial.status, 0) + 1
-        begun = self._history.header.get("wall", 0.0)
-        lasted = self._history.table.time
+        begun = self._index.header.get("wall", 0.0)
+        lasted = self._index.table.time
         return {
             "start_time": begun,
             "timestamp": begun + lasted,
@@ -349,7 +350,7 @@ class ExperimentAnalysis:
         """
         from overtone.analysis.cost_report import recorded_account
 
-        return recorded_account(self._history.journal)
+        return recorded_account(self._index.journal)
 
     def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
         """Return the first config of a trial's line of ancestors, and each later one with its t.
@@ -360,7 +361,7 @@ class ExperimentAnalysis:
         found = self._find(trial) if trial is not None else self.get_best_trial()
         if found is None:
             raise OvertoneError("there is no best trial whose schedule could be told: name one")
-        return self._history.lineage().schedule(found.trial_id)
+        return self._index.lineage().schedule(found.trial_id)
 
     def __repr__(self) -> str:
         return f"ExperimentAnalysis({self.experiment_path!r})"
@@ -370,7 +371,7 @@ class ExperimentAnalysis:
         return chosen(metric, mode, default, (one.last_result for one in self.trials))
 
     def _objectives(self, metric: Sequence[str] | None, mode: str | Sequence[str] | None) -> Goal:
-        recorded = recorded_objectives(self._history.header)
+        recorded = recorded_objectives(self._index.header)
         if metric is None:
             metric, mode = recorded.metrics or self._aim(None, None)[:1], mode or recorded.modes
         return Goal(metric, mode, constraints=dict(zip(recorded.constraints, recorded.bounds, strict=True)))
@@ -389,4 +390,4 @@ class ExperimentAnalysis:
         return (result for one in self.trials for result in one.results())
 
     def _frame_of(self, trial_id: str) -> Any:
-        return RecordedTrial(trial_id, self._history).frame()
+        return RecordedTrial(trial_id, self._index).frame()

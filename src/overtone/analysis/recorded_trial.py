@@ -8,7 +8,6 @@ from typing import Any
 
 from overtone.analysis.columns import columns_of
 from overtone.analysis.frames import flatten, frame_of
-from overtone.analysis.history import History
 from overtone.analysis.summary import summarize, values_of
 from overtone.core.goal import is_number, lookup
 from overtone.core.resources import Resources
@@ -17,6 +16,7 @@ from overtone.core.trial import Status
 from overtone.core.types import Checkpoint as Reference
 from overtone.core.types import Why
 from overtone.errors import StorageError
+from overtone.reading.journal_index import JournalIndex
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 
@@ -27,15 +27,15 @@ class RecordedTrial:
         trial_id: Such as "358bb_00006".
     """
 
-    __slots__ = ("_history", "trial_id")
+    __slots__ = ("_index", "trial_id")
 
-    def __init__(self, trial_id: str, history: History) -> None:
+    def __init__(self, trial_id: str, index: JournalIndex) -> None:
         self.trial_id = trial_id
-        self._history = history
+        self._index = index
 
     @property
     def _row(self) -> Row:
-        return self._history.table.rows[self.trial_id]
+        return self._index.table.rows[self.trial_id]
 
     # --- what it is --------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ class RecordedTrial:
     @property
     def local_path(self) -> str:
         """Its folder, where the experiment lies now."""
-        return os.path.join(self._history.folder, self.trial_id)
+        return os.path.join(self._index.folder, self.trial_id)
 
     logdir = path = local_dir = local_path
 
@@ -85,20 +85,20 @@ class RecordedTrial:
     @property
     def num_results(self) -> int:
         """The number of reported results."""
-        return len(self._history.past(self.trial_id).offsets)
+        return len(self._index.past(self.trial_id).offsets)
 
     @property
     def last_result(self) -> dict[str, Any]:
         """Its last result with its constant facts and config; empty before the first."""
-        return self._history.last_result(self.trial_id)
+        return self._index.last_result(self.trial_id)
 
     def results(self) -> Iterator[dict[str, Any]]:
         """Return all its results, complete, oldest first, read one at a time."""
-        return self._history.results(self.trial_id)
+        return self._index.results(self.trial_id)
 
     def frame(self) -> Any:
         """Return a DataFrame of all its results."""
-        return frame_of(columns_of(self._history.blocks(self.trial_id), self.num_results))
+        return frame_of(columns_of(self._index.blocks(self.trial_id), self.num_results))
 
     @property
     def metric_analysis(self) -> dict[str, dict[str, float]]:
@@ -118,7 +118,7 @@ class RecordedTrial:
         if scope == "last":
             newest: float | None = lookup(self._row.metrics, metric)
             if not is_number(newest):  # for example, a metric that is evaluated every fifth epoch
-                earlier = (lookup(result, metric) for result in self._history.results(self.trial_id, True))
+                earlier = (lookup(result, metric) for result in self._index.results(self.trial_id, True))
                 newest = next((one for one in earlier if is_number(one)), None)
             return newest
         values = values_of(self.results(), metric)
@@ -139,7 +139,7 @@ class RecordedTrial:
 
     def references(self) -> list[Reference]:
         """Return the checkpoints that it saved and that are still kept, oldest first."""
-        return list(self._history.past(self.trial_id).checkpoints.values())
+        return list(self._index.past(self.trial_id).checkpoints.values())
 
     def checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
         """Its checkpoints, oldest first, each with the result that it was saved with (empty if none)."""
@@ -158,8 +158,8 @@ class RecordedTrial:
         parts = path.replace("\\", "/").rstrip("/").split("/")
         if ".." in parts or "\0" in path:
             raise StorageError(f"{path!r} is no place of a checkpoint: {self.trial_id} never saved there")
-        copy = os.path.join(self._history.folder, *parts[-2:])
-        root = os.path.realpath(self._history.folder)
+        copy = os.path.join(self._index.folder, *parts[-2:])
+        root = os.path.realpath(self._index.folder)
         is_copy = os.path.isdir(copy) and os.path.realpath(copy).startswith(root + os.sep)
         return Checkpoint(copy if is_copy else path)
 
@@ -168,7 +168,7 @@ class RecordedTrial:
     @property
     def num_failures(self) -> int:
         """The number of failures."""
-        return max(self._history.past(self.trial_id).failures, int(self.status == "ERROR"))
+        return max(self._index.past(self.trial_id).failures, int(self.status == "ERROR"))
 
     @property
     def error(self) -> str:
@@ -178,7 +178,7 @@ class RecordedTrial:
     @property
     def traceback(self) -> str:
         """The user's own traceback, complete, where the trial failed."""
-        return self._history.past(self.trial_id).traceback
+        return self._index.past(self.trial_id).traceback
 
     @property
     def error_file(self) -> str | None:
@@ -188,7 +188,7 @@ class RecordedTrial:
     @property
     def trainable_name(self) -> str:
         """The trainable's name, where the journal tells."""
-        parts = self._history.header.get("parts")
+        parts = self._index.header.get("parts")
         return str(parts.get("name", "")) if isinstance(parts, dict) else ""
 
     def __str__(self) -> str:
@@ -196,3 +196,8 @@ class RecordedTrial:
 
     def __repr__(self) -> str:
         return f"<{self} {self.status}, {self.num_results} results>"
+
+
+def index_of(trial: RecordedTrial) -> JournalIndex:
+    """Return the index of the journal in which a trial is."""
+    return trial._index

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
-from overtone.analysis.history import History
-from overtone.analysis.location import JOURNAL, located
 from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.errors import StorageError, TuneError
+from overtone.reading.journal_index import JournalIndex
+from overtone.reading.location import JOURNAL, located
 
 if TYPE_CHECKING:
     from overtone.worker.checkpoints.checkpoint import Checkpoint
@@ -41,12 +41,12 @@ class Result:
         folder = Path(path).expanduser().absolute()
         if not (folder.parent / JOURNAL).is_file():
             raise StorageError(f"{str(path)!r} is no folder of a trial: {folder.parent} has no {JOURNAL}")
-        history = History(located(folder.parent))
-        history.refresh()
-        row = history.table.rows.get(folder.name)
+        index = JournalIndex(located(folder.parent))
+        index.refresh()
+        row = index.table.rows.get(folder.name)
         if row is None:
             raise StorageError(f"experiment {folder.parent} has no trial {folder.name!r}")
-        return cls(RecordedTrial(row.id, history))
+        return cls(RecordedTrial(row.id, index))
 
     @property
     def metrics(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ is loaded when its command is called.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from overtone.cli.exit_codes import DAMAGED, INTERRUPTED, OK, READER_GONE, WRONG
@@ -25,6 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     from overtone.cli.arguments import parsed
 
+    if "_ARGCOMPLETE" in os.environ:
+        from overtone.cli.commands.completion import complete
+
+        complete()
     given = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-from overtone.analysis.aim import recorded_goal, recorded_objectives
 from overtone.core import messages as m
-from overtone.core.goal import Goal
-from overtone.errors import GoalError
+from overtone.core.table import TrialTable
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.plain_text import clean
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.sentences import ended, parameters, reported
+from overtone.reading.recorded_goal import inferred_goal, recorded_goal, recorded_objectives
 
 _RULED = {
     "pause": "is paused",
@@ -59,14 +58,17 @@ class Telling:
             limits=recorded_objectives(header),
             total=self._total,
         )
-        self.progress = Progress(facts, keeps_results=True)
+        self.progress = Progress(facts, TrialTable(), keeps_results=True)
         self._tells_results = tells_results
 
     def lines(self, record: m.Record) -> Iterator[Line]:
         """Yield the lines for a record."""
         progress, event = self.progress, record.event
         if type(event) is m.Reported and progress.facts.metric is None:
-            self._aim(event.metrics)
+            metric, mode = inferred_goal(event.metrics)
+            if metric is not None:
+                progress.facts.metric, progress.facts.mode = metric, mode
+        progress.table.apply(record)
         progress.apply(record)
         if self._tells_results:
             for row, result in progress.results:
@@ -97,15 +99,6 @@ class Telling:
     def _total(self) -> int | None:
         limits = self.progress.table.limits
         return limits.total if limits is not None else self._planned
-
-    def _aim(self, metrics: Any) -> None:
-        """The goal that the run takes from its first result, where nobody named one."""
-        goal, facts = Goal(), self.progress.facts
-        try:
-            goal.infer(metrics)
-        except GoalError:
-            return
-        facts.metric, facts.mode = goal.metric, goal.mode
 
     def _started(self, event: m.Started) -> str:
         shown = parameters(self.progress, self.progress.table.rows[event.trial_id].config)

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from overtone.analysis.location import JOURNAL, located
 from overtone.cli.exit_codes import NotFoundError
 from overtone.errors import StorageError
+from overtone.reading.location import JOURNAL, located
 from overtone.store.files import is_url
 
 if TYPE_CHECKING:

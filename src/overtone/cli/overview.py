@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from overtone.cli.index import Index
 from overtone.cli.json_output import moment
 from overtone.cli.run_holder import Holder, holder
 from overtone.errors import OvertoneError
 from overtone.journal.lines import header
+from overtone.reading.summary_cache import SummaryCache
 from overtone.store.cache import origin
 
 RUNNING = "running"
@@ -36,7 +36,7 @@ def status_now(status: str, is_running: bool) -> str:
     return "INTERRUPTED" if status == "RUNNING" and not is_running else status
 
 
-def overview(journal: Path, index: Index, watches: bool = True) -> dict[str, Any]:
+def overview(journal: Path, index: SummaryCache, watches: bool = True) -> dict[str, Any]:
     """Return the experiment in one JSON object, as docs/cli.md lists it.
 
     Args:

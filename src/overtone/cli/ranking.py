@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from overtone.analysis.aim import check_reported, chosen, recorded_objectives
+from overtone.analysis.aim import check_reported, chosen
 from overtone.core.goal import is_finite
 from overtone.errors import GoalError
+from overtone.reading.recorded_goal import recorded_objectives
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis, RecordedTrial

@@ -25,8 +25,7 @@ from overtone.core.roster import Live, Roster
 from overtone.core.rulings import Rulings
 from overtone.core.scheduler_view import View
 from overtone.core.suggestion_quota import Supply
-from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Trial
-from overtone.core.trial_template import Template, equal
+from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Template, Trial, equal
 from overtone.core.types import Config, Metrics, Result, Why
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from overtone.core.limits import TrialLimits
 from overtone.core.store import Store
-from overtone.core.trial_limits import TrialLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,9 @@ from overtone.core.trial import (
     STARTING,
     TRANSITIONS,
     Status,
+    Template,
     Trial,
 )
-from overtone.core.trial_template import Template
 from overtone.core.types import Checkpoint, Config, Result, Why
 from overtone.errors import OvertoneError
 

@@ -1,4 +1,4 @@
-"""Interface of stores."""
+"""Interface of stores, and the keys in their uris."""
 
 from __future__ import annotations
 
@@ -39,3 +39,17 @@ class Store(ABC):
     @abstractmethod
     def list(self, prefix: str = "") -> list[str]:
         """Return the keys that start with `prefix`, sorted, without unfinished puts."""
+
+
+def key_of(uri: str) -> str | None:
+    """Return the key under which a store put the checkpoint at `uri`; None if the uri has no key.
+
+    The experiment may have been moved or copied after the uri was recorded.
+
+    >>> key_of("/home/ada/overtone_results/exp/a9c1c_00001/checkpoint_000010")
+    'a9c1c_00001/checkpoint_000010'
+    """
+    parts = uri.replace("\\", "/").rstrip("/").split("/")
+    if len(parts) < 3 or "" in parts[-2:] or "." in parts or ".." in parts or "\0" in uri:
+        return None
+    return "/".join(parts[-2:])

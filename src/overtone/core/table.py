@@ -140,16 +140,12 @@ class TrialTable:
         self.shown: Row | None = None
 
     def apply(self, record: Record) -> Row | None:
-        """Apply a record; a record that was applied before changes nothing.
-
-        So several readers may share a table: each applies every record that it gets.
+        """Apply a record.
 
         Returns:
             The trial whose result this record shows. None if it is not a report, or repeats an
             earlier result.
         """
-        if record.n <= self.n:
-            return self.shown if record.n == self.n else None
         event = record.event
         if not record.choices and type(event) is Reported:
             return self.show(record.n, event.time, event.trial_id, event.t, event.metrics, event.checkpoint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 _PLAIN = (
     rb'\{"n":(\d{1,18}),"e":"reported","time":(-?\d+(?:\.\d+)?(?:e[-+]\d+)?),"trial_id":"([^"\\]*)",'
@@ -18,27 +18,6 @@ PLAIN_TRIAL = re.compile(rb"(?:%b)?" % _PLAIN_ONE)
 """Matches every body. Its group is the trial of a plain report; None for another record."""
 
 _PLAIN_HEADS = re.compile(rb"\n%b" % _PLAIN_ONE)
-
-
-def apart(bodies: Sequence[bytes]) -> Iterator[bytes | dict[str, list[str]]]:
-    """Yield lines as they are, but runs of plain reports as the texts of their metrics, by trial."""
-    found: dict[bytes, list[bytes]] = {}
-    for body in bodies:
-        plain = PLAIN_TRIAL.match(body)
-        assert plain is not None  # it matches any line
-        if (trial := plain[1]) is not None:
-            found.setdefault(trial, []).append(body[plain.end() :])
-            continue
-        if found:
-            yield _decoded(found)
-            found = {}
-        yield body
-    if found:
-        yield _decoded(found)
-
-
-def _decoded(found: dict[bytes, list[bytes]]) -> dict[str, list[str]]:
-    return {trial.decode(): b"\n".join(texts).decode().split("\n") for trial, texts in found.items()}
 
 
 def plain_metrics(bodies: Sequence[bytes], trial: bytes) -> list[bytes] | None:

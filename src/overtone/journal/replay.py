@@ -1,66 +1,17 @@
-"""Replay of a journal: to the state of its experiment, to its results, or into a controller."""
+"""Replay of a journal into a controller."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from overtone.core.messages import Command, Record
-from overtone.core.table import Row, TrialTable
 from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import PLAIN_REPORT
-from overtone.journal.reader import Lines, Plain, as_record
-from overtone.journal.text import LazyMetrics
+from overtone.journal.reader import Plain, as_record
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
-
-
-def replay(
-    path: str | os.PathLike[str],
-    *,
-    keep_metrics: Literal["live", "all"] = "all",
-    columns: Sequence[str] = (),
-    codec: Codec | None = None,
-) -> TrialTable:
-    """Return the experiment's state from the journal at `path`, with the last result of each trial.
-
-    Raises:
-        StorageError: The journal cannot be read.
-    """
-    table = TrialTable(keep_metrics, columns)
-    for _ in results(path, table, codec):
-        pass
-    return table
-
-
-def results(
-    path: str | os.PathLike[str], table: TrialTable | None = None, codec: Codec | None = None
-) -> Iterator[Row]:
-    """Yield a row for every shown result, in order; `t` and `metrics` are those of the result.
-
-    Metrics are decoded when they are read.
-
-    Args:
-        table: Updated along the way; afterwards it holds the state of the experiment.
-
-    Raises:
-        StorageError: The journal cannot be read.
-    """
-    table = table if table is not None else TrialTable()
-    decode = (codec or Codec()).decode
-    for body in Lines(path):
-        plain = PLAIN_REPORT.match(body)
-        if plain is not None:  # the bulk of every journal: no message is built for it
-            n, time, trial_id, _, t = plain.groups()
-            yield table.show(int(n), float(time), trial_id.decode(), int(t), LazyMetrics(body[plain.end() :]))
-            continue
-        record = decode(body, lazy=True)
-        row = table.apply(record) if record is not None else None
-        if row is not None:
-            yield row
 
 
 @dataclass(frozen=True, slots=True)

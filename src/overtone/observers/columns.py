@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overtone.core.goal import OWN_FIELDS, lookup
+from overtone.observers.flatten import flatten
 
 Columns = Mapping[str, str] | Sequence[str] | None
 """Columns as users give them: names, or names with the headers to show; None chooses automatically."""
@@ -21,19 +22,10 @@ DEFAULT_METRICS = {
 """The metrics that are shown where none are named, and their headers."""
 
 
-def leaves(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the values of a nested config, each under its path: "optimizer/lr"."""
-    for name, value in config.items():
-        if isinstance(value, Mapping) and value:
-            yield from leaves(value, f"{prefix}{name}/")
-        else:
-            yield f"{prefix}{name}", value
-
-
 def chosen(config: Mapping[str, Any], names: Iterable[str] | None) -> dict[str, Any]:
     """Return the parameters that the search chose: those in `names` that this config has; None for all."""
     if names is None:
-        return dict(leaves(config))
+        return flatten(config)
     return {name: value for name in names if (value := lookup(config, name)) is not None}
 
 
@@ -48,7 +40,7 @@ def varying(configs: Iterable[Mapping[str, Any]]) -> list[str]:
     count = 0
     for config in configs:
         count += 1
-        for name, value in leaves(config):
+        for name, value in flatten(config).items():
             if name not in first:
                 first[name] = value
             elif name not in differ and not _same(first[name], value):

@@ -13,15 +13,17 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.lines import header
-from overtone.journal.replay import replay
-from overtone.observers.files.file_process import JOURNAL, text_observers
+from overtone.observers.files.file_process import JOURNAL
 from overtone.observers.files.file_writer import FileWriter
+from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import wait_for_helpers
 from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, deviating, remove, strangers
 from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
+from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
+from overtone.reading.journal_index import JournalIndex
 
 
 def file_observers(
@@ -39,7 +41,8 @@ def file_observers(
 
     Args:
         tensorboard: Whether event files are written; None if tensorboardX is installed.
-        table: A table that all these observers share; it may be shared with others.
+        table: A table that has each record before these observers get it. None: the first of the
+            observers keeps one.
         began: See `TensorBoard`.
         is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
@@ -47,10 +50,13 @@ def file_observers(
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
-    table = table if table is not None else TrialTable("live")
-    found: list[Observer] = [FileWriter(folder)] if is_apart else []
-    if not is_apart:
-        found = text_observers(TrialFiles(folder, is_prompt=is_prompt), table)
+    found: list[Observer] = []
+    if table is None:
+        table = TrialTable("live")
+        found.append(TableKeeper(table))
+    found.append(
+        FileWriter(folder) if is_apart else TextFiles(TrialFiles(folder, is_prompt=is_prompt), table)
+    )
     if tensorboard or (tensorboard is None and is_available()):
         found.append(TensorBoard(folder, table, began))
     return found
@@ -78,8 +84,9 @@ def reconcile(
         folder: The experiment's folder, which contains the journal.
         tensorboard: See `file_observers`.
         codec: Needed if configs hold values that are not data.
-        table: The state at the end of the journal, if a replay has already made it; the
-            observers share it. None reads it from the journal.
+        table: The state at the end of the journal, if a replay has already made it; later records
+            are applied before these observers get them. None: it is read from the journal, and the
+            first of the observers keeps it.
         is_prompt: See `file_observers`.
         trusts_old: Whether only missing files are detected for trials that had ended long before.
 
@@ -89,12 +96,13 @@ def reconcile(
     """
     folder = os.fspath(folder)
     journal = os.path.join(folder, JOURNAL)
+    keeper: list[Observer] = []
     if table is None:
-        try:
-            table = replay(journal, keep_metrics="live", codec=codec)
-        except KeyError as error:
-            raise _unknown(journal, error) from error
-    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
+        index = JournalIndex(Path(journal), codec)
+        index.refresh()
+        table = index.table
+        keeper.append(TableKeeper(table))
+    observers = [*keeper, *file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)]
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     wait_for_helpers(folder)
     is_mended = False

@@ -20,15 +20,14 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from overtone.errors import StorageError
+from overtone.errors import OvertoneError, StorageError
 from overtone.journal.lock import LockHeldError, WriterLock
 from overtone.run.resume.target import Wish, find, is_begun, is_finished
 from overtone.run.storage.location import bring, root_of
-from overtone.run.storage.remote_claim import check_reach, moved_aside
 from overtone.run.storage.results_place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
 from overtone.standard_streams import say
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
-from overtone.store.files import RemoteFiles, is_url, joined
+from overtone.store.files import RemoteFiles, is_url, joined, protocol_of
 from overtone.store.folder_mark import LOCK
 from overtone.store.lease import Lease, LeaseHeldError
 
@@ -70,7 +69,7 @@ def acquire(
     text = os.fspath(storage) if storage is not None else ""
     url, root = text if is_url(text) else None, root_of(storage)
     if url is not None:
-        check_reach(url, isolates)
+        _check_reach(url, isolates)
         if asked.kind == "must" or (asked.kind == "auto" and name is None):
             bring(url, name, trainable)
     while True:
@@ -107,7 +106,7 @@ def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
     if place.url is not None and place.lease is not None:
         root = RemoteFiles(os.fspath(storage or ""))
         name = RemoteFiles(place.url).url.removeprefix(root.url).strip("/")
-        place.moved = place.moved or moved_aside(root, name, stamp, place.lease.number)
+        place.moved = place.moved or _moved_aside(root, name, stamp, place.lease.number)
     try:
         if place.lock is not None and _holds_more(place.folder):
             aside = _fresh(place.folder.with_name(f"{place.folder.name}.{stamp}"))
@@ -144,7 +143,7 @@ def _taken(
         place = Place(folder, "", at, patience_s)
         try:
             if at is not None:
-                check_reach(at, isolates)
+                _check_reach(at, isolates)
                 place.lease = Lease.acquire(RemoteFiles(at), patience_s=AT_START_S, say=say)
                 place.lease.keep()
             place.lock = _locked(folder, place.made, 0.0 if at is None else _READERS_S, is_new)
@@ -216,6 +215,47 @@ def _unnamed(root: Path, url: str | None, stem: str, patience_s: float) -> Place
             return place
         place.give_back()
     raise AssertionError("count() ends never")
+
+
+# --- a URL ------------------------------------------------------------------------------------
+
+
+def _check_reach(url: str, isolates: bool) -> None:
+    """Refuse what trials in other processes could not reach."""
+    if protocol_of(url) == "memory" and isolates:
+        raise OvertoneError(
+            f"storage_path={url!r} lives in the memory of this process, and trials run in processes of their "
+            f'own: choose engine="inline" or "simulated", or a storage_path such as "~/overtone_results" or '
+            '"s3://bucket/folder"'
+        )
+
+
+def _moved_aside(root: RemoteFiles, name: str, stamp: str, number: int) -> str:
+    """Move an earlier experiment of that name: copied first, then deleted, its journal before the rest.
+
+    Args:
+        number: Of the lease that the caller holds, which stays.
+
+    Returns:
+        A line that says where it is now; "" if there was none.
+    """
+    here = root.below(name)
+    own = f"lease/{number:06d}.json"
+    names = [one for one in patiently(here.sizes) if one != own]
+    if not any(one.startswith("journal/") for one in names):
+        return ""
+    aside = next(
+        one
+        for n in count(1)
+        if not patiently((one := root.below(f"{name}.{stamp}" + (f"_{n}" if n > 1 else ""))).sizes)
+    )
+    patiently(lambda: here.copy(names, aside))
+    gone = [one for one in names if not one.startswith("lease/")]  # leases stay: their numbers only grow
+    patiently(lambda: here.remove(sorted(gone, key=lambda one: not one.startswith("journal/"))))
+    return f"{here.url} was in use; its earlier results are now in {aside.url}"
+
+
+# --- an earlier experiment in the folder -----------------------------------------------------
 
 
 def _holds_more(folder: Path) -> bool:

@@ -48,8 +48,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
     if own is not None and isinstance(space, Mapping) and not space:
         space = own()  # A table defines its own space.
-    given: Any = space or {}
-    if scheduler is not None and not is_listing(space) and isinstance(given, Mapping):
+    if scheduler is not None and not is_listing(space) and isinstance(given := space or {}, Mapping):
         completed = scheduler.complete(given, found_at)
         if completed is not given:
             constraint = getattr(space, "constraint", None)

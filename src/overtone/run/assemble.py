@@ -10,7 +10,7 @@ from overtone.core.goal import lookup, real
 from overtone.core.limits import Limits
 from overtone.core.randomness import Random
 from overtone.core.retention import Retention
-from overtone.core.trial_template import Template, equal
+from overtone.core.trial import Template, equal
 from overtone.core.types import WORST, Config, Result
 from overtone.experiment import CheckpointPolicy
 from overtone.run.acquire import acquire, make_room

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged
 from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.observers.table_keeper import TableKeeper
 from overtone.run.algorithms import host_for
 from overtone.run.failed_trials import Tally, Watch
 from overtone.run.header.journal_setup import open_journal
@@ -72,13 +74,14 @@ class Drive:
                 for event in first:
                     if isinstance(event, CapacityChanged):
                         check_feasible(plan.demand, event.nodes)
-            console = console_of(parts)
+            keeper = TableKeeper(TrialTable())
+            console = console_of(parts, keeper.table)
             engine.on_output = console.on_output
             journal = past.journal if past is not None else open_journal(parts)
             with closing(journal), self._settled(journal) as where:
-                followers = followers_for(parts, self._save)
+                followers = followers_for(parts, keeper.table, self._save)
                 watch = Watch(self.tally, self.news, self._on_failed)
-                remembering = [watch, *followers, console]
+                remembering = [keeper, watch, *followers, console]
                 outstanding, late = Outstanding(), LateSaves()
                 answers: Answers = {}
                 deletions, overview = deletions_for(parts, journal), Overview(parts, journal)
@@ -89,7 +92,7 @@ class Drive:
                     )
                 elif place.fence > 1:  # An earlier driver left no journal.
                     clear_out(parts)
-                observers = [watch, *observers_for(parts, console, followers)]
+                observers = [watch, *observers_for(parts, keeper, followers, console)]
                 host = host_for(plan.searcher, plan.space, engine, answers)
                 loop = self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, say, journal.next_n - 1,

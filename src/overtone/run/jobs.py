@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from overtone.core.job import Job
+from overtone.core.limits import TrialLimits
 from overtone.core.protocols import Stopper, TrialScheduler
-from overtone.core.trial_limits import TrialLimits
 from overtone.run.parts import Parts
 from overtone.store.budgeted import within
 from overtone.store.folder_mark import FolderMark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from overtone.core.protocols import Observer
 from overtone.run.header.journal_setup import codec_for
@@ -13,13 +13,15 @@ from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
 
 if TYPE_CHECKING:
-    from overtone.analysis.history import History
+    from overtone.core.table import TrialTable
     from overtone.observers.display.console import Console
     from overtone.observers.display.silent import SilentConsole
+    from overtone.observers.table_keeper import TableKeeper
+    from overtone.reading.journal_index import JournalIndex
 
 
-def console_of(parts: Parts) -> Console | SilentConsole:
-    """Return the console for `verbose` and the reporter."""
+def console_of(parts: Parts, table: TrialTable) -> Console | SilentConsole:
+    """Return the console for `verbose` and the reporter; `table` has each record before it."""
     from overtone.observers.display.console import ConsoleFacts, console_for
     from overtone.space import variables
 
@@ -40,17 +42,19 @@ def console_of(parts: Parts) -> Console | SilentConsole:
         waits=engine.waits,
         parameters=variables(plan.space) or None,
         has_tensorboard=plan.has_tensorboard and plan.has_files,
+        has_callbacks=bool(_callbacks(parts)),
         may_redraw=not engine.capabilities.calls_pump,
     )
-    return console_for(facts, plan.experiment.verbose, plan.experiment.reporter)
+    return console_for(facts, table, plan.experiment.verbose, plan.experiment.reporter)
 
 
-def followers_for(parts: Parts, ask_to_save: Callable[[str], None]) -> list[Observer]:
+def followers_for(parts: Parts, table: TrialTable, ask_to_save: Callable[[str], None]) -> list[Observer]:
     """Return the user's callbacks and other requested observers, in the order in which they get records.
 
     A resume shows them past records.
 
     Args:
+        table: Has each record before the observers get it.
         ask_to_save: Function that callbacks call with the id of a trial that should save.
     """
     plan, experiment, folder = parts.plan, parts.plan.experiment, parts.folder
@@ -59,7 +63,7 @@ def followers_for(parts: Parts, ask_to_save: Callable[[str], None]) -> list[Obse
         from overtone.observers.files.named_links import Links
 
         found.append(Links(folder, parts.controller.trials, experiment.trial_folder))
-    callbacks = [one for one in experiment.callbacks if not isinstance(one, Observer)]
+    callbacks = _callbacks(parts)
     if callbacks:
         from overtone.observers.callbacks.callback_observer import CallbackObserver
         from overtone.observers.trial_view import Experiment as Seen
@@ -70,7 +74,7 @@ def followers_for(parts: Parts, ask_to_save: Callable[[str], None]) -> list[Obse
         )
         found.append(
             CallbackObserver(
-                callbacks, seen, stop=experiment.stop, num_samples=experiment.num_samples,
+                callbacks, seen, table, stop=experiment.stop, num_samples=experiment.num_samples,
                 total_num_samples=plan.searcher.total, warn=say,
             )
         )  # fmt: skip
@@ -83,13 +87,14 @@ def followers_for(parts: Parts, ask_to_save: Callable[[str], None]) -> list[Obse
 
 
 def observers_for(
-    parts: Parts, console: Console | SilentConsole, followers: Sequence[Observer] = ()
+    parts: Parts, keeper: TableKeeper, followers: Sequence[Observer], console: Console | SilentConsole
 ) -> list[Observer]:
     """Return the experiment's observers, in the order in which they get each record.
 
     The files of a resumed experiment are brought to the length of its journal.
 
     Args:
+        keeper: Keeps the table of trials for all of them.
         followers: See `followers_for`.
     """
     from overtone.observers.projections import file_observers, reconcile
@@ -102,18 +107,18 @@ def observers_for(
         pass
     elif parts.past is not None:
         found = reconcile(
-            folder, plan.has_tensorboard, codec_for(plan.space), table=console.table, is_prompt=is_prompt
+            folder, plan.has_tensorboard, codec_for(plan.space), table=keeper.table, is_prompt=is_prompt
         )
     else:
         is_apart = not is_prompt and not plan.engine.capabilities.repeats and is_data_alone(plan.space)
         found = file_observers(
-            folder, plan.has_tensorboard, table=console.table, is_prompt=is_prompt, is_apart=is_apart
+            folder, plan.has_tensorboard, table=keeper.table, is_prompt=is_prompt, is_apart=is_apart
         )
     found += followers
-    is_unseen = experiment.verbose == 0 and experiment.reporter is None
-    if plan.engine.capabilities.repeats and not plan.has_files and is_unseen:
+    is_shown = plan.has_files or experiment.verbose != 0 or experiment.reporter is not None
+    if plan.engine.capabilities.repeats and not is_shown and not _callbacks(parts):
         return found  # nobody looks, and there is no table to keep
-    return [*found, console]
+    return [keeper, *found, console]
 
 
 def mend_files(
@@ -146,16 +151,21 @@ def mend_files(
         say(f"the files of trials are not complete: {error}")
 
 
+def _callbacks(parts: Parts) -> list[Any]:
+    """Return the callbacks whose hooks are called; the others are observers themselves."""
+    return [one for one in parts.plan.experiment.callbacks if not isinstance(one, Observer)]
+
+
 def _summaries(folder: Path) -> Callable[[str], dict[str, dict[str, float]]]:
     """Return a function that summarises a trial's metrics; it reads the journal written so far."""
-    read: list[History] = []
+    read: list[JournalIndex] = []
 
     def summary(trial_id: str) -> dict[str, dict[str, float]]:
-        from overtone.analysis.history import History
         from overtone.analysis.recorded_trial import RecordedTrial
+        from overtone.reading.journal_index import JournalIndex
 
         if not read:
-            read.append(History(folder / JOURNAL))
+            read.append(JournalIndex(folder / JOURNAL))
         read[0].refresh()
         return RecordedTrial(trial_id, read[0]).metric_analysis
 

@@ -13,7 +13,6 @@ from overtone.errors import MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
 from overtone.searchers.losses import scaled
-from overtone.searchers.smac_order import in_order
 from overtone.space import Cube
 
 
@@ -78,7 +77,7 @@ class SMACSearch(LibrarySearcher):
             search = Facade.get_acquisition_maximizer(
                 scenario, challengers=1000, local_search_iterations=n_climbs
             )
-            parts = {"initial_design": first, "acquisition_maximizer": in_order(search)}
+            parts = {"initial_design": first, "acquisition_maximizer": _in_order(search)}
             facade = Facade(scenario, _never, **parts, logging_level=False, overwrite=True)
             for flat, loss in facts:
                 config = Configuration(self._space, values=self.units(flat))
@@ -88,3 +87,18 @@ class SMACSearch(LibrarySearcher):
 
 def _never(config: Any, seed: int = 0) -> float:
     raise AssertionError("trials are run elsewhere")
+
+
+def _in_order(search: Any) -> Any:
+    """Let a `LocalAndSortedRandomSearch` climb from its points in the order of their values; return it.
+
+    It begins from a set, whose order follows from hashes of text, which differ from process to process: a
+    search that is resumed would suggest something else.
+    """
+    climb = search._local_search._search
+
+    def in_their_order(points: Sequence[Any]) -> Any:
+        return climb(sorted(points, key=lambda one: one.get_array().tobytes()))
+
+    search._local_search._search = in_their_order
+    return search

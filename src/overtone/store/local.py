@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from overtone.core.store import Store
+from overtone.core.store import Store, key_of
 from overtone.errors import DamagedError, StorageError
 from overtone.regular_files import open_regular, read_regular
 from overtone.store.folder_mark import FolderMark
-from overtone.store.moved import key_of
 
 if TYPE_CHECKING:
     from typing import NoReturn

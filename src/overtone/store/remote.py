@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from overtone.core.store import Store
+from overtone.core.store import Store, key_of
 from overtone.errors import DamagedError, StorageError
 from overtone.regular_files import open_regular
 from overtone.store.cache import FETCHED, local_folder
@@ -27,7 +27,6 @@ from overtone.store.files import RemoteFiles
 from overtone.store.folder_mark import FolderMark
 from overtone.store.lease import check_fence
 from overtone.store.local import MANIFEST, STATE_FILE, LocalStore
-from overtone.store.moved import key_of
 
 KEPT_S = 3600.0
 """Time that a fetched directory stays after its last use, in seconds."""

@@ -20,12 +20,6 @@ def exponential(config: Mapping[str, Any], t: int) -> dict[str, float]:
     return {"accuracy": accuracy, "loss": 1 - accuracy}
 
 
-def logistic(config: Mapping[str, Any], t: int) -> dict[str, float]:
-    """Return an S-shaped accuracy: half of `config["best"]` is reached at t = `config["half"]`."""
-    best, half = config.get("best", 0.9), config.get("half", 10)
-    return {"accuracy": best / (1 + math.exp(-(t - half) / max(1.0, half / 4)))}
-
-
 def quadratic(config: Mapping[str, Any], t: int) -> dict[str, float]:
     """Return a loss that falls towards (x - 1)^2 + (y + 2)^2 as 1/t: the best point is (1, -2)."""
     floor = (config.get("x", 0.0) - 1) ** 2 + (config.get("y", 0.0) + 2) ** 2

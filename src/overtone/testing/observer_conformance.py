@@ -9,13 +9,37 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from overtone.core.messages import Discarded, Interrupted, Moved, Record, Reported, Requested, Ruled, Tick
 from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
 from overtone.core.types import Checkpoint, Why
 from overtone.testing.scripted_records import Story
+
+
+class WithTable(Observer):
+    """An observer and the table of trials that it reads, as in a run.
+
+    Args:
+        make: Returns the observer of a table, which has each record first.
+    """
+
+    def __init__(self, make: Callable[[TrialTable], Observer]) -> None:
+        self.table = TrialTable()
+        self.observer = make(self.table)
+
+    def on_record(self, record: Record) -> None:
+        self.table.apply(record)
+        self.observer.on_record(record)
+
+    def flush(self) -> None:
+        self.observer.flush()
+
+    def close(self) -> None:
+        self.observer.close()
 
 
 class ObserverConformance(ABC):

@@ -1,40 +1,4 @@
-"""Kept for imports of `tune.sample`: domains, as classes and by the functions that make them."""
+"""Kept for imports of `tune.sample`, as the same names are in `tune.search.sample`."""
 
-from overtone.space import Categorical, Domain, Float, Function, Integer, Normal
-from overtone.space.dsl import (
-    choice,
-    grid_search,
-    lograndint,
-    loguniform,
-    qlograndint,
-    qloguniform,
-    qrandint,
-    qrandn,
-    quniform,
-    randint,
-    randn,
-    sample_from,
-    uniform,
-)
-
-__all__ = [
-    "Categorical",
-    "Domain",
-    "Float",
-    "Function",
-    "Integer",
-    "Normal",
-    "choice",
-    "grid_search",
-    "lograndint",
-    "loguniform",
-    "qlograndint",
-    "qloguniform",
-    "qrandint",
-    "qrandn",
-    "quniform",
-    "randint",
-    "randn",
-    "sample_from",
-    "uniform",
-]
+from overtone.tune.search.sample import *  # noqa: F403 - all of its names
+from overtone.tune.search.sample import __all__ as __all__

@@ -15,14 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import OvertoneError
-from overtone.tune.arguments import to_experiment
-from overtone.tune.experiment import Experiment, is_several, natives
+from overtone.errors import OvertoneError, TrainableError
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
-    from overtone.core.trial_limits import TrialLimits
+    from overtone.core.limits import TrialLimits
     from overtone.run import Run
 
 P = ParamSpec("P")
@@ -164,13 +162,13 @@ def run(
         TuneError: Trials failed; the error's `analysis` holds all results.
         TypeError: An argument is unknown.
     """
-    arguments = {**locals(), **others}
-    del arguments["others"], arguments["run_or_experiment"]
+    arguments = dict(locals())
+    arguments |= arguments.pop("others")
+    del arguments["run_or_experiment"]
     with ahead(engine):
         from overtone.run import execute
+        from overtone.tune.experiment import is_several, natives
 
-        if not isinstance(run_or_experiment, Experiment) and not is_several(run_or_experiment):
-            return execute(to_experiment(run_or_experiment, **arguments))
         found: list[Any] = [execute(each) for each in natives(run_or_experiment, **arguments)]
         return cast("ExperimentAnalysis", found if is_several(run_or_experiment) else found[0])
 
@@ -184,15 +182,16 @@ def _takes_arguments_of(shown: Callable[P, Any]) -> Callable[[Callable[..., R]],
 def start(run_or_experiment: Any, *args: Any, **arguments: Any) -> Run:
     """Start a run in the background: `run.wait(n)`, `run.results_df`, `run.stop()`.
 
-    The arguments are those of `tune.run`.
+    The arguments are those of `tune.run`, for one experiment.
     """
     from overtone.run import start as start_run
+    from overtone.tune.experiment import is_several, natives
 
     bound = inspect.signature(run).bind(run_or_experiment, *args, **arguments)
     arguments |= list(bound.arguments.items())[1 : len(args) + 1]  # given by position
-    if isinstance(run_or_experiment, Experiment):
-        return start_run(run_or_experiment.to_experiment(**arguments))
-    return start_run(to_experiment(run_or_experiment, **arguments))
+    if is_several(run_or_experiment):
+        raise TrainableError("tune.start runs one experiment; tune.run takes several")
+    return start_run(natives(run_or_experiment, **arguments)[0])
 
 
 @dataclass

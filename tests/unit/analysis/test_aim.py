@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.analysis.aim import check_reported, chosen, first, recorded_goal
+from overtone.analysis.aim import check_reported, chosen
 from overtone.errors import GoalError
+from overtone.reading.recorded_goal import first, recorded_goal
 
 
 @pytest.mark.parametrize(

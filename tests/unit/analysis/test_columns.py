@@ -4,10 +4,11 @@ import math
 
 import pytest
 
-from overtone.analysis.columns import Block, columns_of
+from overtone.analysis.columns import columns_of
 from overtone.analysis.experiment_analysis import ExperimentAnalysis
 from overtone.analysis.frames import flatten, frame
 from overtone.errors import StorageError
+from overtone.reading.journal_index import Block
 
 pd = pytest.importorskip("pandas")
 

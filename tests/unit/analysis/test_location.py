@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from overtone.analysis import ExperimentAnalysis
-from overtone.analysis.location import located
 from overtone.errors import StorageError
+from overtone.reading.location import located
 
 
 def test_a_folder_and_its_journal_name_the_same_experiment(told):

@@ -3,7 +3,7 @@
 import json
 
 from overtone import tune
-from overtone.analysis.recorded_config import with_tuples
+from overtone.reading.recorded_config import with_tuples
 from overtone.space import encode_config
 
 

@@ -2,31 +2,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from overtone.cli.arguments import COMMANDS
-from overtone.cli.commands.completion import commands
 
-
-def test_all_commands_and_options_are_completed(overtone):
-    for shell in ("bash", "zsh", "fish"):
-        text = overtone("completion", shell).out
-        for one in commands():
-            assert one.name in text
-            for option in one.options:
-                assert all(name.lstrip("-") in text for name in option.names)
-
-
-def test_what_options_take():
-    found = {one.name: one for one in commands()}
-    takes = {name: option.takes for option in found["export"].options for name in option.names}
-    assert takes["--format"] == "csv json parquet"
-    assert (takes["-o"], takes["--dir"], takes["--trials"]) == ("file", "dir", "")
-    assert (found["show"].first, found["ls"].first, found["completion"].first) == (
-        "experiment", "dir", "bash fish zsh",
-    )  # fmt: skip
-    assert list(found) == list(COMMANDS)
+pytest.importorskip("argcomplete")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -39,52 +22,54 @@ def test_the_shell_understands_it(overtone, tmp_path, shell):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["wh"], ["why", "whatif"]),
-        (["show", "se"], ["search"]),
-        (["show", "--dir", "HOME/overtone_results", "se"], ["search"]),
-        (["best", "search", "--scope", "last-"], ["last-5-avg", "last-10-avg"]),
-        (["export", "search", "--f"], ["--format"]),
-        (["completion", ""], ["bash", "fish", "zsh"]),
-    ],
-)
-def test_bash_completes(overtone, search, home, tmp_path, words, found):
+@pytest.fixture
+def completed(overtone, home, tmp_path):
+    """What bash completes a command line to, whose words are quoted as a user types them."""
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
-    script = tmp_path / "script"
-    script.write_text(overtone("completion", "bash").out)
-    line = " ".join(f'"{word.replace("HOME", str(home))}"' for word in ["overtone", *words])
-    program = f"source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _overtone; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    done = subprocess.run(
-        ["bash", "--norc", "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    (tmp_path / "script").write_text(overtone("completion", "bash").out)
+    program = tmp_path / "bin" / "overtone"
+    program.parent.mkdir()
+    source = Path(__file__).parents[3] / "src"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(source)!r})\n"
+        "from overtone.cli import main\nsys.exit(main())\n"
     )
-    assert done.stdout.split() == found
+    program.chmod(0o755)
+
+    def completed(*words: str) -> list[str]:
+        line = " ".join(f"'{word}'" for word in ("overtone", *words))
+        text = " ".join(("overtone", *words))
+        asks = (
+            f"PATH={program.parent}:$PATH; source {tmp_path}/script; COMP_WORDS=({line}); "
+            f"COMP_CWORD={len(words)}; COMP_LINE='{text}'; COMP_POINT={len(text)}; COMP_TYPE=9; "
+            "[[ $(complete -p overtone) =~ -F\\ ([^ ]*) ]]; ${BASH_REMATCH[1]} overtone; "
+            "printf '%s\\n' \"${COMPREPLY[@]}\""
+        )
+        done = subprocess.run(
+            ["bash", "--norc", "-c", asks], capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
+        assert done.stderr == ""
+        return [line.rstrip() for line in done.stdout.splitlines()]
+
+    return completed
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["show", "my"], r"my\ \`exp\`\$\(x\)"),
-        (["show", r"my\ "], r"my\ \`exp\`\$\(x\)"),
-        (["ls", "a folder/be"], r"a\ folder/below/"),
-        (["ls", "~/overtone_r"], "~/overtone_results/"),
-    ],
-)
-def test_bash_runs_nothing_that_stands_in_names(overtone, home, tmp_path, words, found):
-    if shutil.which("bash") is None:
-        pytest.skip("bash is not installed")
+def test_bash_completes(completed, search, home):
+    assert set(completed("")) == set(COMMANDS)
+    assert completed("wh") == ["why", "whatif"]
+    assert completed("show", "se") == ["search"]
+    assert completed("show", "--dir", f"{home}/overtone_results", "se") == ["search"]
+    assert completed("show", "--dir", "/nothing/there", "se") == [""]
+    assert completed("best", "search", "--scope", "last-") == ["last-5-avg", "last-10-avg"]
+    assert completed("export", "search", "--f") == ["--format"]
+    assert completed("completion", "") == ["bash", "fish", "zsh"]
+
+
+def test_bash_runs_nothing_that_stands_in_names(completed, home, tmp_path):
     for folder in (home / "overtone_results" / "my `exp`$(x)", tmp_path / "a folder" / "below"):
         folder.mkdir(parents=True)
         (folder / "journal.jsonl").touch()
-    script = tmp_path / "script"
-    script.write_text(overtone("completion", "bash").out)
-    line = " ".join(f"'{word}'" for word in ["overtone", *words])
-    program = (
-        f'source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _overtone; echo "${{COMPREPLY[@]}}"'
-    )
-    done = subprocess.run(
-        ["bash", "--norc", "-c", program], capture_output=True, text=True, timeout=60, cwd=tmp_path
-    )
-    assert (done.stdout, done.stderr) == (f"{found}\n", "")
+    assert completed("show", "my") == [r"my\ \`exp\`\$\(x\)"]
+    assert completed("show", r"my\ ") == [r"my\ \`exp\`\$\(x\)"]
+    assert completed("ls", r"a\ folder/be") == [r"a\ folder/below/"]

@@ -91,7 +91,7 @@ def test_an_unforeseen_error_shows_its_traceback_where_it_is_asked_for(overtone,
     def fail(*_, **__):
         raise KeyError("a field")
 
-    monkeypatch.setattr("overtone.cli.index.Index.summary", fail)
+    monkeypatch.setattr("overtone.reading.summary_cache.SummaryCache.summary", fail)
     done = overtone("show", "search")
     assert done.code == 3
     assert "KeyError: 'a field'); overtone --traceback show ... shows where" in done.err
@@ -103,7 +103,7 @@ def test_a_folder_that_may_not_be_read_is_code_1(overtone, search, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied", "there")
 
-    monkeypatch.setattr("overtone.cli.index.Index.summary", refuse)
+    monkeypatch.setattr("overtone.reading.summary_cache.SummaryCache.summary", refuse)
     done = overtone("show", "search")
     assert (done.code, done.err) == (1, "overtone: there: Permission denied\n")
 
@@ -112,7 +112,7 @@ def test_ctrl_c_is_code_130_and_quiet(overtone, search, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("overtone.cli.index.Index.summary", interrupt)
+    monkeypatch.setattr("overtone.reading.summary_cache.SummaryCache.summary", interrupt)
     assert overtone("show", "search") == (130, "", "")
 
 

@@ -9,15 +9,15 @@ from zlib import crc32
 
 import pytest
 
-from overtone.analysis.fold import Fold
-from overtone.analysis.overview_file import NAME, OverviewFile, load_fold
-from overtone.cli.index import Index
 from overtone.errors import StorageError
 from overtone.journal import lines
+from overtone.reading.experiment_summary import ExperimentSummary
+from overtone.reading.overview_file import NAME, OverviewFile, load_summary
+from overtone.reading.summary_cache import SummaryCache
 
 
 def folded(journal) -> dict:
-    fold = Fold()
+    fold = ExperimentSummary()
     fold.read(journal)
     return fold.data
 
@@ -47,14 +47,14 @@ def read_from(monkeypatch) -> list[int]:
 
 
 def test_it_knows_what_a_reading_finds(kept):
-    fold = load_fold(kept)
+    fold = load_summary(kept)
     assert fold is not None
     assert fold.data == folded(kept)
 
 
 def test_a_first_look_reads_no_line_that_it_covers(kept, monkeypatch):
     begun = read_from(monkeypatch)
-    with Index() as index:
+    with SummaryCache() as index:
         assert index.summary(kept)["best"] == {"trial_id": "358bb_00000", "value": 2.0}
     assert begun == [kept.stat().st_size]
 
@@ -69,19 +69,19 @@ def test_what_was_recorded_later_is_read(tell, monkeypatch):
     told.run({"x": 2}, 1.0)
     told.write()
     begun = read_from(monkeypatch)
-    with Index() as index:
+    with SummaryCache() as index:
         assert index.summary(told.journal)["best"]["value"] == 1.0
     overview.write()
     told.run({"x": 3}, 0.5)
     told.close()
     OverviewFile(told.journal).write()  # of the driver of a resume
     assert begun[:2] == [covered, covered]
-    assert load_fold(told.journal).data == folded(told.journal)
+    assert load_summary(told.journal).data == folded(told.journal)
 
 
 def test_a_copied_experiment_keeps_it(kept, tmp_path):
     shutil.copytree(kept.parent, tmp_path / "copy")
-    assert load_fold(tmp_path / "copy" / "journal.jsonl") is not None
+    assert load_summary(tmp_path / "copy" / "journal.jsonl") is not None
 
 
 def test_a_damaged_journal_is_found_although_its_times_are_the_same(kept):
@@ -89,8 +89,8 @@ def test_a_damaged_journal_is_found_although_its_times_are_the_same(kept):
     middle = data.index(b'"loss":3.0')
     kept.write_bytes(data.replace(b'"loss":3.0', b'"loss":3.1'))
     os.utime(kept, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert load_fold(kept) is None
-    with Index() as index, pytest.raises(StorageError, match="damaged"):
+    assert load_summary(kept) is None
+    with SummaryCache() as index, pytest.raises(StorageError, match="damaged"):
         index.summary(kept)
     assert middle > 0
 
@@ -99,8 +99,8 @@ def test_a_damaged_journal_is_found_although_its_times_are_the_same(kept):
 def test_a_journal_that_was_cut_is_read_from_its_beginning(kept, keep):
     written = kept.read_bytes().splitlines(keepends=True)
     kept.write_bytes(b"".join(written[: int(len(written) * keep)]))
-    assert load_fold(kept) is None
-    with Index() as index:
+    assert load_summary(kept) is None
+    with SummaryCache() as index:
         assert index.summary(kept)["results"] == folded(kept)["results"]
 
 
@@ -144,8 +144,8 @@ def changed(**fields) -> bytes:
 def test_what_is_no_overview_is_not_used(kept, damage):
     path = kept.with_name(NAME)
     path.write_bytes(damage(path.read_bytes()))
-    assert load_fold(kept) is None
-    with Index() as index:
+    assert load_summary(kept) is None
+    with SummaryCache() as index:
         assert index.summary(kept)["results"] == 3
 
 
@@ -153,10 +153,10 @@ def test_a_link_or_a_pipe_in_its_place_is_not_opened(kept, tmp_path):
     path = kept.with_name(NAME)
     path.rename(tmp_path / "aside")
     path.symlink_to(tmp_path / "aside")
-    assert load_fold(kept) is None
+    assert load_summary(kept) is None
     path.unlink()
     os.mkfifo(path)
-    assert load_fold(kept) is None
+    assert load_summary(kept) is None
 
 
 def test_a_full_disk_leaves_the_old_one(kept, monkeypatch):

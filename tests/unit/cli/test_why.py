@@ -3,10 +3,21 @@ from __future__ import annotations
 import pytest
 
 from overtone.cli.commands.why import ordinal
-from overtone.cli.rung_standings import Standings
-from overtone.core.messages import Added, Ended, Interrupted, Moved, Requested, Ruled, SaveFailed, Suggested
+from overtone.core.messages import (
+    Added,
+    Ended,
+    Interrupted,
+    Moved,
+    Record,
+    Reported,
+    Requested,
+    Ruled,
+    SaveFailed,
+    Suggested,
+)
 from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint, Why
+from overtone.reading.rung_standings import Standings
 
 
 def steps(done) -> list[tuple[str, str]]:
@@ -145,7 +156,7 @@ def test_no_such_trial(overtone, search):
 def test_equals_share_their_rank_and_nan_is_last():
     standings = Standings([1], "loss", "min", "training_iteration")
     for n, (trial, loss) in enumerate([("a", 2.0), ("b", float("nan")), ("c", 1.0), ("d", 1.0)]):
-        standings.on_report(n, trial, 1, {"loss": loss})
+        standings.apply(Record(n, Reported(0.0, trial, 0, 1, {"loss": loss})))
     there = standings.at(1, 9)
     assert [one.trial_id for one in there] == ["c", "d", "a", "b"]
     assert [standings.rank(there, one) for one in "abcd"] == [3, 4, 1, 1]
@@ -154,9 +165,9 @@ def test_equals_share_their_rank_and_nan_is_last():
 
 def test_the_schedulers_clock_tells_who_was_at_a_rung():
     standings = Standings([100], "loss", "min", "timesteps_total")
-    standings.on_report(1, "a", 1, {"loss": 5.0, "timesteps_total": 99})
-    standings.on_report(2, "a", 2, {"loss": 4.0, "timesteps_total": 120})
-    standings.on_report(3, "a", 3, {"loss": 3.0, "timesteps_total": 150})
+    standings.apply(Record(1, Reported(0.0, "a", 0, 1, {"loss": 5.0, "timesteps_total": 99})))
+    standings.apply(Record(2, Reported(0.0, "a", 0, 2, {"loss": 4.0, "timesteps_total": 120})))
+    standings.apply(Record(3, Reported(0.0, "a", 0, 3, {"loss": 3.0, "timesteps_total": 150})))
     assert [(one.t, one.value) for one in standings.at(100, 9)] == [(2, 4.0)]
 
 

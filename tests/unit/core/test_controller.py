@@ -6,8 +6,7 @@ from overtone.core import messages as m
 from overtone.core.goal import Goal
 from overtone.core.protocols import Stopper
 from overtone.core.resources import Placement, Resources
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import WORST
 from overtone.testing.manual_controller import ByHand, Dictated, Saying
 

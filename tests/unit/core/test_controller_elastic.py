@@ -5,8 +5,7 @@ from __future__ import annotations
 from overtone.core import messages as m
 from overtone.core.capacity_requests import MOST
 from overtone.core.resources import Resources
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.testing.manual_controller import ByHand
 
 GPU = Resources.of({"gpu": 1})

@@ -8,8 +8,7 @@ from overtone.core.endings import FAIL_FAST_S
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.resources import Resources
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import Why
 from overtone.errors import GoalError
 from overtone.testing.manual_controller import ByHand, Dictated, checkpoint

@@ -25,8 +25,7 @@ from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.retention import Retention
-from overtone.core.trial import TRANSITIONS, Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import TRANSITIONS, Status, Template
 from overtone.core.types import Checkpoint, Why
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler

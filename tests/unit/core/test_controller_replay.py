@@ -6,8 +6,7 @@ from overtone.core import messages as m
 from overtone.core.decision import Add, Pause, Restart, Stop
 from overtone.core.limits import Limits
 from overtone.core.resources import Resources
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import Why
 from overtone.testing.manual_controller import ByHand, Dictated
 

@@ -4,8 +4,7 @@ from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, SAVE, Add, Pause, Restart, Stop
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import Why
 from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
 

@@ -8,8 +8,7 @@ from overtone.core.protocols import Stopper
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
 from overtone.core.table import TrialTable
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import Why
 from overtone.errors import OvertoneError
 from overtone.testing.manual_controller import ByHand, Dictated, Saying, checkpoint

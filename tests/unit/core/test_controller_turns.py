@@ -5,8 +5,7 @@ import pytest
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, Pause
 from overtone.core.resources import Resources
-from overtone.core.trial import Status
-from overtone.core.trial_template import Template
+from overtone.core.trial import Status, Template
 from overtone.core.types import Why
 from overtone.testing.manual_controller import ByHand, Dictated
 

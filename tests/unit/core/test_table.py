@@ -84,18 +84,6 @@ def test_a_result_is_shown_also_where_it_led_to_something() -> None:
     assert (row.n_results, row.status, row.why) == (1, "HALTING", Why("asha"))
 
 
-def test_applying_a_record_again_changes_nothing_and_gives_the_same_answer() -> None:
-    story = Story()
-    trial = story.add({})
-    story.start(trial)
-    story.report(trial, loss=0.5)
-    table = told(story)
-    assert table.apply(story.records[-1]) is table.rows[trial]
-    assert table.apply(story.records[0]) is None
-    assert table.rows[trial].n_results == 1
-    assert table.counts == {"RUNNING": 1}
-
-
 def test_live_tables_keep_only_the_columns_of_ended_trials() -> None:
     story = Story()
     trial = story.add({})

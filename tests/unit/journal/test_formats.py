@@ -12,7 +12,7 @@ from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.formats import FORMAT, Upgrade
 from overtone.journal.reader import read
-from overtone.journal.replay import replay
+from overtone.reading.journal_index import JournalIndex
 
 TRIAL, WHY, NEW = "358bb_00000", Why("pbt"), {"lr": 0.2}
 RESTART = Ruled(TRIAL, 1, "restart", WHY, NEW)
@@ -117,7 +117,9 @@ def test_a_driver_names_the_format_of_its_records(tmp_path, header, driver, lr):
         Codec().encode_fact(3, "end", {}),
         *encoded(replace(record, n=record.n + 2) for record in (*ruled(), LAST)),
     )
-    assert replay(path).rows[TRIAL].config == {"lr": lr}
+    index = JournalIndex(path)
+    index.refresh()
+    assert index.table.rows[TRIAL].config == {"lr": lr}
 
 
 def test_a_driver_of_an_older_version_may_go_on_after_a_newer_one(tmp_path):

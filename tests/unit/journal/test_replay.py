@@ -2,41 +2,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from overtone.core.controller import Controller
 from overtone.core.goal import Goal
 from overtone.core.messages import CapacityChanged, Ended, Moved, Record, Reported, Start, Started, Suggested
 from overtone.core.types import Why
 from overtone.journal.header import new_header
 from overtone.journal.reader import read
-from overtone.journal.replay import replay, replay_into, results
+from overtone.journal.replay import replay_into
 from overtone.journal.writer import JournalWriter
 from overtone.schedulers.fifo import FIFOScheduler
-
-
-@pytest.fixture
-def written(path, records):
-    writer = JournalWriter(path, new_header(1, {}))
-    writer.append(records)
-    writer.close()
-    return path
-
-
-def test_replay_gives_the_state(written) -> None:
-    table = replay(written)
-    assert table.counts == {"TERMINATED": 2}
-    assert [(row.n_results, row.metrics["loss"], row.config["lr"]) for row in table.rows.values()] == [
-        (3, 1 / 3, 0.0),
-        (3, 1 / 3, 0.1),
-    ]
-    slim = replay(written, keep_metrics="live", columns=("loss",))
-    assert [row.metrics for row in slim.rows.values()] == [{"loss": 1 / 3}] * 2
-
-
-def test_results_come_in_order(written) -> None:
-    found = [(row.id[-1], row.t, row.metrics["loss"]) for row in results(written)]
-    assert found == [(trial, t, 1 / t) for trial in "01" for t in (1, 2, 3)]
 
 
 def new_controller() -> Controller:

@@ -10,6 +10,7 @@ from overtone.core.types import Checkpoint, Why
 from overtone.observers.callbacks.callback import HOOKS, Callback, LoggerCallback
 from overtone.observers.callbacks.callback_observer import CallbackObserver
 from overtone.observers.trial_view import Experiment, SeenTrial
+from overtone.testing.observer_conformance import WithTable
 from overtone.testing.scripted_records import Story
 
 EXPERIMENT = Experiment("train", "/results/exp", ["lr"])
@@ -73,11 +74,13 @@ class Recorder(Callback):
         self.calls.append(("end", [trial.status for trial in trials]))
 
 
-def drive(
-    story: Story, *callbacks: Any, experiment: Experiment = EXPERIMENT, steps: int = 1
-) -> CallbackObserver:
+def drive(story: Story, *callbacks: Any, experiment: Experiment = EXPERIMENT, steps: int = 1) -> WithTable:
     """Show the whole story, in `steps` equal batches."""
-    observer = CallbackObserver(callbacks, experiment, stop={"loss": 0}, num_samples=2, total_num_samples=6)
+    observer = WithTable(
+        lambda table: CallbackObserver(
+            callbacks, experiment, table, stop={"loss": 0}, num_samples=2, total_num_samples=6
+        )
+    )
     size = -(-len(story.records) // steps)
     for i in range(0, len(story.records), size):
         for record in story.records[i : i + size]:
@@ -270,4 +273,4 @@ def test_a_callback_with_no_hooks_costs_and_changes_nothing() -> None:
     story = Story()
     story.add({"lr": 0.1})
     observer = drive(story, Callback())
-    assert all(not observer._hooks[hook] for hook in HOOKS)
+    assert all(not observer.observer._hooks[hook] for hook in HOOKS)

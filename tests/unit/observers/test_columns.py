@@ -2,16 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.observers.columns import added, chosen, headed, inferred_metrics, leaves, varying
-
-
-def test_leaves_are_paths() -> None:
-    assert dict(leaves({"a": 1, "b": {"c": 2, "d": {"e": [3]}}, "f": {}})) == {
-        "a": 1,
-        "b/c": 2,
-        "b/d/e": [3],
-        "f": {},
-    }
+from overtone.observers.columns import added, chosen, headed, inferred_metrics, varying
 
 
 def test_chosen_skips_what_a_conditional_config_lacks() -> None:

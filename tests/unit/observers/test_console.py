@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from overtone.core.messages import Reported
+from overtone.core.table import TrialTable
 from overtone.observers.display.console import Console, ConsoleFacts, console_for
 from overtone.observers.display.reporters import CLIReporter
+from overtone.observers.table_keeper import TableKeeper
 from overtone.run.resume.state_codec import frozen, thaw
+from overtone.testing.observer_conformance import WithTable
 from overtone.testing.scripted_records import Story
 
 
@@ -32,7 +35,9 @@ def shown(verbose: int | None, stream: io.StringIO, reporter: Any = None, may_re
         mode="max",
         may_redraw=may_redraw,
     )
-    console = console_for(facts, verbose, reporter, stream, pace=lambda: float(next(now)))
+    console = WithTable(
+        lambda table: console_for(facts, table, verbose, reporter, stream, lambda: float(next(now)))
+    )
     story = Story()
     story.capacity(cpu=2)
     trial = story.add({"lr": 0.1})
@@ -40,7 +45,7 @@ def shown(verbose: int | None, stream: io.StringIO, reporter: Any = None, may_re
     story.report(trial, acc=0.5)
     for record in story.records:
         console.on_record(record)
-    console.on_output(trial, "stdout", "printed\n")
+    console.observer.on_output(trial, "stdout", "printed\n")
     console.flush()
     console.on_record(story.end(trial))
     console.flush()
@@ -101,7 +106,7 @@ def test_a_reporter_takes_over(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_nothing_is_shown_of_a_run_that_never_began() -> None:
     stream = io.StringIO()
-    console = Console(ConsoleFacts("exp", "/results", "engine", lambda: 0.0), stream=stream)
+    console = Console(ConsoleFacts("exp", "/results", "engine", lambda: 0.0), TrialTable(), stream=stream)
     console.flush()
     console.close()
     assert stream.getvalue() == ""
@@ -111,7 +116,8 @@ def test_nothing_is_shown_of_a_run_that_never_began() -> None:
 def test_what_happened_before_is_known_and_not_told_again(in_parts: bool) -> None:
     stream = io.StringIO()
     facts = ConsoleFacts("exp", "/results", "engine", lambda: 0.0, metric="acc", mode="max")
-    console = Console(facts, stream=stream)
+    keeper = TableKeeper(TrialTable())
+    console = Console(facts, keeper.table, stream=stream)
     story = Story()
     story.capacity(cpu=2)
     trial = story.add({"lr": 0.1})
@@ -120,13 +126,16 @@ def test_what_happened_before_is_known_and_not_told_again(in_parts: bool) -> Non
         story.report(trial, acc=acc)
     for record in story.records:
         event = record.event
-        if in_parts and isinstance(event, Reported):
-            console.on_past_report(record.n, event.time, trial, 0, event.t, event.metrics)
-        else:
-            console.on_past(record)
+        for one in (keeper, console):
+            if in_parts and isinstance(event, Reported):
+                one.on_past_report(record.n, event.time, trial, 0, event.t, event.metrics)
+            else:
+                one.on_past(record)
     console.flush()
     assert "iteration" not in stream.getvalue()
-    console.on_record(story.end(trial))
+    end = story.end(trial)
+    keeper.on_record(end)
+    console.on_record(end)
     console.close()
     assert "3 results" in stream.getvalue()
     assert "acc=0.7" in stream.getvalue()
@@ -135,19 +144,23 @@ def test_what_happened_before_is_known_and_not_told_again(in_parts: bool) -> Non
 def test_wrong_arguments_are_refused() -> None:
     facts = ConsoleFacts("exp", "/results", "engine", lambda: 0.0)
     with pytest.raises(ValueError, match="verbose='loud': choose 0"):
-        console_for(facts, "loud")
+        console_for(facts, TrialTable(), "loud")
     with pytest.raises(ValueError, match="verbose=-1"):
-        console_for(facts, -1)
+        console_for(facts, TrialTable(), -1)
     with pytest.raises(ValueError, match="should_report"):
-        Console(facts, progress_reporter=object())
+        Console(facts, TrialTable(), progress_reporter=object())
     with pytest.raises(ValueError, match="such as CLIReporter"):
-        Console(facts, progress_reporter=CLIReporter)
-    assert Console(facts, 7) is not None
+        Console(facts, TrialTable(), progress_reporter=CLIReporter)
+    assert Console(facts, TrialTable(), 7) is not None
 
 
 def test_a_run_that_is_recalled_elsewhere_is_told_of_there() -> None:
-    old = Console(ConsoleFacts("exp", "/results/exp", "ray", lambda: 0.0), 1, stream=io.StringIO())
-    new = Console(ConsoleFacts("moved", "/elsewhere/moved", "local", lambda: 0.0), 1, stream=io.StringIO())
+    old = Console(
+        ConsoleFacts("exp", "/results/exp", "ray", lambda: 0.0), TrialTable(), 1, stream=io.StringIO()
+    )
+    new = Console(
+        ConsoleFacts("moved", "/elsewhere/moved", "local", lambda: 0.0), TrialTable(), 1, stream=io.StringIO()
+    )
     old.memory().n_results = 7
     thaw(frozen(old.memory()), new.memory())
     new.on_recalled()

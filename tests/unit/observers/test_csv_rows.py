@@ -3,14 +3,17 @@ from __future__ import annotations
 import csv
 import os
 from dataclasses import replace
+from functools import partial
+
+import pytest
 
 from overtone.core.messages import Moved, Ruled
-from overtone.core.table import TrialTable
 from overtone.core.types import Why
+from overtone.errors import StorageError
 from overtone.journal.text import dumps
-from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.testing.observer_conformance import eventful
+from overtone.testing.observer_conformance import WithTable
 from overtone.testing.scripted_records import Story
 
 
@@ -23,7 +26,7 @@ def rows_of(folder, trial: str) -> list[dict[str, str]]:
 
 def observe(folder, records, flushes: bool = False) -> None:
     files = TrialFiles(folder)
-    observer = CsvRows(files)
+    observer = WithTable(partial(TextFiles, files))
     for record in records:
         observer.on_record(record)
         if flushes:
@@ -88,7 +91,7 @@ def test_columns_may_come_later_and_nothing_is_dropped(tmp_path) -> None:
             ("3", "", "4"),
         ]
         assert [row["text"] for row in rows_of(folder, trial)] == ['x, "y"\nz', "", ""]
-        assert os.listdir(folder / trial) == ["progress.csv"]
+        assert {*os.listdir(folder / trial)} == {"params.json", "progress.csv", "result.json"}
 
 
 def test_a_restart_may_bring_other_parameters(tmp_path) -> None:
@@ -137,22 +140,6 @@ def test_long_cells_survive_a_wider_file(tmp_path) -> None:
     assert csv.field_size_limit() == 131072
 
 
-def test_a_table_may_be_shared(tmp_path) -> None:
-    table = TrialTable()
-    observer = CsvRows(TrialFiles(tmp_path), table)
-    for record in eventful():
-        table.apply(record)
-        observer.on_record(record)
-    observer.close()
-    assert [row["training_iteration"] for row in rows_of(tmp_path, "358bb_00000")] == [
-        "1",
-        "2",
-        "3",
-        "4",
-        "6",
-    ]
-
-
 def test_a_cell_may_hold_line_breaks(tmp_path) -> None:
     story = Story()
     trial = story.add({"name": "c\nd"})
@@ -189,7 +176,7 @@ def widening(n: int) -> tuple[Story, str]:
 def test_a_column_with_each_result_leads_to_few_new_files(tmp_path) -> None:
     story, trial = widening(400)
     files = Counted(tmp_path)
-    observer = CsvRows(files, clock=lambda: 0.0)
+    observer = WithTable(partial(TextFiles, files, clock=lambda: 0.0))
     for record in story.records:
         observer.on_record(record)
         observer.flush()
@@ -205,12 +192,12 @@ def test_a_column_with_each_result_leads_to_few_new_files(tmp_path) -> None:
 def test_a_file_fits_its_header_whenever_somebody_looks(tmp_path) -> None:
     story, trial = widening(40)
     files = TrialFiles(tmp_path)
-    observer = CsvRows(files, clock=lambda: 0.0)
+    observer = WithTable(partial(TextFiles, files, clock=lambda: 0.0))
     counts = []
     for record in story.records:
         observer.on_record(record)
         files.close()
-        if (tmp_path / trial).exists():
+        if (tmp_path / trial / "progress.csv").exists():
             counts.append(len(rows_of(tmp_path, trial)))
     assert counts == sorted(counts)
     assert all(rows * 8 >= (i - 1) * 7 for i, rows in enumerate(counts))
@@ -222,7 +209,7 @@ def test_rows_of_a_wider_table_do_not_wait_for_long(tmp_path) -> None:
     now = 0.0
     story, trial = widening(20)
     files = TrialFiles(tmp_path)
-    observer = CsvRows(files, clock=lambda: now)
+    observer = WithTable(partial(TextFiles, files, clock=lambda: now))
     for record in story.records:
         observer.on_record(record)
     observer.close()
@@ -241,7 +228,7 @@ def test_a_trial_that_ends_leaves_no_row_waiting(tmp_path) -> None:
     story.report(trial, late=1)
     story.end(trial)
     files = TrialFiles(tmp_path, is_prompt=True)
-    observer = CsvRows(files, clock=lambda: 0.0)
+    observer = WithTable(partial(TextFiles, files, clock=lambda: 0.0))
     for record in story.records:
         observer.on_record(record)
     assert len(rows_of(tmp_path, trial)) == 21
@@ -256,9 +243,9 @@ def test_a_trial_that_goes_on_finds_its_late_columns(tmp_path) -> None:
     story.start(trial, pid=8)
     story.report(trial, m2=5)
     files = Counted(tmp_path)
-    observer = CsvRows(files)
+    observer = WithTable(partial(TextFiles, files))
     for record in story.records[:-1]:
-        observer._table.apply(record)  # as a resume does
+        observer.table.apply(record)  # as a resume does
     observer.on_record(story.records[-1])
     observer.close()
     assert files.n_changes == 0
@@ -275,7 +262,7 @@ def test_a_restart_with_other_parameters_keeps_rows_that_wait(tmp_path) -> None:
     story.records[-1] = replace(story.records[-1], choices=(replace(recovered, config={"lr": 0.2}),))
     story.start(trial, pid=8)
     story.report(trial, late=2)
-    observer = CsvRows(TrialFiles(tmp_path), clock=lambda: 0.0)
+    observer = WithTable(partial(TextFiles, TrialFiles(tmp_path), clock=lambda: 0.0))
     for record in story.records:
         observer.on_record(record)
     observer.close()
@@ -287,14 +274,15 @@ def test_a_restart_with_other_parameters_keeps_rows_that_wait(tmp_path) -> None:
 
 def test_a_file_that_somebody_changed_gets_the_columns_all_the_same(tmp_path) -> None:
     story, trial = widening(2)
-    observer = CsvRows(TrialFiles(tmp_path))
+    observer = WithTable(partial(TextFiles, TrialFiles(tmp_path)))
     for record in story.records:
         observer.on_record(record)
     observer.close()
     path = tmp_path / trial / "progress.csv"
     path.write_text("note,m0\nmine,7\n")
     observer.on_record(story.report(trial, m9=9))
-    observer.close()
+    with pytest.raises(StorageError, match="cut during the run"):
+        observer.close()
     assert [(row["note"], row["m0"], row["m9"]) for row in rows_of(tmp_path, trial)] == [
         ("mine", "7", ""),
         ("", "", "9"),

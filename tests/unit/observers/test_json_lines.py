@@ -3,16 +3,17 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from functools import partial
 
 from overtone.core.messages import Record, Ruled
-from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.testing.observer_conformance import eventful, lines_of
+from overtone.testing.observer_conformance import WithTable, eventful, lines_of
 from overtone.testing.scripted_records import Story
 
 
 def observe(folder, records) -> None:
-    observer = JsonLines(TrialFiles(folder))
+    observer = WithTable(partial(TextFiles, TrialFiles(folder)))
     for record in records:
         observer.on_record(record)
     observer.close()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.plain_display import Lines
@@ -25,7 +26,7 @@ class Run:
         self.facts = ConsoleFacts(
             "exp", "/results/exp", "local engine: 2 CPUs", lambda: self.now - 100, **known
         )
-        self.progress = Progress(self.facts, keeps_results=keeps_results)
+        self.progress = Progress(self.facts, TrialTable(), keeps_results=keeps_results)
         self.lines = Lines(
             self.progress, Writer(self.out), lambda: self.now, tells_trials=tells_trials, err=Writer(self.err)
         )
@@ -37,6 +38,7 @@ class Run:
         """Tell what is new in the story; the lines that this printed."""
         before = len(self.out.getvalue())
         for record in self.story.records[self._told :]:
+            self.progress.table.apply(record)
             self.progress.apply(record)
         self._told = len(self.story.records)
         self.lines.refresh()

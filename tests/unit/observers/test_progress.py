@@ -5,6 +5,7 @@ from typing import Any
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.messages import Moved, Record, Resumed, Ruled
+from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.progress import Progress
@@ -18,9 +19,14 @@ def facts(**more: Any) -> ConsoleFacts:
     return ConsoleFacts("exp", "/results/exp", "local engine", lambda: 0.0, **more)
 
 
+def apply(progress: Progress, record: Record) -> None:
+    progress.table.apply(record)
+    progress.apply(record)
+
+
 def folded(story: Story, progress: Progress) -> Progress:
     for record in story.records:
-        progress.apply(record)
+        apply(progress, record)
     return progress
 
 
@@ -35,7 +41,7 @@ def test_nan_never_wins_and_min_is_min() -> None:
     story, trial = one_trial()
     for loss in (NAN, 0.5, 0.7, NAN, 0.4, "0.1", None):
         story.report(trial, loss=loss)
-    progress = folded(story, Progress(facts(metric="loss", mode="min")))
+    progress = folded(story, Progress(facts(metric="loss", mode="min"), TrialTable()))
     assert progress.best is not None
     assert (progress.best.value, progress.best.t, progress.best.trial_id) == (0.4, 5, trial)
     assert progress.n_results == 7
@@ -46,7 +52,7 @@ def test_a_whole_number_beyond_all_floats_counts_as_infinite() -> None:
     for loss in (0.5, -(10**400), 10**400):
         story.report(trial, loss=loss)
     story.end(trial)
-    progress = folded(story, Progress(facts(metric="loss", mode="min")))
+    progress = folded(story, Progress(facts(metric="loss", mode="min"), TrialTable()))
     assert progress.best is not None
     assert progress.best.value == 0.5
     assert progress.best_at_end() is None
@@ -57,7 +63,7 @@ def test_what_breaks_a_constraint_is_never_the_best() -> None:
     for loss, size in ((0.5, 3), (0.1, 9), (0.4, 4), (0.2, 9)):
         story.report(trial, loss=loss, size=size)
     limits = Goal("loss", "min", constraints={"size": 4})
-    progress = folded(story, Progress(facts(metric="loss", mode="min", limits=limits)))
+    progress = folded(story, Progress(facts(metric="loss", mode="min", limits=limits), TrialTable()))
     assert progress.best is not None
     assert progress.best.value == 0.4
     assert progress.best_at_end() is None  # the last result counts
@@ -66,27 +72,27 @@ def test_what_breaks_a_constraint_is_never_the_best() -> None:
 def test_results_without_the_goal_still_count() -> None:
     story, trial = one_trial()
     story.report(trial, other=1)
-    progress = folded(story, Progress(facts(metric="acc")))
+    progress = folded(story, Progress(facts(metric="acc"), TrialTable()))
     assert (progress.n_results, progress.best) == (1, None)
 
 
 def test_goal_may_be_nested() -> None:
     story, trial = one_trial()
     story.report(trial, eval={"acc": 0.9})
-    best = folded(story, Progress(facts(metric="eval/acc"))).best
+    best = folded(story, Progress(facts(metric="eval/acc"), TrialTable())).best
     assert best is not None
     assert best.value == 0.9
 
 
 def test_goal_may_be_found_with_the_first_result() -> None:
     goal: list[tuple[str | None, str | None]] = [(None, None)]
-    progress = Progress(facts(goal=lambda: goal[0]))
+    progress = Progress(facts(goal=lambda: goal[0]), TrialTable())
     story, trial = one_trial()
     folded(story, progress)
     assert progress.metric is None
     goal[0] = ("loss", "min")
-    progress.apply(story.report(trial, loss=2.0))
-    progress.apply(story.report(trial, loss=3.0))
+    apply(progress, story.report(trial, loss=2.0))
+    apply(progress, story.report(trial, loss=3.0))
     assert progress.best is not None
     assert progress.best.value == 2.0
 
@@ -95,7 +101,7 @@ def test_redone_results_are_not_counted() -> None:
     story, trial = one_trial()
     story.report(trial, loss=1.0)
     record = story.report(trial, Ruled(trial, 1, "redone"), loss=0.1)
-    progress = folded(story, Progress(facts(metric="loss", mode="min")))
+    progress = folded(story, Progress(facts(metric="loss", mode="min"), TrialTable()))
     assert record.choices
     assert progress.n_results == 1
     assert progress.best is not None
@@ -111,7 +117,7 @@ def test_endings_carry_their_reason_and_statuses_are_the_user_s() -> None:
     story.report_stopped(trials[0], why, acc=0.1)
     story.end(trials[0], "halted", why)
     story.end(trials[1], "raised", error="ValueError: x")
-    progress = folded(story, Progress(facts(metric="acc")))
+    progress = folded(story, Progress(facts(metric="acc"), TrialTable()))
     assert [(one.row.id, one.why and one.why.rule) for one in progress.endings] == [
         (trials[0], "asha"),
         (trials[1], "raised"),
@@ -125,7 +131,7 @@ def test_endings_carry_their_reason_and_statuses_are_the_user_s() -> None:
 def test_a_trial_that_recovers_has_not_ended() -> None:
     story, trial = one_trial()
     story.recover(trial, "ValueError: x")
-    progress = folded(story, Progress(facts()))
+    progress = folded(story, Progress(facts(), TrialTable()))
     assert (progress.endings, progress.running, progress.counts) == ([], {}, {"PENDING": 1})
 
 
@@ -135,15 +141,15 @@ def test_one_that_is_tried_again_on_request_has_not_failed() -> None:
     story.start(other)
     for one in (trial, other):
         story.end(one, "raised", error="ValueError: x")
-    progress = folded(story, Progress(facts(metric="acc")))
-    progress.apply(Record(len(story.records) + 1, Resumed(9.0, Limits()), (Moved(trial, "PENDING", 1),)))
+    progress = folded(story, Progress(facts(metric="acc"), TrialTable()))
+    apply(progress, Record(len(story.records) + 1, Resumed(9.0, Limits()), (Moved(trial, "PENDING", 1),)))
     assert [row.id for row in progress.failed] == [other]
     assert summary(progress, 1.0)[1:3] == ["failed: 1, tracebacks in /results/exp/358bb_00001/error.txt",
                                            "results: /results/exp"]  # fmt: skip
 
 
 def test_finished_trials_are_ranked_and_all_but_the_best_forget_their_metrics() -> None:
-    progress = Progress(facts(metric="acc"))
+    progress = Progress(facts(metric="acc"), TrialTable())
     story = Story()
     values = [NAN, *(i / 100 for i in range(100)), None]
     for value in values:
@@ -160,11 +166,11 @@ def test_finished_trials_are_ranked_and_all_but_the_best_forget_their_metrics() 
 
 
 def test_news_that_nobody_takes_stays_bounded() -> None:
-    progress = Progress(facts(metric="acc"), keeps_results=True)
+    progress = Progress(facts(metric="acc"), TrialTable(), keeps_results=True)
     story, trial = one_trial()
     folded(story, progress)
     template = story.report(trial, acc=0.1)
     for n in range(10_500):
-        progress.apply(Record(template.n + n, template.event))
+        apply(progress, Record(template.n + n, template.event))
     assert progress.n_results == 10_500
     assert len(progress.results) == 10_000

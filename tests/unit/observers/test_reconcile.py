@@ -15,9 +15,10 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.header import driver_facts, new_header
-from overtone.journal.replay import replay
 from overtone.observers.projections import file_observers, rebuild, reconcile
 from overtone.observers.repair.file_audit import RECENT_S
+from overtone.observers.table_keeper import TableKeeper
+from overtone.reading.journal_index import JournalIndex
 from overtone.testing.observer_conformance import eventful
 from overtone.testing.scripted_records import Story
 
@@ -109,11 +110,13 @@ def test_what_is_whole_is_not_touched(tmp_path, expected) -> None:
 def test_the_table_of_a_replay_serves(tmp_path, expected) -> None:
     write_journal(tmp_path, RECORDS[:20])
     put(tmp_path, expected[10])
-    table = replay(tmp_path / "journal.jsonl", keep_metrics="live")
+    index = JournalIndex(tmp_path / "journal.jsonl")
+    index.refresh()
+    table = index.table
     observers = reconcile(tmp_path, tensorboard=False, table=table)
     assert snapshot(tmp_path) == expected[20]
-    observe(observers[:1], RECORDS[20:])
-    assert table.n == RECORDS[-1].n, "the observers share it"
+    observe([TableKeeper(table), *observers], RECORDS[20:])
+    assert snapshot(tmp_path) == expected[-1]
 
 
 def test_trials_that_the_journal_lost_leave_no_results(tmp_path, expected) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from overtone.core.table import TrialTable
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.reporter_display import Reporting
@@ -55,7 +56,7 @@ class Run:
             **more,
         }
         facts = ConsoleFacts("exp", "/results/exp", "local engine", lambda: 0.0, **known)
-        self.progress = Progress(facts)
+        self.progress = Progress(facts, TrialTable())
         self.out = io.StringIO()
         self.reporting = Reporting(self.progress, reporter, Writer(self.out), lambda: self.now)
         self.reporting.open()
@@ -66,6 +67,7 @@ class Run:
     def show(self) -> None:
         self.now += 1
         for record in self.story.records[self._told :]:
+            self.progress.table.apply(record)
             self.progress.apply(record)
         self._told = len(self.story.records)
         self.reporting.refresh()

@@ -8,16 +8,18 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from overtone.core.messages import Reported
+from overtone.core.table import TrialTable
 from overtone.errors import MissingPackageError, StorageError
 from overtone.observers import helper_processes
 from overtone.observers.tensorboard import event_writer
 from overtone.observers.tensorboard.scalars import TensorBoard
-from overtone.testing.observer_conformance import eventful
+from overtone.testing.observer_conformance import WithTable, eventful
 from overtone.testing.scripted_records import Story
 
 pytest.importorskip("tensorboardX")
@@ -58,7 +60,7 @@ def events(folder: Path, trial: str):
 
 
 def observe(folder: Path, records, **options) -> None:
-    observer = TensorBoard(folder, **options)
+    observer = WithTable(partial(TensorBoard, folder, **options))
     for record in records:
         observer.on_record(record)
     observer.close()
@@ -202,8 +204,8 @@ import sys
 from overtone.observers.tensorboard.event_process import EventFiles
 sys.modules["torch"] = None
 from overtone.observers.tensorboard.scalars import TensorBoard
-from overtone.testing.observer_conformance import eventful
-observer = TensorBoard({str(tmp_path)!r})
+from overtone.testing.observer_conformance import WithTable, eventful
+observer = WithTable(lambda table: TensorBoard({str(tmp_path)!r}, table))
 for record in eventful():
     observer.on_record(record)
 observer.close()
@@ -216,4 +218,4 @@ assert not [name for name in sys.modules if name.partition(".")[0] in ("torch", 
 def test_a_missing_library_is_an_error_that_names_it(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("overtone.observers.tensorboard.scalars.is_available", lambda: False)
     with pytest.raises(MissingPackageError, match=r'tensorboardX: pip install "overtone\[tensorboard\]"'):
-        TensorBoard(tmp_path)
+        TensorBoard(tmp_path, TrialTable())

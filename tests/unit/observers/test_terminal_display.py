@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console as Screen
 
+from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.live_layout import Frame
@@ -41,7 +42,7 @@ class Run:
             **more,
         }
         self.facts = ConsoleFacts("digits", "/results/digits", "local engine", lambda: self.now, **known)
-        self.progress = Progress(self.facts)
+        self.progress = Progress(self.facts, TrialTable())
         self.terminal = Terminal()
         self.screen = Screen(
             file=self.terminal,
@@ -65,6 +66,7 @@ class Run:
         self.now += seconds
         before = len(self.terminal.getvalue())
         for record in self.story.records[self._told :]:
+            self.progress.table.apply(record)
             self.progress.apply(record)
         self._told = len(self.story.records)
         self.live.refresh()

@@ -17,8 +17,8 @@ from overtone.engines.inline import Inline
 from overtone.engines.local import Local
 from overtone.errors import GoalError, OvertoneError, SpaceError, TrainableError
 from overtone.experiment import CheckpointPolicy, Experiment
-from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.text_files import TextFiles
+from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard
 from overtone.run.algorithms import learns, scheduler_for, searcher_for
 from overtone.run.assemble import assemble
@@ -192,7 +192,7 @@ class Nothing(Observer):
 
 def test_who_follows_in_which_order(tmp_path, parts_of):
     mine, console = Nothing(), Nothing()
-    console.table = TrialTable()
+    keeper = TableKeeper(TrialTable())
     experiment = Experiment(
         train,
         storage=tmp_path,
@@ -201,12 +201,14 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)
-    found = observers_for(parts, console, followers_for(parts, print))
+    followers = followers_for(parts, keeper.table, print)
+    found = observers_for(parts, keeper, followers, console)
     kinds = [type(one).__name__ for one in found]
     assert found[-1] is console  # last: it tells of files that are there
     assert found[-2] is mine
     assert kinds[-4:-2] == ["Links", "CallbackObserver"]
-    assert {JsonLines, CsvRows} <= set(map(type, found))
+    assert found[0] is keeper  # first: the others read its table
+    assert type(found[1]) is TextFiles
     assert (TensorBoard in set(map(type, found))) == parts.plan.has_tensorboard
     for one in found:
         one.close()

@@ -4,9 +4,11 @@ import copy
 
 import pytest
 
+from overtone import tune
 from overtone.experiment import Experiment
 from overtone.option import CODE, DATA, options
-from overtone.run.resume.header_changes import changes, told_changes
+from overtone.run.resume.header_changes import changes, space_changes, told_changes
+from overtone.space import space_to_data
 
 OPTIONS = {name: one for name, one in options(Experiment).items() if one.recorded in (DATA, CODE)}
 TOLD = {name for name, one in OPTIONS.items() if one.changed} - {"engine"}
@@ -122,3 +124,27 @@ def test_the_lines_are_one_text():
 def test_a_long_value_is_cut():
     (line,) = found(resources="x" * 1000)
     assert len(line) < 300
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ({"x": tune.uniform(0, 1)}, {"x": tune.uniform(0, 1)}, []),
+        (
+            {"x": tune.uniform(0, 1)},
+            {"x": tune.uniform(0, 2)},
+            ["x: was uniform(lower=0, upper=1), is uniform(lower=0, upper=2)"],
+        ),
+        (
+            {"a": {"b": tune.choice([1, 2]), "c": 3}},
+            {"a": {"c": 4}, "d": "e"},
+            [
+                "a/b: was choice(categories=[1, 2]), is not there",
+                "a/c: was 3, is 4",
+                "d: was not there, is 'e'",
+            ],
+        ),
+    ],
+)
+def test_a_changed_space_is_told_key_by_key(old, new, told):
+    assert space_changes(space_to_data(old), space_to_data(new)) == told

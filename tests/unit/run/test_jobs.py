@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from overtone.core.limits import TrialLimits
 from overtone.core.protocols import TrialScheduler
-from overtone.core.trial_limits import TrialLimits
 from overtone.run.jobs import is_bounded
 from overtone.stoppers import MaximumIterationStopper, NoopStopper, stop
 from overtone.tune.schedulers import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from overtone import tune
-from overtone.analysis import overview_file
-from overtone.analysis.fold import Fold
+from overtone.reading import overview_file
+from overtone.reading.experiment_summary import ExperimentSummary
 from overtone.run.storage import overview
 
 
@@ -24,10 +24,10 @@ def run(tmp_path, **options):
 
 def kept(tmp_path):
     journal = tmp_path / "exp" / "journal.jsonl"
-    fold = Fold()
-    fold.read(journal)
-    loaded = overview_file.load_fold(journal)
-    return None if loaded is None else loaded.data, fold.data
+    summary = ExperimentSummary()
+    summary.read(journal)
+    loaded = overview_file.load_summary(journal)
+    return None if loaded is None else loaded.data, summary.data
 
 
 @pytest.fixture

@@ -1,37 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
-from overtone import tune
 from overtone.core.messages import Record, Reported, Tick
 from overtone.core.protocols import Observer
-from overtone.run.resume.replay import Resuming, space_changes
+from overtone.run.resume.replay import Resuming
 from overtone.searchers import BasicVariantGenerator
-from overtone.space import space_to_data
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ({"x": tune.uniform(0, 1)}, {"x": tune.uniform(0, 1)}, []),
-        (
-            {"x": tune.uniform(0, 1)},
-            {"x": tune.uniform(0, 2)},
-            ["x: was uniform(lower=0, upper=1), is uniform(lower=0, upper=2)"],
-        ),
-        (
-            {"a": {"b": tune.choice([1, 2]), "c": 3}},
-            {"a": {"c": 4}, "d": "e"},
-            [
-                "a/b: was choice(categories=[1, 2]), is not there",
-                "a/c: was 3, is 4",
-                "d: was not there, is 'e'",
-            ],
-        ),
-    ],
-)
-def test_a_changed_space_is_told_key_by_key(old, new, told) -> None:
-    assert space_changes(space_to_data(old), space_to_data(new)) == told
 
 
 class Watching(Observer):

@@ -6,6 +6,7 @@ import pytest
 
 from overtone import tune
 from overtone.core.resources import Resources
+from overtone.errors import TrainableError
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.tune.experiment import experiments_to_run
 
@@ -72,6 +73,25 @@ def test_a_wrong_argument_of_an_experiment_is_an_error_before_it_runs():
 def test_an_experiment_can_be_written_as_data_again():
     one = tune.Experiment("one", f, num_samples=2)
     assert tune.Experiment.from_json("one", one.spec).spec == {"run": f, "num_samples": 2}
+
+
+def test_start_takes_one_experiment():
+    with pytest.raises(TrainableError, match=r"tune\.run takes several"):
+        tune.start([tune.Experiment("one", f), tune.Experiment("two", f)])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda given: tune.run("nobody", **given),
+        lambda given: tune.start("nobody", **given),
+        lambda given: tune.Tuner("nobody", run_config=tune.RunConfig(sync_config=tune.SyncConfig("here"))),
+    ],
+)
+def test_what_has_no_effect_is_said_of_the_callers_line(ask):
+    with pytest.warns(UserWarning, match="upload_dir has no effect") as caught, pytest.raises(TrainableError):
+        ask({"upload_dir": "here"})
+    assert caught[0].filename == __file__
 
 
 def test_run_and_start_show_the_arguments_that_they_take():

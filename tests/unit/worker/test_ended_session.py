@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from overtone.core.job import Job
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, TrialHalted
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.server.run_trial import run_trial
 from overtone.worker.session.current import activated, current, is_inside
 from overtone.worker.session.ended_session import EndedSession, ended_after
-from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.session import Session
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from overtone.core.job import Job
 from overtone.core.messages import Halt
+from overtone.errors import TrialHalted
 from overtone.store import room
 from overtone.testing.fake_channel import FakeChannel, halt, start
 from overtone.testing.folder_store import FolderStore
-from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.session import Session
 
 Make = Callable[..., tuple[Session, FakeChannel]]

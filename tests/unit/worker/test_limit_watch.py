@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from overtone.core.trial_limits import TrialLimits
+from overtone.core.limits import TrialLimits
 from overtone.worker.limits import process_usage
 from overtone.worker.limits.limit_usage import Tally
 from overtone.worker.limits.limit_watch import LOOK_AT_LEAST_EVERY_S, LOOK_EVERY_S, Watch

@@ -17,12 +17,11 @@ from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed
 from overtone.core.resources import Placement
 from overtone.core.types import Checkpoint as Reference
-from overtone.errors import NoRoomError, StorageError, TrainableError
+from overtone.errors import NoRoomError, StorageError, TrainableError, TrialHalted
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.protocol import Order, decode
-from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.session import Session
 
 

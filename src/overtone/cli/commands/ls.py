@@ -45,8 +45,8 @@ def run(args: Arguments) -> int:
 
 
 def _journals(folder: Path, is_asked: bool) -> list[Path]:
-    from overtone.analysis.location import JOURNAL
     from overtone.cli.lookup import experiment_names
+    from overtone.reading.location import JOURNAL
 
     if not folder.is_dir():
         if is_asked:
@@ -75,11 +75,11 @@ def _fetched(url: str) -> list[Path]:
 
 
 def _overviews(journals: list[Path]) -> list[dict[str, Any]]:
-    from overtone.cli.index import Index
     from overtone.cli.overview import damaged, overview
+    from overtone.reading.summary_cache import SummaryCache
 
     found = []
-    with Index() as index:
+    with SummaryCache() as index:
         for journal in journals:
             try:
                 found.append(overview(journal, index, watches=False))

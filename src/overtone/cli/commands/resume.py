@@ -63,14 +63,14 @@ def run(args: Arguments, execute: Execute | None = None) -> int:
 
 def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
     """Return the experiment's place, the command to run, and the experiment's overview."""
-    from overtone.cli.index import Index
     from overtone.cli.lookup import journal_of
     from overtone.cli.overview import overview, place_of
     from overtone.cli.recorded_command import again, newest_driver
+    from overtone.reading.summary_cache import SummaryCache
 
     journal = journal_of(args.experiment, args.dir)
     path = place_of(journal)
-    with Index() as index:
+    with SummaryCache() as index:
         facts = overview(journal, index)
     driver = facts["driver"]
     if driver is not None:

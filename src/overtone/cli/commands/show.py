@@ -28,13 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Show it."""
-    from overtone.cli.index import Index
     from overtone.cli.lookup import analysis_of, journal_of, trial_id
     from overtone.cli.overview import overview
     from overtone.cli.ranking import goal_of
+    from overtone.reading.summary_cache import SummaryCache
 
     journal = journal_of(args.experiment, args.dir)
-    with Index() as index:
+    with SummaryCache() as index:
         facts = overview(journal, index)
     analysis, trials = analysis_of(journal, args.metric, args.mode)
     metric, mode = goal_of(analysis, args.metric, args.mode)

@@ -36,10 +36,10 @@ def run(args: Arguments) -> int:
     """Follow until nobody runs the experiment."""
     import time
 
-    from overtone.cli.index import Index
     from overtone.cli.lookup import journal_of
     from overtone.cli.overview import overview
     from overtone.cli.run_holder import holder
+    from overtone.reading.summary_cache import SummaryCache
     from overtone.store.cache import origin
 
     journal = journal_of(args.experiment, args.dir)
@@ -52,7 +52,7 @@ def run(args: Arguments) -> int:
 
     progress = followed(args, journal, lambda: holder(journal) is None, wait)
     if not args.json:
-        with Index() as index:
+        with SummaryCache() as index:
             _say_end(overview(journal, index), progress)
     return OK
 

@@ -11,8 +11,8 @@ from overtone.cli.exit_codes import OK
 
 if TYPE_CHECKING:
     from overtone.analysis import RecordedTrial
-    from overtone.cli.rung_standings import Place
-    from overtone.cli.trial_history import Step, Story
+    from overtone.reading.rung_standings import Place
+    from overtone.reading.trial_story import Step, Story
 
 _NEIGHBOURS = 3  # competitors that are named on each side
 _DECIDED = {"stop": "stopped", "pause": "paused", "restart": "restarted", "save": "told to save"}
@@ -28,18 +28,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Tell it."""
+    from overtone.analysis.recorded_trial import index_of
     from overtone.cli.lookup import analysis_of, journal_of, trial_id
     from overtone.cli.overview import status_now
     from overtone.cli.ranking import goal_of
     from overtone.cli.run_holder import holder
-    from overtone.cli.trial_history import Story
+    from overtone.reading.trial_story import Story
 
     journal = journal_of(args.experiment, args.dir)
     analysis, trials = analysis_of(journal, args.metric, args.mode)
     wanted = trial_id(args.trial, (one.trial_id for one in trials), journal.parent)
     trial = next(one for one in trials if one.trial_id == wanted)
     metric, mode = goal_of(analysis, args.metric, args.mode)
-    story = Story(journal, wanted, metric, mode, _clock(analysis.runner_data()))
+    story = Story(index_of(trial), wanted, metric, mode, _clock(analysis.runner_data()))
     for step in story.steps:
         step.text = step.text or sentence(step, metric)
     status = status_now(trial.status, holder(journal) is not None)

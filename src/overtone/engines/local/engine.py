@@ -28,13 +28,12 @@ from overtone.core.messages import (
 )
 from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
-from overtone.engines.local.attempt import NEVER_RAN, LocalAttempt, starts_of
 from overtone.engines.local.capacity import Capacity
 from overtone.engines.local.exits import account_of, unsendable
 from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.prestart import take
-from overtone.engines.local.process import Shape, TrialProcess
+from overtone.engines.local.process import NEVER_RAN, LocalAttempt, Shape, TrialProcess, starts_of
 from overtone.engines.local.process_pool import Crew
 from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
@@ -295,7 +294,7 @@ class Local(Engine):
             if event is not None:
                 self._events.append(event)
             elif kind == "ended":
-                self._on_ended(process, attempt, message)
+                self._on_ended(process, attempt, message, now)
             elif kind == "no_room":
                 self._say(f"trial {message[1]}: {message[3]}")
             else:
@@ -313,7 +312,7 @@ class Local(Engine):
         attempt.results.take(event)
         return event
 
-    def _on_ended(self, process: TrialProcess, attempt: LocalAttempt, message: Message) -> None:
+    def _on_ended(self, process: TrialProcess, attempt: LocalAttempt, message: Message, now: float) -> None:
         """Handle the last message of a process; only the head and a failure end the attempt."""
         _, _, _, cause, error, traceback = message
         if process is not attempt.head and cause in ("returned", "halted"):
@@ -323,7 +322,7 @@ class Local(Engine):
         if self._job.reuse and not process.leaves_threads and attempt.start.world_size == 1:
             self._crew.watch(attempt, False)
             self._crew.drain(process)
-            self._forget(attempt)
+            self._forget(attempt, now)
             self._crew.put_back(attempt.processes)
             self._start_what_fits()
         else:
@@ -339,7 +338,7 @@ class Local(Engine):
                 "reused. Join the threads before the trial ends, or set reuse_actors=False"
             )
 
-    def _forget(self, attempt: LocalAttempt) -> None:
+    def _forget(self, attempt: LocalAttempt, now: float) -> None:
         """Add the Ended event of an attempt that has ended; start it again if it never ran."""
         self._patience.forget(attempt)
         del self._running[attempt.start.trial_id]
@@ -350,7 +349,8 @@ class Local(Engine):
         cause, error, traceback, is_hopeless = attempt.ended
         if attempt.is_noticed and cause == "raised" and not is_hopeless:
             cause = "lost"  # the user's own signal handler ended it
-        self._end(attempt.start, cause, error, traceback, is_hopeless)
+        start = attempt.start
+        self._events.append(Ended(now, start.trial_id, start.attempt, cause, error, traceback, is_hopeless))
 
     def _on_notice(self, process: TrialProcess) -> None:
         attempt = process.attempt
@@ -373,7 +373,7 @@ class Local(Engine):
                 attempt.ended = account_of(process, attempt, text, was_taken, self._crew.broken)
             attempt.processes.remove(process)
             if not attempt.processes:
-                self._forget(attempt)
+                self._forget(attempt, self.now())
             elif attempt.ended is not None:
                 self._crew.signal(attempt, requests.KILL)
         if not self._loop.is_closed:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from overtone.engines.local.attempt import NEVER_RAN, Account, LocalAttempt
-from overtone.engines.local.process import TrialProcess
+from overtone.engines.local.process import NEVER_RAN, Account, LocalAttempt, TrialProcess
 
 
 def account_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from overtone.engines.local.attempt import LocalAttempt
+from overtone.engines.local.process import LocalAttempt
 from overtone.engines.loop import Loop
 from overtone.worker.server import requests
 

@@ -9,9 +9,9 @@ from socket import socket
 
 from overtone.core.job import Job
 from overtone.core.messages import Event, Reported
-from overtone.engines.local.attempt import LocalAttempt
 from overtone.engines.local.engine import NODE, Local
 from overtone.engines.local.payload import nameless_file, write_payload
+from overtone.engines.local.process import LocalAttempt
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import event as event_of
 from overtone.worker.server import requests

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from overtone.core.job import Job
-from overtone.engines.local.attempt import LocalAttempt
 from overtone.engines.local.prestart import take
-from overtone.engines.local.process import Shape, Stream, TrialProcess, open_process
+from overtone.engines.local.process import LocalAttempt, Shape, Stream, TrialProcess, open_process
 from overtone.engines.local.restarts import pause_before
 from overtone.engines.local.warm_server import WarmServer, end_text, was_taken
 from overtone.worker.limits.memory_guard import declared_memory

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 
+from overtone.core.limits import TrialLimits
 from overtone.core.messages import Start
-from overtone.core.trial_limits import TrialLimits
 from overtone.worker.limits.limit_usage import Amounts, Tally
 from overtone.worker.limits.limit_watch import KEEP_EVERY_S, LOOK_EVERY_S, Watch
 from overtone.worker.message_codec import Message

@@ -10,7 +10,7 @@ from typing import Any
 from overtone.core.messages import Ended, Moved, Record, Reported, Ruled, Saved, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, full_result
-from overtone.core.types import Checkpoint, Metrics
+from overtone.core.types import Checkpoint
 from overtone.observers.callbacks.callback import HOOKS, Callback
 from overtone.observers.trial_view import Experiment, SeenTrial
 
@@ -21,9 +21,8 @@ class CallbackObserver(Observer):
     Args:
         callbacks: Called in this order; undefined hooks cost nothing.
         experiment: Facts that all trials share.
+        table: Has each record before this observer gets it; it keeps all metrics.
         stop, num_samples, total_num_samples: For `Callback.setup`.
-        table: A table shared with other observers, each of which gets every record before the
-            next record; by default a new table.
         warn: Shows a line to the user; by default a RuntimeWarning.
     """
 
@@ -31,15 +30,15 @@ class CallbackObserver(Observer):
         self,
         callbacks: Sequence[Any],
         experiment: Experiment,
+        table: TrialTable,
         *,
         stop: Any = None,
         num_samples: int | None = None,
         total_num_samples: int | None = None,
-        table: TrialTable | None = None,
         warn: Callable[[str], None] | None = None,
     ) -> None:
         self._warn = warn or _warn
-        self._table = TrialTable("all") if table is None else table
+        self._table = table
         self._experiment = experiment
         self._iteration = 0
         self._is_in_step = False
@@ -57,12 +56,12 @@ class CallbackObserver(Observer):
         """Call the hooks of this record."""
         if not self._is_in_step:
             self._is_in_step = True
-            self._call("on_step_begin", self._iteration, self._seen())
-        row = self._table.apply(record)
+            self._call("on_step_begin", self._iteration, self._trials or self._seen())
         event = record.event
-        if row is not None:
-            assert type(event) is Reported
-            self._on_result(row, event, record)
+        if type(event) is Reported:
+            row = self._table.shown
+            if row is not None:
+                self._on_result(row, event, record)
         elif type(event) is Started:
             trial = self._trial(event.trial_id)
             if event.restored is not None:
@@ -73,21 +72,6 @@ class CallbackObserver(Observer):
         for choice in record.choices:
             if type(choice) is Moved:
                 self._on_moved(choice, event)
-
-    def on_past(self, record: Record) -> None:
-        """Hooks were called then."""
-        self._table.apply(record)
-
-    def on_past_report(
-        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
-    ) -> None:
-        """As `on_past`."""
-        if n > self._table.n:
-            self._table.show(n, time, trial_id, t, metrics)
-
-    def memory(self) -> TrialTable:
-        """Return the trials, as callbacks are shown them."""
-        return self._table
 
     def flush(self) -> None:
         """The step has ended."""

@@ -45,25 +45,24 @@ class Console(Observer):
 
     Args:
         facts: What records do not say; it may still change until the first record comes.
+        table: The state of the run, which has each record before this observer gets it.
         verbose: 1 shows the status; 2 (by default) also trials that end; 3 also each result.
         progress_reporter: Shows the status instead.
         stream: Where to; by default standard output.
         pace: Seconds of real time; it bounds how often and how much is shown.
-
-    Attributes:
-        table: The state of the run, which other observers may share.
     """
 
     def __init__(
         self,
         facts: ConsoleFacts,
+        table: TrialTable,
         verbose: int | None = None,
         progress_reporter: ProgressReporter | None = None,
         stream: TextIO | None = None,
         pace: Callable[[], float] = time.monotonic,
     ) -> None:
         self.facts = facts
-        self.table = TrialTable("all")
+        self._table = table
         self._verbose = _level(verbose)
         self._reporter = _checked(progress_reporter)
         self._out = Writer(stream)
@@ -99,11 +98,10 @@ class Console(Observer):
         if self._progress is None:
             self.open()
             assert self._progress is not None
-        if n > self.table.n:
-            self._progress.show(self.table.show(n, time, trial_id, t, metrics), t, metrics)
+        self._progress.show(self._table.rows[trial_id], t, metrics)
 
     def memory(self) -> Progress:
-        """Return the counts, the best trials, and the table behind them."""
+        """Return the counts and the best trials."""
         self.open()
         assert self._progress is not None
         return self._progress
@@ -144,9 +142,10 @@ class Console(Observer):
         if reporter is None and self._given_stream_is_cell():
             reporter = JupyterNotebookReporter()
         if reporter is not None:
-            progress = Progress(self.facts, self.table, slims=False)
+            progress = Progress(self.facts, self._table, slims=False)
             return progress, Reporting(progress, reporter, out, pace)
-        progress = Progress(self.facts, self.table, keeps_results=verbose >= 3)
+        slims = not self.facts.has_callbacks
+        progress = Progress(self.facts, self._table, keeps_results=verbose >= 3, slims=slims)
         if self.facts.may_redraw and is_capable_terminal(out):
             return progress, LiveTable(progress, out, pace, tells_all=verbose >= 3)
         return progress, Lines(progress, out, pace, tells_trials=verbose >= 2)
@@ -156,8 +155,9 @@ class Console(Observer):
 
 
 def console_for(
-    facts: ConsoleFacts, verbose: int | None = None, progress_reporter: ProgressReporter | None = None,
-    stream: TextIO | None = None, pace: Callable[[], float] = time.monotonic,
+    facts: ConsoleFacts, table: TrialTable, verbose: int | None = None,
+    progress_reporter: ProgressReporter | None = None, stream: TextIO | None = None,
+    pace: Callable[[], float] = time.monotonic,
 ) -> Console | SilentConsole:  # fmt: skip
     """Return the display of a run; arguments as for `Console`.
 
@@ -170,7 +170,7 @@ def console_for(
     _checked(progress_reporter)
     if _level(verbose) == 0:
         return SilentConsole(stream)
-    return Console(facts, verbose, progress_reporter, stream, pace)
+    return Console(facts, table, verbose, progress_reporter, stream, pace)
 
 
 def is_capable_terminal(out: Writer) -> bool:

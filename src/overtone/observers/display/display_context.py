@@ -29,6 +29,7 @@ class ConsoleFacts:
         parameters: The paths ("optimizer/lr") that the search chooses; None to infer them from configs.
         metric_columns, parameter_columns: The columns of tables; None chooses automatically.
         has_tensorboard: Whether TensorBoard files are written.
+        has_callbacks: Whether callbacks see the trials, whose results are kept then.
         may_redraw: Whether a terminal may be redrawn; False writes plain lines, for pdb.
     """
 
@@ -50,6 +51,7 @@ class ConsoleFacts:
     metric_columns: Columns = None
     parameter_columns: Columns = None
     has_tensorboard: bool = False
+    has_callbacks: bool = False
     may_redraw: bool = True
 
     def named_goal(self) -> tuple[str | None, str]:

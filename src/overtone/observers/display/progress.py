@@ -44,7 +44,7 @@ class Progress:
 
     Args:
         facts: Facts that records do not contain.
-        table: The table of trials; it may be shared with other observers.
+        table: The table of trials, which has each record before this.
         keeps_results: Whether `results` is filled, for displays that show each report.
         slims: Whether to drop the results of finished trials that are not among the best.
 
@@ -63,12 +63,12 @@ class Progress:
     def __init__(
         self,
         facts: ConsoleFacts,
-        table: TrialTable | None = None,
+        table: TrialTable,
         keeps_results: bool = False,
         slims: bool = True,
     ) -> None:
         self.facts = facts
-        self.table = TrialTable("all") if table is None else table
+        self.table = table
         self.n_results = 0
         self.best: Best | None = None
         self.running: dict[str, Row] = {}
@@ -87,9 +87,8 @@ class Progress:
         self._best_score = float("-inf")
 
     def apply(self, record: Record) -> None:
-        """Take note of a record."""
-        table = self.table
-        row = table.shown if table.n == record.n else table.apply(record)
+        """Take note of a record, which the table has already."""
+        row = self.table.shown
         if row is not None:
             event = record.event
             assert type(event) is Reported

@@ -6,8 +6,6 @@ from typing import TextIO
 
 from overtone.core.messages import Record
 from overtone.core.protocols import Observer
-from overtone.core.table import TrialTable
-from overtone.core.types import Metrics
 from overtone.observers.display.safe_stream import Writer
 from overtone.observers.display.trial_output import TrialOutput
 
@@ -17,13 +15,11 @@ class SilentConsole(Observer):
 
     Args:
         stream: Where to; by default standard output.
-
-    Attributes:
-        table: The state of the run, which other observers may share.
     """
 
+    follows_results = False
+
     def __init__(self, stream: TextIO | None = None) -> None:
-        self.table = TrialTable("all")
         self._out = Writer(stream)
         self._output = TrialOutput()
 
@@ -31,22 +27,7 @@ class SilentConsole(Observer):
         """Nothing."""
 
     def on_record(self, record: Record) -> None:
-        self.table.apply(record)
-
-    def on_past(self, record: Record) -> None:
-        """Take note of what happened before."""
-        self.table.apply(record)
-
-    def on_past_report(
-        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
-    ) -> None:
-        """As `on_past`."""
-        if n > self.table.n:
-            self.table.show(n, time, trial_id, t, metrics)
-
-    def memory(self) -> TrialTable:
-        """Return the table."""
-        return self.table
+        """Nothing."""
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:
         """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""

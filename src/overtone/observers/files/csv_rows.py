@@ -13,9 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from overtone.core.messages import Moved, Record, Reported
-from overtone.core.protocols import Observer
-from overtone.core.table import Row, TrialTable
+from overtone.core.table import Row
 from overtone.core.types import Metrics
 from overtone.journal.text import LazyMetrics
 from overtone.observers.files.constant_text import ConstantText, ConstantTexts
@@ -38,31 +36,21 @@ WAIT_PER_CELL_S = 1e-5
 MOST_CELLS = 1 << 20
 """Cells that may wait, in all trials together."""
 
-_IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
-
-class CsvRows(Observer):
+class CsvRows:
     """Writes each result as a row.
 
     Args:
         files: Where it writes.
-        table: Shared with other observers, or its own.
-        texts: Shared with other observers, or its own.
+        texts: The constant texts of trials.
         clock: Seconds from some moment on; for how long rows wait.
     """
 
-    is_projection = True
-
     def __init__(
-        self,
-        files: TrialFiles,
-        table: TrialTable | None = None,
-        texts: ConstantTexts | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, files: TrialFiles, texts: ConstantTexts, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._files = files
-        self._table = table if table is not None else TrialTable("live")
-        self._texts = texts if texts is not None else ConstantTexts()
+        self._texts = texts
         self._clock = clock
         self._newest: Columns | None = None  # most trials have the columns of the trial before
         self._sheets: dict[str, Sheet] = {}
@@ -70,43 +58,7 @@ class CsvRows(Observer):
         self._n_cells = 0
         self._look_at = 0.0
 
-    def on_record(self, record: Record) -> None:
-        table = self._table  # which is shared, and has the record already where another observer is first
-        row = table.shown if table.n == record.n else table.apply(record)
-        event = record.event
-        if row is not None:
-            assert type(event) is Reported
-            self._add(row, event.raw, event.metrics)
-        for choice in record.choices:
-            if type(choice) is Moved and choice.status in _IS_FINAL:
-                self._widen(choice.trial_id)
-                self._files.settle()
-                self._sheets.pop(choice.trial_id, None)
-                self._texts.forget(choice.trial_id)
-
-    def on_results(self, row: Row, raws: Sequence[str]) -> None:
-        """Write results of a trial, each as JSON text."""
-        sheet, constant = self._sheets.get(row.id), self._texts.of(row)
-        is_usual = sheet is not None and sheet.constant is constant and not sheet.late
-        lines = sheet.rows.cut_all(raws, constant.cells) if is_usual and sheet is not None else None
-        if lines is not None:  # the names are those of the sheet, too
-            self._files.add(row.id, PROGRESS_CSV, lines)
-            return
-        for raw in raws:
-            self._add(row, raw, LazyMetrics(raw.encode()))
-
-    def flush(self) -> None:
-        if self._waiting and (now := self._clock()) >= self._look_at:
-            for trial_id in [one for one, sheet in self._waiting.items() if now >= sheet.due_at]:
-                self._widen(trial_id)
-            self._look_at = now + LEAST_WAIT_S
-        self._files.flush()
-
-    def close(self) -> None:
-        self._widen_all()
-        self._files.close()
-
-    def _add(self, row: Row, raw: str, metrics: Metrics) -> None:
+    def add(self, row: Row, raw: str, metrics: Metrics) -> None:
         """Write a result; `raw` is its JSON text, if there is one."""
         sheet, constant = self._sheets.get(row.id), self._texts.of(row)
         is_usual = sheet is not None and sheet.constant is constant and not sheet.late
@@ -115,6 +67,34 @@ class CsvRows(Observer):
             self._files.add(row.id, PROGRESS_CSV, f"{cells}{constant.cells}\n")
         elif sheet is not None or not self._begin_alike(row, constant, raw):
             self._add_row(row, sheet, constant, raw, metrics)
+
+    def add_all(self, row: Row, raws: Sequence[str]) -> None:
+        """Write results of a trial, each as JSON text."""
+        sheet, constant = self._sheets.get(row.id), self._texts.of(row)
+        is_usual = sheet is not None and sheet.constant is constant and not sheet.late
+        lines = sheet.rows.cut_all(raws, constant.cells) if is_usual and sheet is not None else None
+        if lines is not None:  # the names are those of the sheet, too
+            self._files.add(row.id, PROGRESS_CSV, lines)
+            return
+        for raw in raws:
+            self.add(row, raw, LazyMetrics(raw.encode()))
+
+    def end(self, trial_id: str) -> None:
+        """Write the rows of a trial that has ended, and forget its table."""
+        self._widen(trial_id)
+        self._sheets.pop(trial_id, None)
+
+    def widen_due(self) -> None:
+        """Write the rows that have waited for a wider table long enough."""
+        if self._waiting and (now := self._clock()) >= self._look_at:
+            for trial_id in [one for one, sheet in self._waiting.items() if now >= sheet.due_at]:
+                self._widen(trial_id)
+            self._look_at = now + LEAST_WAIT_S
+
+    def widen_all(self) -> None:
+        """Write all rows that wait for a wider table."""
+        for trial_id in list(self._waiting):
+            self._widen(trial_id)
 
     def _begin_alike(self, row: Row, constant: ConstantText, raw: str) -> bool:
         """Write the first result of a trial, if it has the columns of the newest table."""
@@ -201,11 +181,7 @@ class CsvRows(Observer):
         if len(sheet.waiting) * SHARE >= sheet.n_rows:
             self._widen(row.id)
         elif self._n_cells >= MOST_CELLS:
-            self._widen_all()
-
-    def _widen_all(self) -> None:
-        for trial_id in list(self._waiting):
-            self._widen(trial_id)
+            self.widen_all()
 
     def _widen(self, trial_id: str) -> None:
         """Have the trial's file get its new columns and the rows that wait for them."""

@@ -12,20 +12,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import SpaceError
 from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import apart
 from overtone.journal.reader import follow_lines
-from overtone.observers.files.constant_text import ConstantTexts
-from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.cut_files import CutFiles
-from overtone.observers.files.error_file import ErrorFile
-from overtone.observers.files.json_lines import JsonLines
-from overtone.observers.files.params import Params
+from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import end_well, fail_with, hurry_with
+from overtone.reading.journal_reader import Reports, runs
 from overtone.space import decode_config
 from overtone.store.folder_mark import FolderMark
 
@@ -64,18 +58,6 @@ def main(folder: str, parent: int, inode: int) -> None:
         fail_with(error)
 
 
-def text_observers(files: TrialFiles, table: TrialTable) -> list[Observer]:
-    """Return the observers that write the text files of trials."""
-    texts = ConstantTexts()
-    return [
-        Params(files, table, texts),
-        JsonLines(files, table, texts),
-        CsvRows(files, table, texts),
-        ErrorFile(files),
-        CutFiles(files),
-    ]
-
-
 def write_files(
     mark: FolderMark,
     stop: Callable[[], bool] = lambda: True,
@@ -87,39 +69,31 @@ def write_files(
         StorageError: The journal cannot be read, files cannot be written, or the folder is gone.
     """
     table = TrialTable("live")
-    observers = text_observers(TrialFiles(mark.folder), table)
+    files = TextFiles(TrialFiles(mark.folder), table)
     mark.check()  # after the files have theirs: it is the same
 
-    def flush() -> None:
-        for observer in observers:
-            observer.flush()
-
     def rest(seconds: float) -> None:
-        flush()
+        files.flush()
         sleep(seconds)
         mark.check()
-
-    followers = [one for one in observers if isinstance(one, (JsonLines, CsvRows))]
 
     def on_results(trial_id: str, raws: list[str]) -> None:
         # the first result of a trial begins its files
         for some in [raws] if table.rows[trial_id].n_results else [raws[:1], raws[1:]]:
-            row = table.count(trial_id, len(some))
-            for follower in followers if some else ():
-                follower.on_results(row, some)
+            if some:
+                files.on_results(table.count(trial_id, len(some)), some)
 
     decode = Codec(None, _config).decode
     for bodies in follow_lines(os.path.join(mark.folder, JOURNAL), stop, FOLLOW_EVERY_S, rest):
-        for part in apart(bodies):
-            if isinstance(part, dict):
-                for trial_id, raws in part.items():
+        for part in runs(bodies):
+            if isinstance(part, Reports):
+                for trial_id, raws in part.texts().items():
                     on_results(trial_id, raws)
             elif (record := decode(part, lazy=True, raw=True)) is not None:
-                for observer in observers:
-                    observer.on_record(record)
-        flush()
-    for observer in observers:
-        observer.close()
+                table.apply(record)
+                files.on_record(record)
+        files.flush()
+    files.close()
 
 
 def _config(data: Any) -> Any:

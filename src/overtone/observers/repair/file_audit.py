@@ -13,9 +13,8 @@ from overtone.errors import StorageError
 from overtone.observers.file_output import NEW
 from overtone.observers.files.constant_text import params_text
 from overtone.observers.files.csv_rows import PROGRESS_CSV
-from overtone.observers.files.error_file import ERROR_TXT
 from overtone.observers.files.json_lines import RESULT_JSON
-from overtone.observers.files.params import PARAMS_JSON
+from overtone.observers.files.text_files import ERROR_TXT, PARAMS_JSON
 from overtone.observers.repair.file_counts import csv_rows, event_steps, json_lines
 from overtone.regular_files import read_regular
 

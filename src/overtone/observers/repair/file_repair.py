@@ -6,15 +6,13 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from overtone.core.messages import Ended, Record, Started, Tick
-from overtone.core.protocols import Observer
+from overtone.core.messages import Ended, Record, Reported, Started, Tick
 from overtone.core.table import TrialTable
 from overtone.observers.file_output import NEW, swap_file
-from overtone.observers.files.constant_text import params_text
+from overtone.observers.files.constant_text import ConstantTexts, params_text
 from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.files.error_file import ERROR_TXT, error_text
 from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.files.params import PARAMS_JSON
+from overtone.observers.files.text_files import ERROR_TXT, PARAMS_JSON, error_text
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.repair.file_audit import EVENTS, Due, remove
 from overtone.observers.tensorboard.scalars import TensorBoard
@@ -44,8 +42,8 @@ class Mending:
         self._params: dict[str, str] = {}
         self._errors: dict[str, str] = {}
         self._written: set[str] = set()
-        files = TrialFiles(folder, NEW)
-        self._rows: list[Observer] = [JsonLines(files, self._table), CsvRows(files, self._table)]
+        self._files, texts = TrialFiles(folder, NEW), ConstantTexts()
+        self._json, self._csv = JsonLines(self._files, texts), CsvRows(self._files, texts)
         self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
 
     def __enter__(self) -> Self:
@@ -63,23 +61,23 @@ class Mending:
             self._params[event.trial_id] = params_text(self._table.rows[event.trial_id].config)
         elif type(event) is Ended:
             self._errors[event.trial_id] = self._errors.get(event.trial_id, "") + error_text(event)
-        if trial in self._due.rows:
-            if row is not None:
-                self._written.add(row.id)
-            for observer in self._rows:
-                observer.on_record(record)
-                observer.flush()
+        elif type(event) is Reported and row is not None and trial in self._due.rows:
+            self._written.add(row.id)
+            self._json.add(row, event.raw, event.metrics)
+            self._csv.add(row, event.raw, event.metrics)
+            self._csv.widen_due()
+            self._files.flush()
         if self._events is not None:
             self._events.began = began
-            # what another trial's event led to may be the end of one that is due; 0: the table has it
+            # what another trial's event led to may be the end of one that is due
             is_due = trial in self._due.events
-            self._events.on_record(record if is_due else Record(0, Tick(event.time), record.choices))
+            self._events.on_record(record if is_due else Record(record.n, Tick(event.time), record.choices))
             self._events.flush()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         try:
-            for observer in self._rows:
-                observer.close()
+            self._csv.widen_all()
+            self._files.close()
             if kind is None:
                 self._take_places()
         finally:

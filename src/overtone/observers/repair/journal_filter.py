@@ -6,20 +6,17 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from overtone.core.messages import Noted, Record, Tick
-from overtone.core.sizes import LONGEST_LINE
-from overtone.errors import StorageError
-from overtone.journal.codec import Codec, unsealed
-from overtone.journal.reader import Lines
+from overtone.journal.codec import Codec
 from overtone.journal.text import loads
-from overtone.regular_files import open_regular
+from overtone.reading.journal_reader import JournalReader, Reports
 
-_CHUNK_BYTES = 1 << 22
-_NAMED = re.compile(rb'"trial_id":"([^"\\]*)"|"e":"(?:driver|header)"')
+_NAMED = re.compile(rb'"trial_id":"([^"\\]*)"')
 _TIME = re.compile(rb'"time":([-+.e\d]+)')
-_IS_DRIVER = re.compile(rb'\{"n":\d+,"e":"(?:driver|header)"')
+_FACT = re.compile(rb'\{"n":\d+,"e":"(header|driver|end)"')
 
 
 def selected(
@@ -32,78 +29,35 @@ def selected(
     clock would have been 0 by the clock of the driver that wrote the record.
 
     Args:
-        journal: A journal that was read to its end before: only the needed lines are
-            verified again.
-        trials: The ids of the trials; None for all trials, and then every line is verified.
+        trials: The ids of the trials; None for all trials.
         codec: Needed if configs hold values that are not data.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
     """
     decode = (codec or Codec()).decode
-    began = time = 0.0
-    for body, before in _all(journal) if trials is None else _about(journal, trials):
-        record = decode(body)
-        if _IS_DRIVER.match(body):
-            if before is not None:
-                time = before
-            began = _wall(body) - time
-        if record is None:
+    wanted = None if trials is None else {trial.encode() for trial in trials}
+    began, last = 0.0, b""
+    for part in JournalReader(Path(journal)).parts():
+        if isinstance(part, Reports):
+            bodies = [
+                body
+                for trial, body in zip(part.trials, part.bodies, strict=True)
+                if wanted is None or trial in wanted
+            ]
+        elif (fact := _FACT.match(part)) is not None:
+            decode(part)
+            if fact[1] != b"end":
+                time = _TIME.search(last)
+                began = _wall(part) - (float(time[1]) if time is not None else 0.0)
             continue
-        time = record.event.time
-        if trials is not None:
-            record = _reduced(record, trials)
-        yield record, began
-
-
-def _all(journal: str | os.PathLike[str]) -> Iterator[tuple[bytes, float | None]]:
-    return ((body, None) for body in Lines(journal))
-
-
-def _about(journal: str | os.PathLike[str], trials: Collection[str]) -> Iterator[tuple[bytes, float | None]]:
-    """Yield the lines that name one of `trials` or a driver, with the time of the line before a driver's."""
-    wanted = {trial.encode() for trial in trials} | {None}  # None: the line of a driver
-    latest = 0.0
-    for data in _chunks(journal):
-        end = 0
-        for found in _NAMED.finditer(data):
-            if found[1] not in wanted or found.start() < end:
-                continue
-            begin = data.rfind(b"\n", 0, found.start()) + 1
-            if begin < end:
-                continue
-            line_end = data.find(b"\n", found.end())
-            times = None
-            if found[1] is None:
-                times = _last_time(data, begin)
-                latest = times if times is not None else latest
-            body = unsealed(data[begin:line_end])
-            if body is None:
-                return  # torn by a crash: it was dropped, and so is what follows
-            end = line_end + 1
-            yield body, latest if found[1] is None else None
-        latest = _last_time(data, len(data)) or latest
-
-
-def _chunks(journal: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Yield the file in pieces of whole lines."""
-    try:
-        with open_regular(journal) as file:
-            while chunk := file.read(_CHUNK_BYTES):
-                if not chunk.endswith(b"\n"):
-                    chunk += file.readline(LONGEST_LINE)
-                if not chunk.endswith(b"\n"):
-                    chunk = chunk[: chunk.rfind(b"\n") + 1]
-                yield chunk
-    except OSError as error:
-        raise StorageError(f"{os.fspath(journal)} cannot be read: {error.strerror}") from error
-
-
-def _last_time(data: bytes, end: int) -> float | None:
-    """Return the time of the last record before `end`."""
-    begin = data.rfind(b"\n", 0, max(0, end - 1)) + 1
-    found = _TIME.search(data, begin, end)
-    return None if found is None else float(found[1])
+        else:
+            bodies = [part] if wanted is None or not wanted.isdisjoint(_NAMED.findall(part)) else []
+        last = part.bodies[-1] if isinstance(part, Reports) else part
+        for body in bodies:
+            record = decode(body)
+            assert record is not None  # it is no fact
+            yield record if trials is None else _reduced(record, trials), began
 
 
 def _wall(body: bytes) -> float:

@@ -31,7 +31,7 @@ class TensorBoard(Observer):
 
     Args:
         folder: The experiment's folder.
-        table: A table shared with other observers; by default a new table.
+        table: Has each record before this observer gets it.
         began: The wall time, in seconds since 1970, at which the experiment's own clock was
             0; by default it follows from the wall clock at the first record. The wall clock is
             not read again: clock jumps do not affect the files.
@@ -46,24 +46,24 @@ class TensorBoard(Observer):
     def __init__(
         self,
         folder: str | os.PathLike[str],
-        table: TrialTable | None = None,
+        table: TrialTable,
         began: float | None = None,
         beside: TensorBoard | None = None,
     ) -> None:
         if not is_available():
             raise MissingPackageError("tensorboardX", "tensorboard", "writing TensorBoard files")
-        self._table = table if table is not None else TrialTable("live")
+        self._table = table
         self.began = began
         self._batch: list[Message] = []
         self._is_guest = beside is not None
         self._writer: EventWriter = EventWriter(os.fspath(folder)) if beside is None else beside._writer
 
     def on_record(self, record: Record) -> None:
-        row = self._table.apply(record)
         event = record.event
-        if row is not None:
-            assert type(event) is Reported
-            self._batch.append(("result", row.id, self._wall(record), event.raw or dumps(event.metrics)))
+        if type(event) is Reported:
+            row = self._table.shown
+            if row is not None:
+                self._batch.append(("result", row.id, self._wall(record), event.raw or dumps(event.metrics)))
         elif type(event) is Started:
             config = dumps(self._table.rows[event.trial_id].config)
             self._batch.append(("start", event.trial_id, self._wall(record), config))

@@ -14,7 +14,6 @@ from overtone.journal.newest_parts import newest_parts
 from overtone.option import Option, options
 from overtone.run.header.journal_setup import header_parts
 from overtone.run.header.source_hash import is_same_source
-from overtone.run.resume.replay import space_changes
 from overtone.run.storage.results_place import JOURNAL
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ _MIXES = (
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESOURCES = "overtone.core.resources.Resources"
 _LONGEST = 100
+_MISSING = object()
 
 
 class Change(NamedTuple):
@@ -185,3 +185,31 @@ def _shown(data: Any) -> str:
         given = ", ".join(f"{key}={_shown(value)}" for key, value in data.get("arguments", {}).items())
         shown += f"({given})" if given else ""
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
+
+
+def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
+    """Return each key in which two spaces, as data, differ, with both values."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
+        return [
+            line
+            for key in dict.fromkeys([*old, *new])
+            for line in space_changes(
+                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}/{key}" if path else str(key)
+            )
+        ]
+    return [] if old == new else [f"{path}: was {_shown_in_space(old)}, is {_shown_in_space(new)}"]
+
+
+def _is_mark(data: Mapping[str, Any]) -> bool:
+    """Return whether `data` stands for one value, such as a domain, and not for a nested space."""
+    return "grid_search" in data or any(str(key).startswith("__") for key in data)
+
+
+def _shown_in_space(data: Any) -> str:
+    """Return a part of a space as its user wrote it, as far as the data allows."""
+    if data is _MISSING:
+        return "not there"
+    if isinstance(data, Mapping) and "__domain__" in data:  # as it was written
+        given = ", ".join(f"{key}={value!r}" for key, value in data.items() if key != "__domain__")
+        return f"{data['__domain__']}({given})"[:200]
+    return repr(data)[:200]

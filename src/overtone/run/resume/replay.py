@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 from overtone.core import messages as m
 from overtone.core.controller import Controller
@@ -22,7 +21,6 @@ from overtone.standard_streams import say
 _FROM_ENGINES = (
     m.CapacityChanged, m.Started, m.Reported, m.Saved, m.SaveFailed, m.Discarded, m.Noticed, m.Ended, m.Tick,
 )  # fmt: skip
-_MISSING = object()
 Entry = m.Record | Plain
 
 
@@ -161,33 +159,6 @@ class Resuming:
         self._followers = [one for one in self._followers if one is not observer]
         who, what = type(observer).__name__, f"{type(error).__name__}: {error}"
         say(f"{who} raised {what} at what happened before, and hears no more of that")
-
-
-def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
-    """Return each key in which two spaces, as data, differ, with both values."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
-        return [
-            line
-            for key in dict.fromkeys([*old, *new])
-            for line in space_changes(
-                old.get(key, _MISSING), new.get(key, _MISSING), f"{path}/{key}" if path else str(key)
-            )
-        ]
-    return [] if old == new else [f"{path}: was {_shown(old)}, is {_shown(new)}"]
-
-
-def _is_mark(data: Mapping[str, Any]) -> bool:
-    """Return whether `data` stands for one value, such as a domain, and not for a nested space."""
-    return "grid_search" in data or any(str(key).startswith("__") for key in data)
-
-
-def _shown(data: Any) -> str:
-    if data is _MISSING:
-        return "not there"
-    if isinstance(data, Mapping) and "__domain__" in data:  # as it was written
-        given = ", ".join(f"{key}={value!r}" for key, value in data.items() if key != "__domain__")
-        return f"{data['__domain__']}({given})"[:200]
-    return repr(data)[:200]
 
 
 def _is_same(again: m.Event | None, event: m.Event) -> bool:

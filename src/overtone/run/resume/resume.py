@@ -1,4 +1,4 @@
-"""A resume, from top to bottom: an experiment goes on where its last driver ended.
+"""A resume, from top to bottom: an experiment continues where its last driver ended.
 
 1. `target.find` names the folder, and `acquire` takes it: nobody else writes there, and its journal has
    a first line, so that `Place.goes_on`.
@@ -14,7 +14,7 @@
    loop runs as in a new experiment, once files of trials are as long as the journal says
    (`observers_for`).
 
-A simulated engine repeats its events during the replay, and goes on as if it had never ended.
+A simulated engine repeats its events during the replay, and continues as if it had never ended.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def reopened(place: Place, plan: Plan) -> JournalWriter:
     """Return the journal of the experiment in a folder, to be continued behind its last whole line."""
     from overtone.journal.writer import JournalWriter
 
-    durability: Any = plan.experiment.durability
-    return JournalWriter.reopen(place.folder / JOURNAL, durability, codec_for(plan.space), place.lock)
+    path, codec = place.folder / JOURNAL, codec_for(plan.space)
+    return JournalWriter.reopen(path, plan.experiment.durability, codec, place.lock)
 
 
 def resume(

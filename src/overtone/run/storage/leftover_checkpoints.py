@@ -15,13 +15,13 @@ from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
 from overtone.core.messages import Ended, Event, Reported, Saved, Start
+from overtone.core.store import key_of
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Checkpoint, Metrics
 from overtone.quantity_text import size_text
 from overtone.run.pending_commands import Outstanding
 from overtone.run.storage.results_place import patiently
 from overtone.standard_streams import say
-from overtone.store.moved import key_of
 from overtone.worker.checkpoints.saving import config_digest
 from overtone.worker.protocol import decode
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from overtone.analysis.overview_file import FEWEST, OverviewFile
+from overtone.reading.overview_file import FEWEST, OverviewFile
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter

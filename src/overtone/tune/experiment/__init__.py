@@ -98,16 +98,23 @@ def experiments_to_run(
     experiments: Any, space: Any = None, scheduler: Any = None, **arguments: Any
 ) -> list[Native]:
     """Return the native experiments that these arguments of `run_experiments` describe."""
-    if isinstance(experiments, Experiment | Mapping) or is_several(experiments):
-        if space is not None and scheduler is None:
-            scheduler = space  # the second argument of the dialect without a space
-        return natives(experiments, scheduler=scheduler, **arguments)
-    return [to_experiment(experiments, config=space, scheduler=scheduler, **arguments)]
+    if not isinstance(experiments, Experiment | Mapping) and not is_several(experiments):
+        arguments["config"] = space
+    elif space is not None and scheduler is None:
+        scheduler = space  # the second argument of the dialect without a space
+    return natives(experiments, scheduler=scheduler, **arguments)
 
 
-def natives(several: Any, **arguments: Any) -> list[Native]:
-    """Return the native experiments, each with its own copy of the scheduler and the searcher."""
-    found = [each.to_experiment(**arguments) for each in experiments_of(several)]
+def natives(given: Any, **arguments: Any) -> list[Native]:
+    """Return the native experiments of a trainable, of an `Experiment`, or of several.
+
+    Each of several has its own copy of the scheduler and the searcher.
+    """
+    if isinstance(given, Experiment):
+        return [given.to_experiment(**arguments)]
+    if not is_several(given):
+        return [to_experiment(given, **arguments)]
+    found = [each.to_experiment(**arguments) for each in experiments_of(given)]
     for one in found[1:]:
         one.scheduler, one.searcher = copy.deepcopy((one.scheduler, one.searcher))
     return found

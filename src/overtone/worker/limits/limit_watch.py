@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from overtone.core.trial_limits import TrialLimits
+from overtone.core.limits import TrialLimits
 from overtone.quantity_text import size_text
 from overtone.worker.limits import process_usage
 from overtone.worker.limits.limit_usage import Amounts

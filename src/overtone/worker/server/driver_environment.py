@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from overtone.core.job import Job
+from overtone.core.limits import TrialLimits
 from overtone.core.sizes import shorten
-from overtone.core.trial_limits import TrialLimits
 from overtone.errors import TrainableError
 from overtone.worker.trainables.with_parameters import as_bound
 

@@ -12,12 +12,11 @@ from typing import Any
 from overtone.core.job import Job
 from overtone.core.messages import Cause, Start
 from overtone.core.sizes import shorten
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, TrialHalted
 from overtone.store.folder_mark import FolderGoneError
 from overtone.worker.protocol import Channel
 from overtone.worker.session.current import activated
 from overtone.worker.session.ended_session import ended_after
-from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.leftover_threads import GRACE_S, StartedThreads
 from overtone.worker.session.session import Session
 from overtone.worker.trainables.class_trial import KeptInstance, is_steppable, run_class

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from overtone.core.types import Checkpoint as Reference
+from overtone.errors import TrialHalted
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import Channel, Nothing, Order
 from overtone.worker.session.current import bind, unbind_all_but
-from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.leftover_threads import StartedThreads
 from overtone.worker.session.session import Session
 

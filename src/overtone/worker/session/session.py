@@ -28,14 +28,13 @@ from overtone.core import types
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed, Start
 from overtone.core.sizes import LONGEST_TEXT, shorten
-from overtone.errors import NoRoomError, TrainableError
+from overtone.errors import NoRoomError, TrainableError, TrialHalted
 from overtone.store.room import HURRIED_S, lacks_room
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.checkpoints.full_disk import Shortage
 from overtone.worker.checkpoints.saving_rule import SavingRule
 from overtone.worker.checkpoints.trial_checkpoints import Keeper, Saver
 from overtone.worker.protocol import Channel, Nothing, encode
-from overtone.worker.session.halted import TrialHalted
 from overtone.worker.session.metrics import check_size, is_readable, merged, normalise
 from overtone.worker.session.once_per_machine import once
 from overtone.worker.session.trial_connection import Line

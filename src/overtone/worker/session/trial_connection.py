@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
 from typing import Any
 
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Start
+from overtone.errors import TrialHalted
+from overtone.file_lock import open_locked
+from overtone.store.room import PATIENCE_S
 from overtone.worker.protocol import Channel, Nothing, Order
-from overtone.worker.session.halted import TrialHalted
-from overtone.worker.session.say_once import may_speak
-from overtone.worker.session.trial_origin import Origin
+from overtone.worker.session.trial_context import Origin
+
+_lock = -1
+_said_at = 0.0
 
 
 class Line(Origin):
@@ -51,7 +57,7 @@ class Line(Origin):
 
     def _say_for_all(self, text: str) -> None:
         """Print a line once for all trials; the driver prints it if output goes to files."""
-        if not may_speak(self._job.folder):
+        if not _may_speak(self._job.folder):
             return
         if self._job.log_to_file is None:
             self._keeper.say(text)
@@ -65,3 +71,24 @@ class Line(Origin):
 
     def _halt_by_notice(self) -> Halt:
         return Halt(self._start.trial_id, self._start.attempt, save=True)
+
+
+def _may_speak(folder: Path) -> bool:
+    """Return whether this process may print the line: no other one has, nor this one lately.
+
+    The process that may print holds a lock on the journal until its end. Nothing is written: the disk
+    may be full. Without a journal, or without locks, each process may print.
+    """
+    global _lock, _said_at
+    now = time.monotonic()
+    if _lock >= 0:
+        is_due, _said_at = now - _said_at > PATIENCE_S, now
+        return is_due
+    try:
+        file = open_locked(folder / "journal.jsonl")
+    except OSError:
+        return True
+    if file is None:
+        return False
+    _lock, _said_at = file, now
+    return True

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from overtone.core.job import Job
 from overtone.core.messages import Start
 from overtone.core.resources import Resources
 from overtone.store.folder_mark import mark_of
+from overtone.worker.checkpoints.checkpoint import Checkpoint
+from overtone.worker.checkpoints.trial_checkpoints import Keeper
 from overtone.worker.protocol import Channel
 
 
@@ -59,3 +63,26 @@ class Facts:
         """Return this process's rank among the trial's processes on this machine."""
         nodes, rank = self._start.placement.nodes, self.get_world_rank()
         return nodes[:rank].count(nodes[rank])
+
+
+class Origin(Facts):
+    """The facts of one trial, and the checkpoint that it is restored from."""
+
+    _keeper: Keeper
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The file or directory to restore from, its own or another trial's; None if there is none."""
+        restored = self._keeper.restored
+        return restored.path if restored else None
+
+    @property
+    def saved_state(self) -> Any:
+        """The state to restore from as it was saved: the path, or the dict of the class API."""
+        restored = self._keeper.restored
+        return restored.like_saved if restored else None
+
+    def get_checkpoint(self) -> Checkpoint | None:
+        """Return the `Checkpoint` to restore from; None if there is none."""
+        restored = self._keeper.restored
+        return Checkpoint(restored.directory) if restored else None

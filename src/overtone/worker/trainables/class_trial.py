@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from overtone.core.job import Job
-from overtone.errors import TrainableError
-from overtone.worker.session.halted import TrialHalted
+from overtone.errors import TrainableError, TrialHalted
 from overtone.worker.session.session import Session
 from overtone.worker.trainables.trainable import Trainable, save_state
 

@@ -10,9 +10,8 @@ import pytest
 
 from overtone.core.messages import Ended, Event, Halt, Start
 from overtone.engines.local import Local
-from overtone.engines.local.attempt import LocalAttempt, starts_of
 from overtone.engines.local.grace_period import Patience
-from overtone.engines.local.process import Shape, TrialProcess
+from overtone.engines.local.process import LocalAttempt, Shape, TrialProcess, starts_of
 from overtone.engines.local.process_pool import Crew
 from overtone.testing.fake_channel import start
 from overtone.worker.server.requests import KILL

@@ -6,9 +6,8 @@ import socket
 
 import pytest
 
-from overtone.engines.local.attempt import NEVER_RAN, LocalAttempt
 from overtone.engines.local.exits import account_of
-from overtone.engines.local.process import TrialProcess
+from overtone.engines.local.process import NEVER_RAN, LocalAttempt, TrialProcess
 from overtone.testing.fake_channel import start
 
 BROKEN = ("no module named nothing", "Traceback ...")

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.engines.local.attempt import LocalAttempt
 from overtone.engines.local.grace_period import LAST_GRACE_S, Patience
-from overtone.engines.local.process import TrialProcess
+from overtone.engines.local.process import LocalAttempt, TrialProcess
 from overtone.engines.loop import Loop
 from overtone.testing.fake_channel import start
 from overtone.worker.server.requests import KILL, TERMINATE

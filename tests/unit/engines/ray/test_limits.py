@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from overtone.core.limits import TrialLimits
 from overtone.core.messages import Start
 from overtone.core.resources import Placement, Resources
-from overtone.core.trial_limits import TrialLimits
 from overtone.engines.ray.limits import NOTHING, Held, Used
 
 START = Start("t", 2, 5, {}, Resources.of({"cpu": 1}), Placement(("a",), ((),)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from overtone.core import messages as m
 from overtone.journal.codec import Codec, unsealed
-from overtone.journal.plain_reports import apart
 from overtone.journal.text import dumps
+from overtone.reading.journal_reader import Reports, runs
 
 
 def test_plain_reports_are_told_apart_from_other_lines() -> None:
@@ -19,7 +19,7 @@ def test_plain_reports_are_told_apart_from_other_lines() -> None:
 
     tick, ruled = line(4, m.Tick(1.0)), report(8, "a", (m.Noted("x"),))
     bodies = [report(1, "a"), report(2, "b"), report(3, "a"), tick, report(5, "b"), ruled]
-    assert list(apart(bodies)) == [
+    assert [one.texts() if isinstance(one, Reports) else one for one in runs(bodies)] == [
         {"a": [dumps({"n": n, "ü": "\n"}) for n in (1, 3)], "b": [dumps({"n": 2, "ü": "\n"})]},
         tick,
         {"b": [dumps({"n": 5, "ü": "\n"})]},

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.store.moved import key_of
+from overtone.core.store import key_of
 
 
 @pytest.mark.parametrize("uri", ["/x/exp/a_00000/checkpoint_000010", "s3://x/exp/a_00000/checkpoint_000010/"])

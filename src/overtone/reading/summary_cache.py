@@ -1,6 +1,6 @@
-"""Index of experiments' summaries in the cache folder, so that no journal is read twice.
+"""SummaryCache of experiments' summaries in the cache folder, so that no journal is read twice.
 
-The index is disposable: a damaged, locked or outdated index is ignored, and made again if possible.
+The cache is disposable: a damaged, locked or outdated file is ignored, and made again if possible.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from overtone.analysis.fold import VERSION, Fold
-from overtone.analysis.overview_file import load_fold
 from overtone.errors import StorageError
+from overtone.reading.experiment_summary import VERSION, ExperimentSummary
+from overtone.reading.overview_file import load_summary
 from overtone.regular_files import open_regular
 
 _START_BYTES, _END_BYTES = 512, 64  # of what was read of a journal; they tell whether it is still the same
@@ -28,7 +28,7 @@ def cache_file() -> Path:
     return folder / "overtone" / "index.sqlite3"
 
 
-class Index:
+class SummaryCache:
     """The summaries of journals, by path; a context manager.
 
     Args:
@@ -43,7 +43,7 @@ class Index:
         self._database: sqlite3.Connection | None = None
         self.n_read = 0
 
-    def __enter__(self) -> Index:
+    def __enter__(self) -> SummaryCache:
         for _ in range(2):
             try:
                 self._open()
@@ -60,7 +60,7 @@ class Index:
         self._close()
 
     def summary(self, journal: Path) -> dict[str, Any]:
-        """Return the experiment's summary; see `Fold.summary`. "size_bytes" is the size of its folder.
+        """Return the experiment's summary with "size_bytes", the size of its folder; see `ExperimentSummary`.
 
         Raises:
             StorageError: The journal cannot be read, or is damaged.
@@ -128,7 +128,7 @@ class Index:
         except (sqlite3.Error, ValueError, KeyError, TypeError):
             return None
 
-    def _put(self, journal: Path, stamp: str, summary: dict[str, Any], fold: Fold) -> None:
+    def _put(self, journal: Path, stamp: str, summary: dict[str, Any], fold: ExperimentSummary) -> None:
         if self._database is None:
             return
         ends = _ends(journal, fold.data["offset"])
@@ -148,15 +148,15 @@ def _key(journal: Path) -> str:
     return os.fsencode(journal).decode("utf-8", "backslashreplace")
 
 
-def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> Fold:
+def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> ExperimentSummary:
     """Return a fold that continues the last one, if the folded part of the journal is unchanged.
 
     The part has changed if the journal was replaced, or was cut and has grown again. Without an
     earlier fold, the fold saved by the driver is used, if any.
     """
     if known is not None and known[3] == _ends(journal, (data := json.loads(known[2]))["offset"]):
-        return Fold(data)
-    return load_fold(journal) or Fold()
+        return ExperimentSummary(data)
+    return load_summary(journal) or ExperimentSummary()
 
 
 def _ends(journal: Path, offset: int) -> bytes:

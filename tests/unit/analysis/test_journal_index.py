@@ -4,18 +4,18 @@ import json
 
 import pytest
 
-from overtone.analysis.history import History
 from overtone.core.messages import Ruled
 from overtone.core.types import Why
 from overtone.errors import StorageError
+from overtone.reading.journal_index import JournalIndex
 
 
 def journal(told):
     return told.write() / "journal.jsonl"
 
 
-def indexed(told) -> History:
-    history = History(journal(told))
+def indexed(told) -> JournalIndex:
+    history = JournalIndex(journal(told))
     history.refresh()
     return history
 
@@ -136,7 +136,7 @@ def test_a_torn_last_line_is_left_for_later(told, tmp_path):
     whole = journal(told).read_bytes()
     torn = tmp_path / "journal.jsonl"
     torn.write_bytes(whole[:-7])
-    history = History(torn)
+    history = JournalIndex(torn)
     history.refresh()
     assert history.table.rows[trial].status == "RUNNING"
     torn.write_bytes(whole)
@@ -151,14 +151,14 @@ def test_damage_further_up_is_an_error_that_names_the_line(told):
     lines[4] = lines[4].replace(b'"loss":1', b'"loss":7')
     path.write_bytes(b"\n".join(lines))
     with pytest.raises(StorageError, match="line 5"):
-        History(path).refresh()
+        JournalIndex(path).refresh()
 
 
 def test_a_journal_that_was_cut_is_read_anew(told, tmp_path):
     trial = told.run({}, {"loss": 1}, {"loss": 2})
     path = journal(told)
     whole = path.read_bytes()
-    history = History(path)
+    history = JournalIndex(path)
     history.refresh()
     copy = b"\n".join(whole.split(b"\n")[:5]) + b"\n"
     path.write_bytes(copy)
@@ -169,7 +169,7 @@ def test_a_journal_that_was_cut_is_read_anew(told, tmp_path):
 def test_a_file_that_changed_behind_its_back_is_noticed(told):
     trial = told.run({}, {"loss": 1})
     path = journal(told)
-    history = History(path)
+    history = JournalIndex(path)
     history.refresh()
     path.write_bytes(b" " + path.read_bytes())
     with pytest.raises(StorageError, match=r"refresh\(\)"):

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from overtone.analysis.fold import VERSION, Fold
 from overtone.journal.checksum import checksum_of
+from overtone.reading.experiment_summary import VERSION, ExperimentSummary
 from overtone.regular_files import open_regular, replace_file
 
 NAME = "overview.json"
@@ -32,7 +32,7 @@ class OverviewFile:
 
     def __init__(self, journal: Path) -> None:
         self._journal = journal
-        self._fold: Fold | None = None
+        self._summary: ExperimentSummary | None = None
         self._covered = self._crc = 0
 
     def write(self) -> None:
@@ -41,18 +41,18 @@ class OverviewFile:
         Raises:
             OSError: The journal cannot be read or the overview cannot be written.
         """
-        fold = self._fold or load_fold(self._journal) or Fold()
-        self._fold = None  # it is half done if reading fails
-        fold.read(self._journal)
-        offset = fold.data["offset"]
+        summary = self._summary or load_summary(self._journal) or ExperimentSummary()
+        self._summary = None  # it is half done if reading fails
+        summary.read(self._journal)
+        offset = summary.data["offset"]
         self._crc = checksum_of(self._journal, self._covered, offset, self._crc)
-        self._covered, self._fold = offset, fold
-        body = json.dumps(fold.data, separators=(",", ":")).encode()
+        self._covered, self._summary = offset, summary
+        body = json.dumps(summary.data, separators=(",", ":")).encode()
         head = {"version": VERSION, "offset": offset, "crc": self._crc, "body": crc32(body)}
         replace_file(self._journal.with_name(NAME), b"%b\n%b\n" % (json.dumps(head).encode(), body))
 
 
-def load_fold(journal: Path) -> Fold | None:
+def load_summary(journal: Path) -> ExperimentSummary | None:
     """Return what the overview of a journal knows; None if it is of another journal, damaged or missing."""
     try:
         with open_regular(journal.with_name(NAME), follow_links=False) as file:
@@ -61,8 +61,8 @@ def load_fold(journal: Path) -> Fold | None:
         if head["version"] != VERSION or head["body"] != crc32(body):
             return None
         data: dict[str, Any] = json.loads(body)
-        fold = Fold.of_data(data)
+        summary = ExperimentSummary.of_data(data)
         is_same = type(head["offset"]) is int and head["offset"] == data["offset"] > 0
-        return fold if is_same and checksum_of(journal, 0, data["offset"], 0) == head["crc"] else None
+        return summary if is_same and checksum_of(journal, 0, data["offset"], 0) == head["crc"] else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from overtone.analysis.fold import Fold
 from overtone.core.limits import Limits
 from overtone.core.messages import Interrupted, Resumed, Ruled
 from overtone.core.types import Why
+from overtone.reading.experiment_summary import ExperimentSummary
 
 
 def summary(journal):
-    fold = Fold()
+    fold = ExperimentSummary()
     fold.read(journal)
     return fold.summary()
 
@@ -32,13 +32,13 @@ def test_it_goes_on_where_it_stopped_with_the_same_outcome(tell):
     told.start(first)
     told.report(first, loss=3.0)
     told.write()
-    fold = Fold()
+    fold = ExperimentSummary()
     fold.read(told.journal)
     told.report(first, loss=2.0)
     told.report(first, accuracy=1.0)  # without the metric: the value before it stays
     second = told.run({"x": 2}, 1.0)
     told.close()
-    again = Fold(json.loads(json.dumps(fold.data)))
+    again = ExperimentSummary(json.loads(json.dumps(fold.data)))
     again.read(told.journal)
     assert again.summary() == summary(told.journal)
     assert again.summary()["best"] == {"trial_id": second, "value": 1.0}
@@ -56,7 +56,7 @@ def test_the_newest_value_counts_whatever_its_report_led_to(tell):
         told.report(trial, *choices, loss=float(step))
     told.end(trials[0])
     told.close()
-    fold = Fold()
+    fold = ExperimentSummary()
     fold.read(told.journal)
     assert {name: value for name, (_, value) in fold.data["trials"].items()} == dict(
         zip(trials, [6.0, 7.0, 8.0], strict=True)

@@ -1,4 +1,4 @@
-"""An experiment's journal as an index: every trial's state, and where its results lie in the file.
+"""An experiment's journal as an index: every trial's state, and where its records lie in the file.
 
 The results themselves stay on the disk, all but the last one of each trial, until somebody
 asks for them.
@@ -8,15 +8,27 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from overtone.analysis.columns import Block
-from overtone.analysis.recorded_config import with_tuples
 from overtone.core.lineage import Lineage
-from overtone.core.messages import Added, Discarded, Ended, Record, Reported, Saved, Started
+from overtone.core.messages import (
+    Added,
+    Discarded,
+    Ended,
+    Interrupted,
+    Record,
+    Reported,
+    Resumed,
+    Ruled,
+    Saved,
+    Started,
+)
 from overtone.core.sizes import LONGEST_LINE
 from overtone.core.table import Row, TrialTable, constant_facts
 from overtone.core.types import Checkpoint, Config, Metrics
@@ -25,9 +37,10 @@ from overtone.journal.codec import SEAL_BYTES, Codec, unsealed, unsealed_batch
 from overtone.journal.garbage import not_collecting
 from overtone.journal.lines import header
 from overtone.journal.newest_parts import newest_parts
-from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL, plain_metrics
-from overtone.journal.reader import Lines
+from overtone.journal.plain_reports import PLAIN_REPORT, plain_metrics
 from overtone.journal.text import LazyMetrics, loads
+from overtone.reading.journal_reader import JournalReader, Reports
+from overtone.reading.recorded_config import with_tuples
 from overtone.regular_files import open_regular
 
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
@@ -35,20 +48,35 @@ _CLOSE_BYTES = 2048  # results within this distance are read faster together
 _FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
 
 
-class Past:
+@dataclass(frozen=True)
+class Block:
+    """Successive results of one process of a trial.
+
+    Attributes:
+        rows: What was reported.
+        constant: What is the same in all rows; overrides what was reported under the same names.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    constant: Mapping[str, Any]
+
+
+class TrialIndex:
     """Facts about a trial that `Row` does not keep.
 
     Attributes:
         offsets: The position of each result's line in the journal, oldest first.
+        mentions: The positions of the other lines that name the trial, oldest first.
         checkpoints: The saved checkpoints that were not deleted, by uri, oldest first.
         failures: The number of failures of its process.
         traceback: The last traceback.
     """
 
-    __slots__ = ("_starts", "checkpoints", "failures", "offsets", "traceback")
+    __slots__ = ("_starts", "checkpoints", "failures", "mentions", "offsets", "traceback")
 
     def __init__(self) -> None:
         self.offsets = array("Q")
+        self.mentions = array("Q")
         self.checkpoints: dict[str, Checkpoint] = {}
         self.failures = 0
         self.traceback = ""
@@ -95,18 +123,19 @@ def _read_lines(file: BinaryIO, first: int, last: int, size: int) -> bytes:
     return data
 
 
-class History:
+class JournalIndex:
     """A journal, indexed up to where it was read.
 
     Args:
         journal: The file.
-        codec: Needed where configs should get back what is not data.
+        codec: Needed if configs should get back values that are not data.
 
     Attributes:
         journal: The file.
         folder: The experiment's folder, where it lies now.
         header: The journal's first record, with the `parts` of the newest resume that changed them.
         table: The state of all trials.
+        rungs: The rungs at which rulings were made, in the units of the scheduler's clock.
         is_indexed: Whether anything but the header was read.
     """
 
@@ -115,14 +144,20 @@ class History:
         self.header = header(journal)
         if "parts" in self.header:
             self.header["parts"] = newest_parts(journal, self.header)
-        self.table = TrialTable()
         self.is_indexed = False
         self.journal = journal
         self._codec = codec or Codec(decode_config=with_tuples)
-        self._pasts: dict[str, Past] = {}
-        self._savers: dict[str, Past] = {}
-        self._offset = 0
-        self._n = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget what was read."""
+        self.table = TrialTable()
+        self.rungs: set[float] = set()
+        self._reader = JournalReader(self.journal)
+        self._pasts: dict[str, TrialIndex] = {}
+        self._savers: dict[str, TrialIndex] = {}
+        self._add_offset: dict[bytes, Callable[[int], None]] = {}
+        self._of_all = array("Q")
 
     def refresh(self) -> int:
         """Read what was recorded since the last time.
@@ -134,52 +169,43 @@ class History:
             StorageError: The journal cannot be read, or is damaged.
         """
         self.is_indexed = True
-        if self.journal.exists() and self.journal.stat().st_size < self._offset:
-            # a failed append was taken back, or another experiment is there now
-            self.table, self._pasts, self._savers, self._offset, self._n = TrialTable(), {}, {}, 0, 0
-        before = self._n
-        newest: dict[bytes, bytes] = {}
+        if self.journal.exists() and self.journal.stat().st_size < self._reader.offset:
+            self._begin()  # a failed append was taken back, or another experiment is there now
+        reader, newest = self._reader, dict[bytes, bytes]()
+        before = reader.n
+        part: Reports | bytes = b""
         with not_collecting():
             try:
-                for bodies in Lines(self.journal, self._offset, self._n).batches():
-                    self._take(bodies, newest)
+                for part in reader.parts():
+                    if isinstance(part, Reports):
+                        self._on_reports(part)
+                        # only the newest of each trial is decoded
+                        newest.update(zip(part.trials, part.bodies, strict=True))
+                    elif (record := self._codec.decode(part, True)) is not None:
+                        row = self._on_record(record)
+                        if row is not None:
+                            newest.pop(row.id.encode(), None)
             except KeyError as error:
+                n = reader.n + 1
+                if isinstance(part, Reports):
+                    n += part.trials.index(error.args[0].encode())
                 raise StorageError(
-                    f"{self.journal}, line {self._n + 1}: it is about {error}, which no line before mentions"
+                    f"{self.journal}, line {n}: it is about {error}, which no line before mentions"
                 ) from error
             finally:
                 self._show(newest.values())
-                self.table.n = self._n
-        return self._n - before
+                self.table.n = reader.n
+        return reader.n - before
 
-    def _take(self, bodies: Sequence[bytes], newest: dict[bytes, bytes]) -> None:
-        """Take note of the next lines.
-
-        Args:
-            newest: Gets the newest line of each trial if it is a plain report. Most lines are plain
-                reports, and only the newest is decoded.
-        """
-        trial_of, pasts, offset, n = PLAIN_TRIAL.match, self._pasts, self._offset, self._n
-        add_offset: dict[bytes, Callable[[int], None]] = {}
-        try:
-            for body in bodies:
-                trial = trial_of(body)[1]  # type: ignore[index]  # it matches any line
-                if trial is not None:
-                    if trial not in add_offset:
-                        add_offset[trial] = pasts[trial.decode()].offsets.append
-                    add_offset[trial](offset)
-                    newest[trial] = body
-                elif (record := self._codec.decode(body, True)) is not None:
-                    row = self.table.apply(record)
-                    if row is not None:
-                        newest.pop(row.id.encode(), None)
-                        pasts[row.id].offsets.append(offset)
-                        row.n_results = len(pasts[row.id].offsets)
-                    self._note(record)
-                offset += len(body) + SEAL_BYTES
-                n += 1
-        finally:
-            self._offset, self._n = offset, n
+    def _on_reports(self, reports: Reports) -> None:
+        """Take note of where the results lie."""
+        add_offset, offset = self._add_offset, self._reader.offset
+        for trial in dict.fromkeys(reports.trials):
+            if trial not in add_offset:
+                add_offset[trial] = self._pasts[trial.decode()].offsets.append
+        for trial, body in zip(reports.trials, reports.bodies, strict=True):
+            add_offset[trial](offset)
+            offset += len(body) + SEAL_BYTES
 
     def _show(self, newest: Iterable[bytes]) -> None:
         """Take note of the newest report of each trial, where it led to nothing."""
@@ -196,20 +222,30 @@ class History:
     def lineage(self) -> Lineage:
         """Return the configs with which trials trained, and the checkpoints from which they resumed."""
         lineage = Lineage()
-        for body in Lines(self.journal):
-            if PLAIN_REPORT.match(body) is None and (record := self._codec.decode(body, True)) is not None:
+        for part in JournalReader(self.journal).parts():
+            if isinstance(part, bytes) and (record := self._codec.decode(part, True)) is not None:
                 lineage.apply(record)
         return lineage
 
-    def past(self, trial_id: str) -> Past:
+    def records(self, trial_id: str) -> Iterator[Record]:
+        """Yield the records that name a trial, and those about the whole experiment, in order."""
+        past = self._pasts[trial_id]
+        offsets = groupby(merge(past.offsets, past.mentions, self._of_all))  # a result may be a mention, too
+        for body in self._bodies(trial_id, (offset for offset, _ in offsets)):
+            record = self._codec.decode(body, True)
+            assert record is not None  # only records are in the index
+            yield record
+
+    def past(self, trial_id: str) -> TrialIndex:
         """Return the facts about a trial that are not in its row."""
         return self._pasts[trial_id]
 
     def results(self, trial_id: str, newest_first: bool = False) -> Iterator[dict[str, Any]]:
         """Yield a trial's results from the file, complete, one at a time."""
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
-        numbers = range(len(past.offsets))
-        for number, body in self._bodies(trial_id, reversed(numbers) if newest_first else numbers):
+        step = -1 if newest_first else 1
+        numbers = range(len(past.offsets))[::step]
+        for number, body in zip(numbers, self._bodies(trial_id, past.offsets[::step]), strict=True):
             yield past.complete(row, number, self._reported(trial_id, body))
 
     def blocks(self, trial_id: str) -> Iterator[Block]:
@@ -240,7 +276,8 @@ class History:
                 rows = []
             if len(rows) == len(numbers) and set(map(type, rows)) == {dict}:
                 return rows
-        return [dict(self._reported(trial_id, body)) for _, body in self._bodies(trial_id, numbers)]
+        offsets = self._pasts[trial_id].offsets[numbers.start : numbers.stop]
+        return [dict(self._reported(trial_id, body)) for body in self._bodies(trial_id, offsets)]
 
     def _plain(self, trial_id: str, numbers: range) -> list[bytes] | None:
         """The texts of results; None if they are far apart, or if one led to something or is damaged."""
@@ -254,23 +291,22 @@ class History:
         bodies = unsealed_batch([data[begin : data.find(b"\n", begin)] for begin in begins])
         return plain_metrics(bodies, trial_id.encode()) if len(bodies) == len(numbers) else None
 
-    def _bodies(self, trial_id: str, numbers: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        """Yield the verified lines of a trial's results of these numbers."""
-        offsets = self._pasts[trial_id].offsets
+    def _bodies(self, trial_id: str, offsets: Iterable[int]) -> Iterator[bytes]:
+        """Yield the verified lines at these positions, most of which are results of a trial."""
         size = _FEW_BYTES if self._apart(trial_id) > _FEW_BYTES else _MANY_BYTES
         chunk, start = b"", 0
         with open_regular(self.journal, buffer_bytes=0) as file:
-            for number in numbers:
-                at = offsets[number] - start
+            for offset in offsets:
+                at = offset - start
                 end = chunk.find(b"\n", at) if 0 <= at < len(chunk) else -1
                 if end < 0:
-                    start = offsets[number]
+                    start = offset
                     chunk = _read_lines(file, start, start, size)
                     at, end = 0, chunk.find(b"\n")
                 body = unsealed(chunk[at:end]) if end >= 0 else None
                 if body is None:
                     raise self._changed()
-                yield number, body
+                yield body
 
     def _reported(self, trial_id: str, body: bytes) -> Metrics:
         record = self._codec.decode(body)
@@ -286,18 +322,28 @@ class History:
         row, past = self.table.rows[trial_id], self._pasts[trial_id]
         return past.complete(row, len(past.offsets) - 1, row.metrics) if past.offsets else {}
 
-    def _note(self, record: Record) -> None:
-        """Take note of what is not in the table."""
-        event = record.event
+    def _on_record(self, record: Record) -> Row | None:
+        """Take note of a record at the reader's place; return the trial whose result it shows, if any."""
+        pasts, event, offset = self._pasts, record.event, self._reader.offset
+        row = self.table.apply(record)
+        names = {getattr(event, "trial_id", None)}
         for choice in record.choices:
             if type(choice) is Added:
-                self._pasts[choice.trial_id] = Past()
+                pasts[choice.trial_id] = TrialIndex()
+            elif type(choice) is Ruled and choice.why is not None and choice.why.rung is not None:
+                self.rungs.add(float(choice.why.rung))
+            names |= {getattr(choice, "trial_id", None), getattr(choice, "source", None)}
+        for name in pasts.keys() & names:
+            pasts[name].mentions.append(offset)
+        if row is not None:
+            pasts[row.id].offsets.append(offset)
+            row.n_results = len(pasts[row.id].offsets)
         match event:
             case Started():
-                self._pasts[event.trial_id].on_start(self.table.rows[event.trial_id])
+                pasts[event.trial_id].on_start(self.table.rows[event.trial_id])
             case Reported() | Saved():
                 if event.checkpoint is not None:
-                    saver = self._pasts[event.checkpoint.trial_id]
+                    saver = pasts[event.checkpoint.trial_id]
                     saver.checkpoints.pop(event.checkpoint.uri, None)  # saved again: it is the newest now
                     saver.checkpoints[event.checkpoint.uri] = event.checkpoint
                     self._savers[event.checkpoint.uri] = saver
@@ -305,10 +351,13 @@ class History:
                 if event.uri in self._savers:
                     del self._savers.pop(event.uri).checkpoints[event.uri]
             case Ended():
-                past = self._pasts[event.trial_id]
+                past = pasts[event.trial_id]
                 if event.cause in ("raised", "killed", "limit"):
                     past.failures += 1
                 if event.traceback:
                     past.traceback = event.traceback
+            case Resumed() | Interrupted():
+                self._of_all.append(offset)
             case _:  # the others say nothing of one trial's past
                 pass
+        return row

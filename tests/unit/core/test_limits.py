@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from overtone.core.trial_limits import TrialLimits
+from overtone.core.limits import TrialLimits
 
 
 def test_limits_as_users_write_them() -> None:

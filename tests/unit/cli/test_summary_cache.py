@@ -4,15 +4,15 @@ import sqlite3
 
 import pytest
 
-from overtone.analysis.fold import Fold
-from overtone.cli import index as module
-from overtone.cli.index import Index, cache_file, folder_bytes
 from overtone.journal.codec import sealed
+from overtone.reading import summary_cache as module
+from overtone.reading.experiment_summary import ExperimentSummary
+from overtone.reading.summary_cache import SummaryCache, cache_file, folder_bytes
 
 
 def told_twice(journal) -> tuple[dict, int]:
     """The summary from an index that was made before, and how many journals it read."""
-    with Index() as index:
+    with SummaryCache() as index:
         return index.summary(journal), index.n_read
 
 
@@ -29,13 +29,13 @@ def test_only_what_is_new_is_read(tell, monkeypatch):
     told.write()
     told_twice(told.journal)
     begun: list[int] = []
-    read = Fold.read
+    read = ExperimentSummary.read
 
     def watched(self, journal):
         begun.append(self.data["offset"])
         read(self, journal)
 
-    monkeypatch.setattr(Fold, "read", watched)
+    monkeypatch.setattr(ExperimentSummary, "read", watched)
     size = told.journal.stat().st_size
     told.run({}, 1.0)
     told.close()
@@ -105,7 +105,7 @@ def test_an_index_that_is_damaged_or_of_another_version_is_made_again(search, sp
 
 def test_it_works_where_nothing_can_be_written(search, tmp_path):
     (tmp_path / "file").write_text("")
-    with Index(tmp_path / "file" / "index.sqlite3") as index:
+    with SummaryCache(tmp_path / "file" / "index.sqlite3") as index:
         assert index.summary(search / "journal.jsonl")["results"] == 6
         assert index.n_read == 1
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from overtone.cli.rung_standings import Place, Standings
 from overtone.core import messages as m
-from overtone.core.goal import lookup
+from overtone.core.goal import is_number, lookup
 from overtone.core.types import Why
-from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import PLAIN_REPORT
-from overtone.journal.reader import Lines
-from overtone.journal.text import LazyMetrics
-
-_RUNG = re.compile(rb'"rung":([-+.e\d]+)')
-_OF_ALL = re.compile(rb'\{"n":\d+,"e":"(?:resumed|interrupted)"')
+from overtone.reading.journal_index import JournalIndex
+from overtone.reading.rung_standings import Place, Standings
 
 
 @dataclass(slots=True)
@@ -57,10 +48,10 @@ class Step:
 
 
 class Story:
-    """Reads the journal and tells of one trial.
+    """What happened to one trial, as its journal tells.
 
     Args:
-        journal: Of the experiment.
+        index: Of the experiment's journal, which it has read.
         trial_id: The trial.
         metric, mode: What is optimised, where it is known.
         clock: The scheduler's `time_attr`.
@@ -71,62 +62,34 @@ class Story:
     """
 
     def __init__(
-        self, journal: Path, trial_id: str, metric: str | None, mode: str | None, clock: str
+        self, index: JournalIndex, trial_id: str, metric: str | None, mode: str | None, clock: str
     ) -> None:
         self.steps: list[Step] = []
         self.is_ruled = False
-        self._journal, self._id = journal, trial_id
-        self._metric, self._mode, self._clock = metric, mode or "max", clock
+        self._id = trial_id
+        self._metric, self._mode = metric, mode or "max"
         self._value: float | None = None
         self._t: int | None = None
         self._told: Why | None = None
-        self._n_redone = 0
-        rungs: set[float] = set()
-        for body, record in self._own(rungs):
-            if record is not None:
-                self._take(record)
-            else:
-                found = PLAIN_REPORT.match(body)
-                assert found is not None  # _own decodes all other lines
-                self._report(int(found[5]), LazyMetrics(body[found.end() :]))
-        if rungs and metric is not None:
-            self._compare(sorted(rungs), metric)
-
-    def _own(self, rungs: set[float]) -> Iterator[tuple[bytes, m.Record | None]]:
-        """Yield the lines that name the trial, or are about all; decoded unless they are plain reports."""
-        name, decode = self._id.encode(), Codec().decode
-        for body in Lines(self._journal):
-            rungs.update(map(float, _RUNG.findall(body)) if b'"c":"ruled"' in body else ())
-            if name not in body and not _OF_ALL.match(body):
-                continue
-            found = PLAIN_REPORT.match(body)
-            if found is None:
-                yield body, decode(body, True)
-            elif found[3] == name:
-                yield body, None
+        for record in index.records(trial_id):
+            self._take(record)
+        if index.rungs and metric is not None:
+            self._compare(Standings.of(index.journal, index.rungs, metric, self._mode, clock))
 
     # --- what each record tells ----------------------------------------------------------
 
     def _add(self, record: m.Record, kind: str, text: str, **more: Any) -> None:
         self.steps.append(Step(record.n, record.event.time, kind, text, **more))
 
-    def _report(self, t: int, metrics: Any) -> None:
-        self._t = t
-        value = lookup(metrics, self._metric) if self._metric is not None else None
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            self._value = value
-
-    def _take(self, record: m.Record | None) -> None:
-        if record is None:
-            return
+    def _take(self, record: m.Record) -> None:
         event = record.event
         is_own = getattr(event, "trial_id", None) == self._id
         match event:
             case m.Reported() if is_own:
-                if any(isinstance(one, m.Ruled) and one.what == "redone" for one in record.choices):
-                    self._n_redone += 1
-                else:
-                    self._report(event.t, event.metrics)
+                if not any(isinstance(one, m.Ruled) and one.what == "redone" for one in record.choices):
+                    self._t = event.t
+                    value = lookup(event.metrics, self._metric) if self._metric is not None else None
+                    self._value = value if is_number(value) else self._value
             case m.Started() if is_own:
                 where = f"process {event.pid} on {event.hostname or event.node}"
                 state = f", from the checkpoint of iteration {event.restored.t}" if event.restored else ""
@@ -217,26 +180,7 @@ class Story:
 
     # --- who it was compared with --------------------------------------------------------
 
-    def _compare(self, rungs: list[float], metric: str) -> None:
-        standings = Standings(rungs, metric, self._mode, self._clock)
-        decode = Codec().decode
-        times: dict[int, float] = {}
-        for body in Lines(self._journal):
-            plain = PLAIN_REPORT.match(body)
-            if plain is not None:
-                n, time, trial_id, _, t = plain.groups()
-                metrics = LazyMetrics(body[plain.end() :])
-                standings.on_report(int(n), trial_id.decode(), int(t), metrics)
-                if trial_id == self._id.encode():
-                    times[int(n)] = float(time)
-            elif b'"e":"reported"' in body[:40] or b'"c":"ruled"' in body:
-                record = decode(body, True)
-                if record is not None and isinstance(record.event, m.Reported):
-                    event = record.event
-                    standings.on_report(record.n, event.trial_id, event.t, event.metrics)
-                    times[record.n] = event.time
-                if record is not None:
-                    standings.on_rulings(record)
+    def _compare(self, standings: Standings) -> None:
         ruled = {step.why.rung for step in self.steps if step.why is not None and step.kind == "ruled"}
         for step in self.steps:
             if step.kind == "ruled" and step.why is not None and step.why.rung is not None:
@@ -247,7 +191,7 @@ class Story:
             there = standings.at(rung, place.n)
             self.steps.append(
                 Step(
-                    place.n, times[place.n], "passed", "", place.t, value=place.value, competitors=there,
+                    place.n, place.time, "passed", "", place.t, value=place.value, competitors=there,
                     why=Why("", rung=rung), rank=standings.rank(there, self._id), of=len(there),
                 )
             )  # fmt: skip

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from overtone.core.goal import is_number, lookup, real
 from overtone.core.messages import Record, Reported, Ruled
+from overtone.journal.codec import Codec
+from overtone.journal.lines import Lines
 
 
 class Place(NamedTuple):
@@ -14,12 +17,14 @@ class Place(NamedTuple):
 
     Attributes:
         n: The record that has it.
+        time: When it was reported, in seconds that the experiment has run.
         trial_id: Whose it is.
         t: Its training_iteration.
         value: The metric; None where it was no number.
     """
 
     n: int
+    time: float
     trial_id: str
     t: int
     value: float | None
@@ -43,26 +48,45 @@ class Standings:
         self._metric, self._clock = metric, clock
         self._sign = -1.0 if mode == "min" else 1.0
 
-    def on_report(self, n: int, trial_id: str, t: int, metrics: Mapping[str, Any]) -> None:
-        """A trial reported."""
-        clock: Any = t
-        for rung, places in self._places.items():
-            if trial_id in places:
-                continue
-            if self._clock != "training_iteration":
-                clock = lookup(metrics, self._clock)
-            if is_number(clock) and clock >= rung:
-                value = lookup(metrics, self._metric)
-                places[trial_id] = Place(n, trial_id, t, real(value) if is_number(value) else None)
+    @classmethod
+    def of(cls, journal: Path, rungs: Iterable[float], metric: str, mode: str, clock: str) -> Standings:
+        """Return the standings at the end of a journal.
 
-    def on_rulings(self, record: Record) -> None:
-        """Check what a ruling says against what was seen."""
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        standings, decode = cls(sorted(rungs), metric, mode, clock), Codec().decode
+        for body in Lines(journal):
+            # the others tell nothing of rungs, and would take most of the time
+            if b'"e":"reported"' in body[:40] or b'"c":"ruled"' in body:
+                record = decode(body, True)
+                assert record is not None  # it is a report, or has a choice
+                standings.apply(record)
+        return standings
+
+    def apply(self, record: Record) -> None:
+        """Take note of a result, and check what rulings say against what was seen."""
+        event = record.event
+        if type(event) is Reported:
+            self._on_report(record.n, event)
         for choice in record.choices:
             why = choice.why if isinstance(choice, Ruled) else None
             if why is None or why.rung is None or why.of is None:
                 continue
-            if not isinstance(record.event, Reported) or why.of != len(self._places[why.rung]):
+            if type(event) is not Reported or why.of != len(self._places[why.rung]):
                 self._doubtful.add(why.rung)
+
+    def _on_report(self, n: int, event: Reported) -> None:
+        clock: Any = event.t
+        for rung, places in self._places.items():
+            if event.trial_id in places:
+                continue
+            if self._clock != "training_iteration":
+                clock = lookup(event.metrics, self._clock)
+            if is_number(clock) and clock >= rung:
+                value = lookup(event.metrics, self._metric)
+                known = real(value) if is_number(value) else None
+                places[event.trial_id] = Place(n, event.time, event.trial_id, event.t, known)
 
     def at(self, rung: float, n: int) -> list[Place]:
         """Return the places at a rung up to record `n`, best first; empty where they are in doubt."""

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from overtone.analysis.aim import recorded_goal
 from overtone.core.goal import Goal, is_finite, is_number, lookup, real
 from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
 from overtone.core.trial import Status
-from overtone.errors import GoalError
 from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import PLAIN_REPORT, PLAIN_TRIAL
-from overtone.journal.reader import Lines
+from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.text import LazyMetrics, loads
+from overtone.reading.journal_reader import JournalReader, Reports
+from overtone.reading.recorded_goal import inferred_goal, recorded_goal
 
 VERSION = 2
-"""Of what a fold holds: the data of another version is not used."""
+"""Of what a summary holds: the data of another version is not used."""
 
-_FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver|end)"')
 _VALUES = frozenset({int, float, type(None)})
 _SHOWN = {status.value: status.shown for status in Status}
 
 
-class Fold:
+class ExperimentSummary:
     """The summary of an experiment up to some line of its journal.
 
     Args:
-        data: The `data` of an earlier fold, to continue from its line.
+        data: The `data` of an earlier summary, to continue from its line.
 
     Attributes:
         data: The whole state, as JSON data.
@@ -46,13 +44,13 @@ class Fold:
         self._has_metric = _finder(self.data["goal"])
 
     @classmethod
-    def of_data(cls, data: dict[str, Any]) -> Fold:
+    def of_data(cls, data: dict[str, Any]) -> ExperimentSummary:
         """Go on from data that may have been written by anybody.
 
         Raises:
-            ValueError, TypeError, KeyError: It is not the data of a fold.
+            ValueError, TypeError, KeyError: It is not the data of a summary.
         """
-        for name, value in Fold().data.items():
+        for name, value in ExperimentSummary().data.items():
             if value is not None and type(data[name]) is not type(value):
                 raise TypeError(f"{name} is {data[name]!r:.100}")
         goal, started, planned = data["goal"], data["started"], data["planned"]
@@ -75,10 +73,16 @@ class Fold:
         Raises:
             StorageError: The journal cannot be read, or is damaged.
         """
-        data, lines = self.data, Lines(journal, self.data["offset"], self.data["n"])
-        for bodies in lines.batches():
-            self._take(bodies)
-        data["offset"], data["n"] = lines.offset, lines.n
+        data, decode = self.data, Codec().decode
+        reader = JournalReader(journal, data["offset"], data["n"])
+        for part in reader.parts():
+            if isinstance(part, Reports):
+                self._on_reports(part)
+            elif (record := decode(part, True)) is not None:
+                self._on_record(record)
+            else:
+                self._on_fact(loads(part.decode() + "}"))
+        data["offset"], data["n"] = reader.offset, reader.n
         allows = Goal(constraints=data.get("constraints") or ()).allows
         for name, one in self._newest.items():
             metrics = _metrics(one) if isinstance(one, bytes) else one
@@ -105,24 +109,9 @@ class Fold:
             "best": self._best(mode),
         }
 
-    def _take(self, bodies: Sequence[bytes]) -> None:
-        """Take note of the next lines, each run of plain reports at once."""
-        trial_of, decode = PLAIN_TRIAL.match, Codec().decode
-        trials = [trial_of(body)[1] for body in bodies]  # type: ignore[index]  # it matches any line
-        begin = 0
-        for at in [*(i for i, trial in enumerate(trials) if trial is None), len(bodies)]:
-            if at > begin:
-                self._on_reports(trials[begin:at], bodies[begin:at])
-            begin = at + 1
-            if at == len(bodies):
-                break
-            if _FACT.match(bodies[at]):
-                self._on_fact(loads(bodies[at].decode() + "}"))
-            elif (record := decode(bodies[at], True)) is not None:
-                self._on_record(record)
-
-    def _on_reports(self, trials: Sequence[bytes], bodies: Sequence[bytes]) -> None:
+    def _on_reports(self, reports: Reports) -> None:
         """Count plain reports, and keep the newest of each trial that has the metric."""
+        trials, bodies, _ = reports
         if not self.data["results"]:
             self._aim(_metrics(bodies[0]))
         newest = dict(zip(trials, bodies, strict=True))
@@ -175,15 +164,8 @@ class Fold:
 
     def _aim(self, metrics: Mapping[str, Any]) -> None:
         """Take the goal from the first result where nobody named one, as the run itself does."""
-        if self.data["goal"] is not None:
-            return
-        goal = Goal()
-        try:
-            goal.infer(metrics)
-        except GoalError:
-            return
-        if goal.metric is not None:
-            self.data["goal"] = [goal.metric, goal.mode]
+        if self.data["goal"] is None and (found := inferred_goal(metrics))[0] is not None:
+            self.data["goal"] = list(found)
             self._has_metric = _finder(self.data["goal"])
 
     def _best(self, mode: str | None) -> dict[str, Any] | None:

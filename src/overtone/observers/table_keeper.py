@@ -1,0 +1,34 @@
+"""Observer that applies each record to the table of trials that the other observers read."""
+
+from __future__ import annotations
+
+from overtone.core.messages import Record
+from overtone.core.protocols import Observer
+from overtone.core.table import TrialTable
+from overtone.core.types import Metrics
+
+
+class TableKeeper(Observer):
+    """Keeps a table up to date; it is the first of a run's observers, and no other applies records.
+
+    Args:
+        table: The table; a record's result is its `shown` until the next record.
+    """
+
+    def __init__(self, table: TrialTable) -> None:
+        self.table = table
+
+    def on_record(self, record: Record) -> None:
+        self.table.apply(record)
+
+    on_past = on_record
+
+    def on_past_report(
+        self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
+    ) -> None:
+        """As `on_past`."""
+        self.table.show(n, time, trial_id, t, metrics)
+
+    def memory(self) -> TrialTable:
+        """Return the table."""
+        return self.table
