@@ -57,3 +57,10 @@ def test_writing_a_space_and_a_stop_loads_no_third_party_package():
 def test_numpy_is_not_needed_to_make_an_experiment():
     used = loaded("from overtone.tune.arguments import to_experiment; to_experiment(print)")
     assert used & (THIRD_PARTY | {"logging", "subprocess", "multiprocessing"}) == set()
+
+
+def test_a_server_of_processes_starts_before_the_driver_is_loaded():
+    used = loaded("from overtone import tune; tune.run")
+    assert "overtone.engines.local.prestart" in used
+    late = ("overtone.core", "overtone.experiment", "overtone.run", "overtone.engines.local.engine")
+    assert [name for name in used if name.startswith(late)] == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -52,7 +52,7 @@ class Row:
         status: A value of `Status`.
         attempt: Which incarnation of its process this is.
         n_results: How many results were shown (redone ones not counted).
-        metrics: Its last result; after its end, only the metrics that the table keeps.
+        metrics: Its last result; after its end, empty in a table that keeps live metrics alone.
         t: The training_iteration of its last result.
         checkpoint: Its newest checkpoint.
         pid, hostname, node: Location of its newest process; empty before its first start.
@@ -111,9 +111,7 @@ class TrialTable:
     """Folds records into trials, counts and resources, in constant time per record.
 
     Args:
-        keep_metrics: "all", or "live": a trial that ended keeps only `columns` of its
-            last result.
-        columns: The metrics that are kept.
+        keep_metrics: "all", or "live": a trial that ended keeps no metrics.
 
     Attributes:
         rows: Every trial by id, in the order of creation.
@@ -126,7 +124,7 @@ class TrialTable:
         shown: The row that `apply` returned for it.
     """
 
-    def __init__(self, keep_metrics: Literal["live", "all"] = "all", columns: Sequence[str] = ()) -> None:
+    def __init__(self, keep_metrics: Literal["live", "all"] = "all") -> None:
         self.rows: dict[str, Row] = {}
         self.counts: dict[str, int] = {}
         self.nodes: Mapping[str, Mapping[str, float]] = {}
@@ -136,7 +134,6 @@ class TrialTable:
         self.time = 0.0
         self.limits: Limits | None = None
         self._slims = keep_metrics == "live"
-        self._columns = tuple(columns)
         self.shown: Row | None = None
 
     def apply(self, record: Record) -> Row | None:
@@ -259,8 +256,7 @@ class TrialTable:
         if _IS_FINAL[after]:
             row.ended = event.time
             if self._slims:
-                metrics = row.metrics
-                row.metrics = {name: metrics[name] for name in self._columns if name in metrics}
+                row.metrics = _NO_METRICS
         else:
             row.ended = None
 

@@ -19,6 +19,7 @@ FORMAT = 2
 
 _PENDING, _PAUSED = Status.PENDING.value, Status.PAUSED.value
 _HAVE_PROCESSES = frozenset(one.value for one in Status if one.is_placed)
+_FINAL = frozenset(one.value for one in Status if one.is_final)
 
 
 class Upgrade:
@@ -33,7 +34,7 @@ class Upgrade:
         self._is_needed = False
         self._format = 1
         self._n = 0
-        self._newest: dict[str, Moved] = {}  # By trial id.
+        self._newest: dict[str, Moved] = {}  # Of trials that have not ended, by trial id.
         self._due: dict[str, Ruled] = {}  # Restarts that have not taken effect, by trial id.
 
     def begin(self, facts: Mapping[str, Any]) -> None:
@@ -78,7 +79,9 @@ class Upgrade:
 
     def _completed(self, moved: Moved, event: Event) -> Moved:
         """Return the choice with the config of a Restart that takes effect with it."""
-        before, self._newest[moved.trial_id] = self._newest.get(moved.trial_id), moved
+        before = self._newest.pop(moved.trial_id, None)
+        if moved.status not in _FINAL:
+            self._newest[moved.trial_id] = moved
         if moved.status in _HAVE_PROCESSES:
             return moved
         due = self._due.pop(moved.trial_id, None)

@@ -21,7 +21,6 @@ from overtone.observers.helper_processes import wait_for_helpers
 from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, deviating, remove, strangers
 from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
-from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
 from overtone.reading.journal_index import JournalIndex
 
@@ -30,7 +29,7 @@ def file_observers(
     folder: str | os.PathLike[str],
     tensorboard: bool | None = None,
     *,
-    table: TrialTable | None = None,
+    table: TrialTable,
     began: float | None = None,
     is_prompt: bool = False,
     is_apart: bool = False,
@@ -41,8 +40,7 @@ def file_observers(
 
     Args:
         tensorboard: Whether event files are written; None if tensorboardX is installed.
-        table: A table that has each record before these observers get it. None: the first of the
-            observers keeps one.
+        table: Has each record before these observers get it.
         began: See `TensorBoard`.
         is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
@@ -50,13 +48,9 @@ def file_observers(
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
-    found: list[Observer] = []
-    if table is None:
-        table = TrialTable("live")
-        found.append(TableKeeper(table))
-    found.append(
+    found: list[Observer] = [
         FileWriter(folder) if is_apart else TextFiles(TrialFiles(folder, is_prompt=is_prompt), table)
-    )
+    ]
     if tensorboard or (tensorboard is None and is_available()):
         found.append(TensorBoard(folder, table, began))
     return found
@@ -84,9 +78,8 @@ def reconcile(
         folder: The experiment's folder, which contains the journal.
         tensorboard: See `file_observers`.
         codec: Needed if configs hold values that are not data.
-        table: The state at the end of the journal, if a replay has already made it; later records
-            are applied before these observers get them. None: it is read from the journal, and the
-            first of the observers keeps it.
+        table: The state at the end of the journal, which has each later record before these observers
+            get it. None: it is read from the journal, for observers that get no more records.
         is_prompt: See `file_observers`.
         trusts_old: Whether only missing files are detected for trials that had ended long before.
 
@@ -96,13 +89,11 @@ def reconcile(
     """
     folder = os.fspath(folder)
     journal = os.path.join(folder, JOURNAL)
-    keeper: list[Observer] = []
     if table is None:
         index = JournalIndex(Path(journal), codec)
         index.refresh()
         table = index.table
-        keeper.append(TableKeeper(table))
-    observers = [*keeper, *file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)]
+    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     wait_for_helpers(folder)
     is_mended = False

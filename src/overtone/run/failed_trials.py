@@ -39,7 +39,7 @@ class Watch(Observer):
 
     Args:
         tally: Holds the counts.
-        news: Is notified of each ended trial.
+        news: Is notified after a batch of records in which trials ended.
         on_failed: Is called for each trial that ended in an error.
     """
 
@@ -47,6 +47,7 @@ class Watch(Observer):
 
     def __init__(self, tally: Tally, news: Condition, on_failed: Callable[[], None]) -> None:
         self._tally, self._news, self._on_failed = tally, news, on_failed
+        self._n_told = tally.n_ended
 
     def memory(self) -> Tally:
         """Return the tally of ended trials."""
@@ -75,9 +76,13 @@ class Watch(Observer):
             text = event.traceback if isinstance(event, Ended) and is_own else ""
             self._tally.failures[moved.trial_id] = text
             self._on_failed()
-        with self._news:
-            self._tally.n_ended += 1
-            self._news.notify_all()
+        self._tally.n_ended += 1
+
+    def flush(self) -> None:
+        if self._tally.n_ended != self._n_told:
+            self._n_told = self._tally.n_ended
+            with self._news:
+                self._news.notify_all()
 
 
 def failed(

@@ -84,15 +84,15 @@ def test_a_result_is_shown_also_where_it_led_to_something() -> None:
     assert (row.n_results, row.status, row.why) == (1, "HALTING", Why("asha"))
 
 
-def test_live_tables_keep_only_the_columns_of_ended_trials() -> None:
+def test_live_tables_keep_no_metrics_of_ended_trials() -> None:
     story = Story()
     trial = story.add({})
     story.start(trial)
     story.report(trial, loss=0.5, acc=0.9)
-    live = told(story, keep_metrics="live", columns=("acc", "nowhere"))
+    live = told(story, keep_metrics="live")
     assert live.rows[trial].metrics["loss"] == 0.5
     live.apply(story.end(trial))
-    assert live.rows[trial].metrics == {"acc": 0.9}
+    assert live.rows[trial].metrics == {}
     assert told(story).rows[trial].metrics["loss"] == 0.5
 
 

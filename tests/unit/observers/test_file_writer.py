@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from overtone.core.messages import Record
+from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
@@ -19,6 +20,7 @@ from overtone.observers.files import file_writer
 from overtone.observers.files.file_process import write_files
 from overtone.observers.files.file_writer import FileWriter
 from overtone.observers.projections import file_observers
+from overtone.observers.table_keeper import TableKeeper
 from overtone.store.folder_mark import FolderGoneError, FolderMark
 from overtone.testing.observer_conformance import eventful
 from overtone.testing.scripted_records import Story
@@ -33,7 +35,8 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 def one_by_one(records: Sequence[Record], folder: Path) -> dict[str, bytes]:
     """What observers in the driver write."""
     folder.mkdir()
-    observers = file_observers(folder, tensorboard=False)
+    table = TrialTable()
+    observers = [TableKeeper(table), *file_observers(folder, tensorboard=False, table=table)]
     for record in records:
         for observer in observers:
             observer.on_record(record)

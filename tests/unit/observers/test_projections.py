@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from overtone.core.table import TrialTable
 from overtone.errors import MissingPackageError, StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
 from overtone.observers.projections import file_observers, rebuild
+from overtone.observers.table_keeper import TableKeeper
 from overtone.observers.tensorboard.scalars import TensorBoard
 from overtone.testing.observer_conformance import eventful
 
@@ -25,7 +27,8 @@ def test_rebuilt_files_are_those_of_the_run(tmp_path) -> None:
     writer = JournalWriter(tmp_path / "journal.jsonl", new_header(1, {}))
     writer.append(records)
     writer.close()
-    observers = file_observers(tmp_path, tensorboard=False)
+    table = TrialTable()
+    observers = [TableKeeper(table), *file_observers(tmp_path, tensorboard=False, table=table)]
     for record in records:
         for observer in observers:
             observer.on_record(record)
@@ -49,7 +52,8 @@ def test_rebuilt_files_are_those_of_the_run(tmp_path) -> None:
 
 def test_tensorboard_is_on_where_it_can_be(tmp_path, monkeypatch) -> None:
     def has_it(**options) -> bool:
-        return any(isinstance(one, TensorBoard) for one in file_observers(tmp_path, **options))
+        found = file_observers(tmp_path, table=TrialTable(), **options)
+        return any(isinstance(one, TensorBoard) for one in found)
 
     for module in ("projections", "tensorboard.scalars"):
         monkeypatch.setattr(f"overtone.observers.{module}.is_available", lambda: True)

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from overtone.core.messages import Moved, Reported
+from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
@@ -50,9 +51,20 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     }
 
 
+def writing(folder: Path, **options) -> list[Observer]:
+    table = TrialTable()
+    return [TableKeeper(table), *file_observers(folder, table=table, **options)]
+
+
+def mended(folder: Path, **options) -> list[Observer]:
+    index = JournalIndex(folder / "journal.jsonl")
+    index.refresh()
+    return [TableKeeper(index.table), *reconcile(folder, table=index.table, **options)]
+
+
 def files_of(folder: Path, records) -> dict[str, bytes]:
     folder.mkdir()
-    observe(file_observers(folder, tensorboard=False), records)
+    observe(writing(folder, tensorboard=False), records)
     return snapshot(folder)
 
 
@@ -78,7 +90,7 @@ def test_whatever_was_written_the_files_follow_the_journal(tmp_path, expected, i
         folder = tmp_path / str(number)
         write_journal(folder, RECORDS[:in_journal])
         put(folder, expected[in_files])
-        observers = reconcile(folder, tensorboard=False)
+        observers = mended(folder, tensorboard=False)
         assert snapshot(folder) == expected[in_journal]
         observe(observers, RECORDS[in_journal:])
         assert snapshot(folder) == expected[-1]
@@ -107,18 +119,6 @@ def test_what_is_whole_is_not_touched(tmp_path, expected) -> None:
     assert {path: path.stat().st_ino for path in tmp_path.glob("*/*")} == before
 
 
-def test_the_table_of_a_replay_serves(tmp_path, expected) -> None:
-    write_journal(tmp_path, RECORDS[:20])
-    put(tmp_path, expected[10])
-    index = JournalIndex(tmp_path / "journal.jsonl")
-    index.refresh()
-    table = index.table
-    observers = reconcile(tmp_path, tensorboard=False, table=table)
-    assert snapshot(tmp_path) == expected[20]
-    observe([TableKeeper(table), *observers], RECORDS[20:])
-    assert snapshot(tmp_path) == expected[-1]
-
-
 def test_trials_that_the_journal_lost_leave_no_results(tmp_path, expected) -> None:
     """Trials of the same names come again, and their observers append."""
     write_journal(tmp_path, RECORDS[:1])
@@ -126,7 +126,7 @@ def test_trials_that_the_journal_lost_leave_no_results(tmp_path, expected) -> No
     (tmp_path / GOOD / "checkpoint_000001").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "result.json").write_text("mine")
-    observers = reconcile(tmp_path, tensorboard=False)
+    observers = mended(tmp_path, tensorboard=False)
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.glob("*/*"))
     assert left == [f"{GOOD}/checkpoint_000001", "mine/result.json"]
     observe(observers, RECORDS[1:])
@@ -211,7 +211,7 @@ def with_events(tmp_path_factory):
     counts = (21, 24, len(RECORDS))
     for count in counts:
         (root / str(count)).mkdir()
-        observe(file_observers(root / str(count), tensorboard=True, began=100.0), RECORDS[:count])
+        observe(writing(root / str(count), tensorboard=True, began=100.0), RECORDS[:count])
     return {count: root / str(count) for count in counts}
 
 
@@ -228,7 +228,7 @@ def test_steps_are_neither_lost_nor_doubled(tmp_path, with_events, in_journal, i
     shutil.copytree(with_events[in_files], folder)
     write_journal(folder, RECORDS[:in_journal])
     before = {path: path.stat().st_ino for path in folder.glob("*/events*")}
-    observers = reconcile(folder, tensorboard=True)
+    observers = mended(folder, tensorboard=True)
     if in_journal == in_files:
         assert {path: path.stat().st_ino for path in folder.glob("*/events*")} == before
     observe(observers, RECORDS[in_journal:])

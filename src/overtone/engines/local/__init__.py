@@ -1,5 +1,8 @@
-"""The engine for one machine: each trial runs in a separate operating system process."""
+"""The engine for one machine: each trial runs in a separate operating system process.
 
-from overtone.engines.local.engine import Local
+`Local` is imported on first use, so that `prestart` starts a server before the engine is loaded.
+"""
 
-__all__ = ["Local"]
+from overtone.lazy import attach
+
+__getattr__, __dir__ = attach(__name__)

@@ -1,0 +1,1 @@
+from overtone.engines.local.engine import Local as Local
