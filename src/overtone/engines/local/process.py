@@ -29,7 +29,7 @@ _FDS_A_PROCESS = 4  # its socket, its two pipes, and one for descriptors being h
 _FDS_OF_OTHERS = 100
 
 NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})
-"""Messages that are not events. They count from each process of an attempt; all others from its head alone."""
+"""Messages that are not events: they count from each process, all others from the head alone."""
 
 Shape = tuple[tuple[tuple[str, str], ...], int]
 """Setup of a process: (name, value) of the variables that show accelerators, and threads."""
