@@ -33,7 +33,7 @@ from overtone.engines.local.exits import account_of, unsendable
 from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.prestart import take
-from overtone.engines.local.process import NEVER_RAN, LocalAttempt, Shape, TrialProcess, starts_of
+from overtone.engines.local.process import NEVER_RAN, NO_EVENTS, LocalAttempt, Shape, TrialProcess, starts_of
 from overtone.engines.local.process_pool import Crew
 from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
@@ -44,7 +44,6 @@ from overtone.worker.protocol import event as event_of
 from overtone.worker.server import requests
 
 NODE = "local"
-_NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})
 
 CLOSE_WITHIN_S = 4.0
 
@@ -217,17 +216,17 @@ class Local(Engine):
         if not self._job.reuse:
             self._crew.make_spares()
 
-    def _hand_over(self, start: Start, shape: Shape, processes: Sequence[TrialProcess]) -> None:
+    def _hand_over(self, start: Start, shape: Shape, processes: list[TrialProcess]) -> None:
         attempt = LocalAttempt(start, processes)
         try:
-            for process, order in zip(processes, starts_of(start), strict=True):
+            orders = [start] if start.world_size == 1 else starts_of(start)
+            for process, order in zip(processes, orders, strict=True):
                 self._crew.send(process, order)
+                process.attempt, process.shape = attempt, shape
         except Exception as error:
             self._crew.put_back(processes)
             self._end(start, "raised", unsendable(error), is_hopeless=True)
             return
-        for process in processes:
-            process.attempt, process.shape = attempt, shape
         self._running[start.trial_id] = attempt
         self._crew.watch(attempt)
 
@@ -249,7 +248,7 @@ class Local(Engine):
             for process in attempt.processes:
                 self._crew.send(process, order)
         except Exception as error:
-            attempt.ended = ("raised", unsendable(error), "", False)
+            attempt.end(("raised", unsendable(error), "", False))
             self._crew.signal(attempt, requests.KILL)
             return
         if isinstance(order, Proceed):
@@ -258,7 +257,7 @@ class Local(Engine):
             if attempt.is_parked:
                 attempt.is_parked = False
                 self._crew.watch(attempt)
-        elif not attempt.head.pid and not self._crew.is_ready:
+        elif not attempt.processes[0].pid and not self._crew.is_ready:
             self._crew.abandon(attempt)
             del self._running[order.trial_id]
             self._end(attempt.start, "halted")
@@ -283,7 +282,7 @@ class Local(Engine):
                 attempt = process.attempt_of(message)
                 if attempt is None:
                     continue
-                event = None if kind in _NO_EVENTS else self._event(attempt, message, now)
+                event = None if kind in NO_EVENTS else self._event(attempt, message, now)
             except MessageError as error:
                 self._on_nonsense(process, str(error))
                 return
@@ -304,7 +303,7 @@ class Local(Engine):
         """Kill a process that sent an invalid message; its trial has failed."""
         if process.attempt is not None and process.attempt.ended is None:
             text = f"its process was killed, since it sent what no trial sends: {error}"
-            process.attempt.ended = ("killed", text, "", False)
+            process.attempt.end(("killed", text, "", False))
         self._crew.refuse(process)
 
     def _event(self, attempt: LocalAttempt, message: Message, now: float) -> Event:
@@ -314,11 +313,10 @@ class Local(Engine):
 
     def _on_ended(self, process: TrialProcess, attempt: LocalAttempt, message: Message, now: float) -> None:
         """Handle the last message of a process; only the head and a failure end the attempt."""
-        _, _, _, cause, error, traceback = message
-        if process is not attempt.head and cause in ("returned", "halted"):
+        if process is not attempt.head and message[3] in ("returned", "halted"):
             process.has_returned = True
             return
-        attempt.ended = (cause, error, traceback, False)
+        attempt.end((message[3], message[4], message[5], False))
         if self._job.reuse and not process.leaves_threads and attempt.start.world_size == 1:
             self._crew.watch(attempt, False)
             self._crew.drain(process)
@@ -370,7 +368,7 @@ class Local(Engine):
         attempt, process.attempt = process.attempt, None
         if attempt is not None:
             if attempt.ended is None and not process.has_returned:
-                attempt.ended = account_of(process, attempt, text, was_taken, self._crew.broken)
+                attempt.end(account_of(process, attempt, text, was_taken, self._crew.broken))
             attempt.processes.remove(process)
             if not attempt.processes:
                 self._forget(attempt, self.now())

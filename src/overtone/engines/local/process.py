@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import socket
-from collections.abc import Sequence
 from dataclasses import replace
 from selectors import EVENT_READ
 
@@ -26,8 +25,11 @@ READ_BYTES = 1 << 18
 PRINT_BYTES = 1 << 16
 """Maximum size of one read of a trial's output: the rest waits in the pipe."""
 
-_OF_ALL_RANKS = frozenset({"ended", "left_threads", "no_room"})
-"""Messages that count from each process of an attempt; all others count from its head alone."""
+_FDS_A_PROCESS = 4  # its socket, its two pipes, and one for descriptors being handed over
+_FDS_OF_OTHERS = 100
+
+NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})
+"""Messages that are not events: they count from each process, all others from the head alone."""
 
 Shape = tuple[tuple[tuple[str, str], ...], int]
 """Setup of a process: (name, value) of the variables that show accelerators, and threads."""
@@ -94,6 +96,16 @@ def open_process(number: int, captures_output: bool, null: int | None) -> tuple[
     return TrialProcess(number, mine, streams), [theirs.detach(), *outs]
 
 
+def most_processes() -> int:
+    """Return the number of processes that the limit of open files allows."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        limit = 1 << 16
+    return max(4, (limit - _FDS_OF_OTHERS) // _FDS_A_PROCESS)
+
+
 def _dup(descriptor: int) -> int:
     try:
         return os.dup(descriptor)
@@ -138,12 +150,6 @@ class TrialProcess:
         self.watched = EVENT_READ
         self.has_returned = self.is_terminated = self.leaves_threads = False
 
-    def forget_attempt(self) -> None:
-        """Make the process free for its next attempt."""
-        if self.attempt is not None:
-            self.last, self.attempt = self.attempt.start, None
-        self.was_waiting = True
-
     @property
     def shown_pid(self) -> int:
         return self.pid or self.said_pid
@@ -154,25 +160,25 @@ class TrialProcess:
         Raises:
             MessageError: It is not a message of this attempt, nor of the one before.
         """
-        attempt = self.attempt
-        is_plain = message[0] == "reported" and message[5] is None  # as nearly all are
-        if not (
-            is_plain and attempt
-            and message[1] == attempt.start.trial_id and message[2] == attempt.start.attempt
-        ):  # fmt: skip
-            if message[0] != WRONG and self.last and message[1:3] == (self.last.trial_id, self.last.attempt):
-                return None
-            if attempt is None:
-                raise MessageError("it has no trial")
-            check(message, attempt.start)
-            if message[0] == "started":
-                self.said_pid = message[3]
-                if self.pid not in (0, self.said_pid):
-                    raise MessageError(f"it says that it is process {self.said_pid}, and is {self.pid}")
-        attempt.has_spoken = True
-        if attempt.ended is not None or (attempt.head is not self and message[0] not in _OF_ALL_RANKS):
+        attempt, kind = self.attempt, message[0]
+        if attempt is not None and kind == "reported" and message[5] is None:  # as nearly all are
+            start = attempt.start
+            if message[1] == start.trial_id and message[2] == start.attempt:
+                return attempt if attempt.head is self else None
+        last = self.last
+        if last and message[1] == last.trial_id and kind != WRONG and message[2] == last.attempt:
             return None
-        return attempt
+        if attempt is None:
+            raise MessageError("it has no trial")
+        check(message, attempt.start)
+        if kind == "started":
+            self.said_pid = message[3]
+            if self.pid not in (0, self.said_pid):
+                raise MessageError(f"it says that it is process {self.said_pid}, and is {self.pid}")
+        attempt.has_spoken = True
+        if attempt.head is self:
+            return attempt
+        return attempt if attempt.ended is None and kind in NO_EVENTS else None
 
     def send(self, order: Order) -> None:
         """Send as much of an order as the socket takes; `flush` sends the rest.
@@ -230,7 +236,7 @@ class LocalAttempt:
 
     Attributes:
         start: The Start of the attempt.
-        head: The process that reports for the attempt.
+        head: The process that reports for the attempt; None when it is over.
         processes: The processes that are not gone yet.
         has_spoken: Whether a process has sent a message about the attempt.
         ended: How the attempt ended; None until it is over.
@@ -247,15 +253,19 @@ class LocalAttempt:
         "processes", "results", "start",
     )  # fmt: skip
 
-    def __init__(self, start: Start, processes: Sequence[TrialProcess]) -> None:
+    def __init__(self, start: Start, processes: list[TrialProcess]) -> None:
         self.start = start
-        self.head = processes[0]
-        self.processes = list(processes)
+        self.head: TrialProcess | None = processes[0]
+        self.processes = processes
         self.has_spoken = self.is_halted = self.is_parked = self.is_noticed = False
         self.ended: Account | None = None
         self.grace_s = 0.0
         self.excess: tuple[Cause, str] | None = None
         self.results = ResultCheck()
+
+    def end(self, account: Account) -> None:
+        """Make the attempt over: from now on no message about it counts."""
+        self.ended, self.head = account, None
 
     @property
     def is_terminated(self) -> bool:
@@ -265,6 +275,4 @@ class LocalAttempt:
 
 def starts_of(start: Start) -> list[Start]:
     """Return the Start for each process of an attempt, by rank."""
-    if len(start.ranks) == 1:
-        return [start]
     return [replace(start, ranks=(rank,)) for rank in start.ranks]

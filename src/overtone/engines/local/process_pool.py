@@ -6,12 +6,19 @@ import os
 import selectors
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from overtone.core.job import Job
 from overtone.engines.local.prestart import take
-from overtone.engines.local.process import LocalAttempt, Shape, Stream, TrialProcess, open_process
+from overtone.engines.local.process import (
+    LocalAttempt,
+    Shape,
+    Stream,
+    TrialProcess,
+    most_processes,
+    open_process,
+)
 from overtone.engines.local.restarts import pause_before
 from overtone.engines.local.warm_server import WarmServer, end_text, was_taken
 from overtone.worker.limits.memory_guard import declared_memory
@@ -22,8 +29,7 @@ from overtone.worker.server import requests
 SPARES = 2
 """Number of processes that are forked ahead for the next trials."""
 
-_FDS_A_PROCESS = 4  # its socket, its two pipes, and one for descriptors being handed over
-_FDS_OF_OTHERS = 100
+_OF_SERVER = frozenset({"ready", "broken", WRONG})
 
 
 class Crew:
@@ -74,7 +80,7 @@ class Crew:
         self._null = os.open(os.devnull, os.O_WRONLY)
         self._processes: dict[int, TrialProcess] = {}
         self._waiting: list[TrialProcess] = []  # without a trial, oldest first
-        self._room = _room() if max_processes is None else max_processes
+        self._room = most_processes() if max_processes is None else max_processes
         self._made = 0
         self._restarts = 0
         self._server = server
@@ -119,20 +125,11 @@ class Crew:
 
     def _on_answer(self, answer: Message) -> None:
         kind = answer[0]
-        if kind == "ready":
-            self._server.is_ready = True
-            self.is_warm = answer[1]
-            self._on_ready(answer[2])
-        elif kind == "broken":
-            self.broken = (answer[1], answer[2])
-        elif kind == WRONG:
-            self._server.kill()  # `_on_server_end` follows and starts another server
-        elif (process := self._processes.get(answer[1])) is not None:
-            self._on_process_answer(process, answer)
-
-    def _on_process_answer(self, process: TrialProcess, answer: Message) -> None:
-        kind, attempt = answer[0], process.attempt
-        if kind == "forked":
+        if kind in _OF_SERVER:
+            self._on_server_answer(answer)
+        elif (process := self._processes.get(answer[1])) is None:
+            pass  # it is gone
+        elif kind == "forked":
             process.pid = answer[2]
         elif kind == "exited":
             self._bury(process, end_text(answer[2]), was_taken(answer[2]))
@@ -140,12 +137,22 @@ class Crew:
             self._bury(process, f"could not be started: {answer[2]}")
         elif kind == "noticed":
             self._on_notice(process)
-        elif attempt is None or attempt.start.index != answer[2]:
-            pass  # it has ended meanwhile
+        elif process.attempt is None or process.attempt.start.index != answer[2]:
+            pass  # its trial has ended meanwhile
         elif kind == "largest":
-            self._on_largest(attempt, answer[3])
+            self._on_largest(process.attempt, answer[3])
         else:
-            attempt.excess = ("limit" if kind == "limit" else "killed"), answer[3]
+            process.attempt.excess = ("limit" if kind == "limit" else "killed"), answer[3]
+
+    def _on_server_answer(self, answer: Message) -> None:
+        if answer[0] == "ready":
+            self._server.is_ready = True
+            self.is_warm = answer[1]
+            self._on_ready(answer[2])
+        elif answer[0] == "broken":
+            self.broken = (answer[1], answer[2])
+        else:
+            self._server.kill()  # `_on_server_end` follows and starts another server
 
     def _on_server_end(self) -> None:
         """Replace a server that is gone, with its processes, unless `pause_before` gives up."""
@@ -182,36 +189,40 @@ class Crew:
         Raises:
             OSError: This process cannot open more files.
         """
-        taken: list[TrialProcess] = []
-        try:
-            while len(taken) < count and (process := self._take(shape)) is not None:
-                taken.append(process)
-        finally:
-            if len(taken) < count:
-                self.put_back(taken)
-        return taken if len(taken) == count else []
-
-    def _take(self, shape: Shape) -> TrialProcess | None:
+        found: list[TrialProcess] = []
         for process in self._waiting:
             if process.is_open and process.shape in (None, shape):
-                self._waiting.remove(process)
-                return process
-        # a waiting process of another shape holds memory, perhaps of a GPU, without use
+                found.append(process)
+                if len(found) == count:
+                    break
+        else:
+            self._dismiss_others(shape, found)
+            n_waited = len(found)
+            while len(found) < count:
+                if not self.has_room:
+                    return []
+                found.append(self._make())
+                self._waiting.append(found[-1])
+            for process in found[n_waited:]:
+                process.was_waiting = False
+        for process in found:
+            self._waiting.remove(process)
+        return found
+
+    def _dismiss_others(self, shape: Shape, found: Sequence[TrialProcess]) -> None:
+        """Dismiss processes of other shapes: they hold memory, perhaps of a GPU, without use."""
         mine = _devices(shape)
-        idle = [one for one in self._waiting if one.shape is not None]
+        idle = [one for one in self._waiting if one.shape is not None and one not in found]
         for index, process in enumerate(idle):
             if index == 0 or (process.shape and mine & _devices(process.shape)):
                 self.dismiss(process)
-        if not self.has_room:
-            return None
-        process = self._make()
-        process.was_waiting = False
-        return process
 
     def put_back(self, processes: Iterable[TrialProcess]) -> None:
         """Let processes wait for their next attempt."""
         for process in processes:
-            process.forget_attempt()
+            if process.attempt is not None:
+                process.last, process.attempt = process.attempt.start, None
+            process.was_waiting = True
             self._waiting.append(process)
 
     def make_spares(self) -> None:
@@ -374,15 +385,6 @@ class Crew:
         self._waiting.clear()
         os.close(self._null)
         os.close(self._payload)
-
-
-def _room() -> int:
-    import resource
-
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if limit == resource.RLIM_INFINITY:
-        limit = 1 << 16
-    return max(4, (limit - _FDS_OF_OTHERS) // _FDS_A_PROCESS)
 
 
 def _devices(shape: Shape) -> set[tuple[str, str]]:
