@@ -210,7 +210,7 @@ def read_message(body: bytes | memoryview, vocabulary: Vocabulary) -> Message:
     try:
         text = str(body, "utf-8")
         plain = _PLAIN_REPORT.match(text)
-        if plain is not None:
+        if plain is not None and "reported" in vocabulary:
             _check_size(len(text) - plain.end())
             trial_id, attempt, t = plain.groups()
             return ("reported", trial_id, int(attempt), int(t), text[plain.end() :], None)

@@ -124,6 +124,11 @@ BODIES = st.binary(max_size=300) | st.builds(
 FRAMES = [message_frame(message) for words, message in MESSAGES if words is TRIAL]
 
 
+def test_a_report_is_no_message_of_a_server() -> None:
+    with pytest.raises(MessageError):
+        read_message(b'["reported","",0,0,null]\n', SERVER)
+
+
 @settings(max_examples=100, deadline=None)
 @given(body=BODIES, words=st.sampled_from([TRIAL, CALLER, SERVER]))
 def test_bytes_are_a_message_or_an_error(body: bytes, words: Vocabulary) -> None:
