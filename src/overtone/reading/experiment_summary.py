@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from overtone.core.goal import Goal, is_finite, is_number, lookup, real
@@ -20,6 +21,9 @@ from overtone.reading.recorded_goal import inferred_goal, recorded_goal
 
 VERSION = 2
 """Of what a summary holds: the data of another version is not used."""
+
+MOST_NEWEST = 500
+"""So many trials' newest reports are kept undecoded: decoding only the last of each is quicker."""
 
 _VALUES = frozenset({int, float, type(None)})
 _SHOWN = {status.value: status.shown for status in Status}
@@ -82,15 +86,8 @@ class ExperimentSummary:
                 self._on_record(record)
             else:
                 self._on_fact(loads(part.decode() + "}"))
+        self._take_newest()
         data["offset"], data["n"] = reader.offset, reader.n
-        allows = Goal(constraints=data.get("constraints") or ()).allows
-        for name, one in self._newest.items():
-            metrics = _metrics(one) if isinstance(one, bytes) else one
-            value = lookup(metrics, data["goal"][0])
-            if is_number(value):
-                is_known = is_finite(value) and allows(metrics)
-                data["trials"][name.decode()][1] = value if is_known else None
-        self._newest.clear()
 
     def summary(self) -> dict[str, Any]:
         """Return the facts that `ls` shows, except the current holder and the size of the folder."""
@@ -118,8 +115,21 @@ class ExperimentSummary:
         if not all(map(self._has_metric, newest.values())):
             newest = {name: one for name, one in zip(trials, bodies, strict=True) if self._has_metric(one)}
         self._newest.update(newest)
+        if len(self._newest) > MOST_NEWEST:
+            self._take_newest()
         self.data["results"] += len(bodies)
         self.data["time"] = _time(bodies[-1])
+
+    def _take_newest(self) -> None:
+        """Decode the newest reports of trials, and keep their values of the metric."""
+        allows = Goal(constraints=self.data.get("constraints") or ()).allows
+        for name, one in self._newest.items():
+            metrics = _metrics(one) if isinstance(one, bytes) else one
+            value = lookup(metrics, self.data["goal"][0])
+            if is_number(value):
+                is_known = is_finite(value) and allows(metrics)
+                self.data["trials"][name.decode()][1] = value if is_known else None
+        self._newest.clear()
 
     def _on_fact(self, facts: dict[str, Any]) -> None:
         """Record that a driver began, that another driver resumed, or that the experiment finished."""
@@ -149,7 +159,7 @@ class ExperimentSummary:
             if type(choice) is Added:
                 data["trials"][choice.trial_id] = [Status.PENDING.value, None]
             elif type(choice) is Moved:
-                data["trials"][choice.trial_id][0] = choice.status
+                data["trials"][choice.trial_id][0] = intern(choice.status)
         if type(event) is Reported:
             if not any(type(one) is Ruled and one.what == "redone" for one in record.choices):
                 if not data["results"]:
@@ -157,6 +167,8 @@ class ExperimentSummary:
                 data["results"] += 1
                 if data["goal"] is not None and is_number(lookup(event.metrics, data["goal"][0])):
                     self._newest[event.trial_id.encode()] = event.metrics
+                    if len(self._newest) > MOST_NEWEST:
+                        self._take_newest()
         elif type(event) is Interrupted:
             data["is_interrupted"] = True
         elif type(event) is Resumed:
