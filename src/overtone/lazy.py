@@ -53,7 +53,11 @@ def stated(package: str) -> dict[str, str]:
     """Return the module of each name in the stub; for a submodule the package itself."""
     module = sys.modules[package]
     loader: Any = module.__loader__  # it also reads from zip files
-    stub = loader.get_data(f"{module.__path__[0]}/__init__.pyi").decode()
+    path = f"{module.__path__[0]}/__init__.pyi"
+    try:
+        stub = loader.get_data(path).decode()
+    except OSError as error:
+        raise ImportError(f"{package} lacks {path}, which names its contents: {error}") from error
     homes, home = {}, ""
     for line in stub.splitlines():
         words = line.split()

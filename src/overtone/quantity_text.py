@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 
-def size_text(n_bytes: float) -> str:
-    """Return a number of bytes in steps of 1000, to three digits: "512 bytes", "3.4 kB", "12 MB"."""
+def size_text(n_bytes: float, digits: int = 3) -> str:
+    """Return a number of bytes in steps of 1000: "512 bytes", "3.4 kB", "12 MB"."""
     for unit in ("bytes", "kB", "MB", "GB", "TB"):
         if n_bytes < 999.5 or unit == "TB":
             break
         n_bytes /= 1000
-    return f"{n_bytes:.0f} {unit}" if n_bytes >= 100 else f"{n_bytes:.3g} {unit}"
+    return f"{n_bytes:.{max(digits, len(str(round(n_bytes))))}g} {unit}"
 
 
 def age_text(seconds: float) -> str:

@@ -88,7 +88,7 @@ def train(config):
         tune.report({"score": config["x"]})
 
 
-@pytest.mark.parametrize(("make_engine", "name"), [(Inline, "Inline"), (Instant, "custom")])
+@pytest.mark.parametrize(("make_engine", "name"), [(Inline, "Inline"), (Instant, "Instant")])
 @pytest.mark.parametrize("combine", [lambda one: one, tune.stopper.CombinedStopper], ids=["alone", "combined"])
 def test_the_required_methods_are_enough(tmp_path, make_engine, name, combine):
     noting, counting, searcher = Noting(), Counting(), Few()
@@ -102,3 +102,78 @@ def test_the_required_methods_are_enough(tmp_path, make_engine, name, combine):
     assert counting.n > 8
     assert analysis.account is None
     assert header(f"{analysis.experiment_path}/journal.jsonl")["parts"]["engine"] == name
+
+
+class FromLibrary(tune.search.BasicVariantGenerator):
+    def on_start(self, space, seed):
+        pass
+
+    def suggest(self, index):
+        return {"x": index}
+
+
+class Elastic(Inline):
+    is_elastic = True
+
+
+class Ends(tune.schedulers.MedianStoppingRule):
+    def on_result(self, trial, result):
+        return super().on_result(trial, result)
+
+
+class Steps(tune.Callback):
+    def __init__(self):
+        self.ended, self.differing = None, []
+
+    def on_step_end(self, iteration, trials, **info):
+        self.ended = [str(one.status) for one in trials]
+
+    def on_step_begin(self, iteration, trials, **info):
+        if self.ended is not None and self.ended != [str(one.status) for one in trials]:
+            self.differing.append(iteration)
+
+
+def once(config):
+    tune.report({"loss": 1.0})
+
+
+def test_a_searcher_that_suggests_in_its_own_way_ends_after_the_samples(tmp_path):
+    done = tune.run(
+        once, search_alg=FromLibrary(), config={"x": tune.uniform(0, 1)}, num_samples=3, time_budget_s=20,
+        engine="inline", verbose=0, storage_path=tmp_path,
+    )  # fmt: skip
+    assert len(done.trials) == 3
+
+
+def test_an_engine_may_state_its_capabilities_as_attributes():
+    assert Elastic.capabilities.is_elastic
+    assert Elastic.capabilities.calls_pump
+    assert not Inline.capabilities.is_elastic
+
+
+def test_a_scheduler_with_decisions_of_its_own_may_end_trials():
+    assert Ends(metric="loss", mode="min").ends_trials
+    assert not tune.schedulers.MedianStoppingRule(metric="loss", mode="min").ends_trials
+
+
+def test_the_limits_of_a_run_config_hold_beside_empty_ones():
+    tuner = tune.Tuner(
+        once, tune_config=tune.TuneConfig(trial_limits={}), run_config=tune.RunConfig(trial_limits={"time_s": 1})
+    )
+    assert tuner.to_experiment().trial_limits == {"time_s": 1.0}
+
+
+def test_a_step_begins_before_its_first_record(tmp_path):
+    seen = Steps()
+    tune.run(
+        once, config={"x": tune.grid_search([0, 1, 2])}, metric="loss", mode="min", callbacks=[seen],
+        verbose=0, max_concurrent_trials=1, storage_path=tmp_path,
+    )  # fmt: skip
+    assert seen.ended is not None
+    assert not seen.differing
+
+
+def test_a_run_counts_its_trials(tmp_path):
+    run = tune.start(once, engine="inline", verbose=0, storage_path=tmp_path)
+    run.wait()
+    assert run.tally.n_ended == 1

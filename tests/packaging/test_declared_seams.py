@@ -49,7 +49,6 @@ ALLOWED = {  # reason: the lookups, each in a file
         ("space/domain.py", "type(value).__name__ in ('bool', 'bool_')"),
         ("space/tree.py", "type(value).__module__.startswith('ray.tune.search')"),
         ("space/tree.py", "type(value).__name__ == 'function'"),
-        ("store/failures.py", "getattr(error, 'name', None)"),
         ("worker/session/leftover_threads.py", "type(thread).__module__ == 'tqdm._monitor'"),
     },
     "a part that the same package has made": {

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     from overtone.cli.arguments import parsed
 
-    if "_ARGCOMPLETE" in os.environ:
+    if {"_ARGCOMPLETE", "COMP_LINE"} <= os.environ.keys():
         from overtone.cli.commands.completion import complete
 
         complete()

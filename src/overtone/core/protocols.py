@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.decision import CONTINUE, Decision
@@ -52,7 +52,8 @@ class Searcher(Part):
         num_samples: Number of samples of the space; None leaves it to the run, which sets it before
             `on_start`; 0 if the searcher does not read it.
         counts_samples: Whether a `total` of None means no limit, since the searcher reads `num_samples`.
-            Otherwise the run ends the search after its number of samples.
+            Otherwise the run ends the search after its number of samples. A class that overrides
+            `on_start` or `suggest` states it anew.
         points_to_evaluate: Configs to suggest first; [] leaves them to the run, None takes none.
         max_concurrent: The largest number of trials that run at the same time; 0 for no limit.
         takes_constraint: Whether suggestions meet the constraint of the space, if it has one.
@@ -76,6 +77,11 @@ class Searcher(Part):
 
     def __init__(self, metric: str | None = None, mode: str | None = None) -> None:
         self.metric, self.mode = metric, mode
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if {"on_start", "suggest"} & vars(cls).keys():  # Another way to suggest may have another end.
+            cls.counts_samples = vars(cls).get("counts_samples", False)
 
     @abstractmethod
     def suggest(self, index: int) -> Config | None:
@@ -228,7 +234,6 @@ class Capabilities:
     """Capabilities of an engine.
 
     Attributes:
-        name: Name of the engine in the journal's header.
         is_elastic: Whether capacity may be added later, so that trials that do not fit wait.
         isolates: Whether trials are separate processes, so that the driver continues while a trial works.
         spans_hosts: Whether trials may run on other machines than the driver.
@@ -238,7 +243,6 @@ class Capabilities:
             resources limit it.
     """
 
-    name: str = "custom"
     is_elastic: bool = False
     isolates: bool = False
     spans_hosts: bool = False
@@ -272,6 +276,13 @@ class Engine(ABC):
 
     capabilities: Capabilities = Capabilities()
     on_output: Show
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take capabilities that a class states as attributes of its own, such as `is_elastic = True`."""
+        super().__init_subclass__(**options)
+        own = {one.name: vars(cls)[one.name] for one in fields(Capabilities) if one.name in vars(cls)}
+        if own:
+            cls.capabilities = replace(cls.capabilities, **own)
 
     @abstractmethod
     def open(self, job: Job) -> None:
@@ -318,12 +329,14 @@ class Observer(ABC):
 
     Attributes:
         follows_results: Whether it receives reports without choices: the bulk of all records.
+        precedes_table: Whether it sees each record before the table of trials has it.
         is_projection: Whether it writes files of trials that follow from the journal alone. The run
             writes the files that are incomplete again.
     """
 
     follows_results: bool = True
     is_projection: bool = False
+    precedes_table: bool = False
 
     @abstractmethod
     def on_record(self, record: Record) -> None:

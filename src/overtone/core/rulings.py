@@ -113,7 +113,7 @@ class Rulings:
         """Return a stopper's reason to end the search; None if there is none."""
         for stopper in self._stoppers:
             if reason := stopper.stop_all():
-                return reason
+                return str(reason)
         return None
 
     def rule(self, live: Live, decision: Decision, t: int) -> None:

@@ -45,7 +45,7 @@ class Inline(Engine):
         resources: Amounts of other resources, by name.
     """
 
-    capabilities = Capabilities("Inline", calls_pump=True, max_concurrent=1)
+    capabilities = Capabilities(calls_pump=True, max_concurrent=1)
 
     def __init__(
         self, cpus: float | None = None, gpus: float = 0, resources: Mapping[str, float] | None = None

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakSet
 
 from overtone.errors import StorageError
-from overtone.file_lock import HAS_LOCKS, open_locked, try_lock, unlock
+from overtone.file_lock import HAS_LOCKS, try_lock, unlock
 from overtone.quantity_text import age_text
 from overtone.store.processes import is_alive
 
@@ -204,9 +204,12 @@ def _release_all() -> None:
 def is_locked(path: Path) -> bool:
     """Return whether a running process holds the lock at `path`."""
     try:
-        fd = open_locked(path, os.O_RDONLY | os.O_NONBLOCK, is_shared=True)  # a named pipe would block
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a named pipe would block
     except OSError:
         return False
-    if fd is not None:
+    try:
+        return not try_lock(fd, is_shared=True)
+    except OSError:
+        return True  # A lock that cannot be tried may be held.
+    finally:
         os.close(fd)
-    return fd is None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.experiment import Experiment
 from overtone.run.assemble import assemble
 from overtone.run.drive import Drive
-from overtone.run.failed_trials import failed
+from overtone.run.failed_trials import Tally, failed
 from overtone.run.header.journal_setup import codec_for
 from overtone.run.plan import plan
 from overtone.standard_streams import say
@@ -76,6 +76,11 @@ class Run:
     def folder(self) -> Path:
         """The folder of its results."""
         return self._drive.folder
+
+    @property
+    def tally(self) -> Tally:
+        """Counts of the ended trials."""
+        return self._drive.tally
 
     @property
     def done(self) -> bool:

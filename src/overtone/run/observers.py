@@ -65,19 +65,18 @@ def followers_for(parts: Parts, table: TrialTable, ask_to_save: Callable[[str], 
         found.append(Links(folder, parts.controller.trials, experiment.trial_folder))
     callbacks = _callbacks(parts)
     if callbacks:
-        from overtone.observers.callbacks.callback_observer import CallbackObserver
+        from overtone.observers.callbacks.callback_observer import CallbackObserver, StepBegin
         from overtone.observers.trial_view import Experiment as Seen
         from overtone.worker.checkpoints.checkpoint import Checkpoint
 
         seen = Seen(
             plan.name, str(folder), None, lambda one: Checkpoint(one.uri), ask_to_save, _summaries(folder)
         )
-        found.append(
-            CallbackObserver(
-                callbacks, seen, table, stop=experiment.stop, num_samples=experiment.num_samples,
-                total_num_samples=plan.searcher.total, warn=say,
-            )
+        hooks = CallbackObserver(
+            callbacks, seen, table, stop=experiment.stop, num_samples=experiment.num_samples,
+            total_num_samples=plan.searcher.total, warn=say,
         )  # fmt: skip
+        found += [StepBegin(hooks), hooks]
     if plan.scheduler.log_config:
         from overtone.observers.files.policy_log import PolicyLog
 
@@ -118,7 +117,7 @@ def observers_for(
     is_shown = plan.has_files or experiment.verbose != 0 or experiment.reporter is not None
     if plan.engine.capabilities.repeats and not is_shown and not _callbacks(parts):
         return found  # nobody looks, and there is no table to keep
-    return [keeper, *found, console]
+    return sorted([keeper, *found, console], key=lambda one: not one.precedes_table)
 
 
 def mend_files(

@@ -42,7 +42,8 @@ def checked(cls: type[T]) -> type[T]:
                 raise error(f"{who}: {name}={value!r:.100}: give {allowed.text}")
         if {"max_t", "reduction_factor"} <= given.keys():
             _check_rungs(who, given["max_t"], given.get("grace_period"), given["reduction_factor"])
-        if isinstance(self, TrialScheduler):
+        decides = next((one for one in type(self).__mro__ if {"on_result", "review"} & vars(one).keys()), cls)
+        if isinstance(self, TrialScheduler) and issubclass(cls, decides):
             self.ends_trials = "max_t" in given and bool(given.get("stop_last_trials", True))
         init(self, *map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
 

@@ -29,6 +29,8 @@ class OptunaSearch(LibrarySearcher):
         study_name, storage: As in `optuna.create_study`; a study that exists is gone on with.
     """
 
+    counts_samples = True
+
     def __init__(
         self, space: Any = None, metric: Any = None, mode: Any = None,
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, sampler: Any = None,

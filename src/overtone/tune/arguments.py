@@ -158,6 +158,8 @@ def _policy(given: Mapping[str, Any]) -> CheckpointPolicy:
                 "give one or the other"
             )
         values = {
-            name: getattr(config, one.config_name, None) for name, one in options(CheckpointPolicy).items()
+            name: getattr(config, one.config_name)
+            for name, one in options(CheckpointPolicy).items()
+            if name != "max_disk" or hasattr(config, "max_disk")  # Ray's has none.
         }
     return CheckpointPolicy(**{name: value for name, value in values.items() if value is not None})

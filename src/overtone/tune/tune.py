@@ -371,3 +371,11 @@ class ResumeConfig:
                 f"{self!r}: finished trials stay finished and unfinished ones go on; choose for errored alone"
             )
         return {"skip": "", "resume": "+ERRORED", "restart": "+RESTART_ERRORED"}[errored.value]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Experiment", "run_experiments"):  # Scripts import them from here, too.
+        from overtone.tune import experiment
+
+        return getattr(experiment, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -84,6 +84,7 @@ class Tuner:
         configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
         given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]
         arguments = {name: value for name, value in given if value is not None and name != "failure_config"}
+        arguments["trial_limits"] = tune.trial_limits or run.trial_limits  # {} is none
         return to_experiment(self._trainable, config=self._space, raise_on_failed_trial=False, **arguments)
 
     @classmethod

@@ -207,8 +207,9 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
     assert found[-1] is console  # last: it tells of files that are there
     assert found[-2] is mine
     assert kinds[-4:-2] == ["Links", "CallbackObserver"]
-    assert found[0] is keeper  # first: the others read its table
-    assert type(found[1]) is TextFiles
+    assert kinds[0] == "StepBegin"
+    assert found[1] is keeper  # the others read its table
+    assert type(found[2]) is TextFiles
     assert (TensorBoard in set(map(type, found))) == parts.plan.has_tensorboard
     for one in found:
         one.close()

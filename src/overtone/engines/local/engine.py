@@ -74,7 +74,7 @@ class Local(Engine):
         ResourceError: An amount is invalid.
     """
 
-    capabilities = Capabilities("Local", isolates=True)
+    capabilities = Capabilities(isolates=True)
     _crew: Crew
 
     def __init__(

@@ -82,7 +82,7 @@ class Ray(Engine):
         on_output: Receives lines with the trial, its pid and its node in front.
     """
 
-    capabilities = Capabilities("Ray", is_elastic=True, isolates=True, spans_hosts=True)
+    capabilities = Capabilities(is_elastic=True, isolates=True, spans_hosts=True)
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class Simulated(Engine):
         ValueError: An argument is invalid, or both `world.machines` and `workers` or `resources` are given.
     """
 
-    capabilities = Capabilities("Simulated", repeats=True)
+    capabilities = Capabilities(repeats=True)
 
     def __init__(
         self,

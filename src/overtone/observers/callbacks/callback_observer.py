@@ -54,9 +54,7 @@ class CallbackObserver(Observer):
 
     def on_record(self, record: Record) -> None:
         """Call the hooks of this record."""
-        if not self._is_in_step:
-            self._is_in_step = True
-            self._call("on_step_begin", self._iteration, self._trials or self._seen())
+        self.begin_step()
         event = record.event
         if type(event) is Reported:
             row = self._table.shown
@@ -72,6 +70,12 @@ class CallbackObserver(Observer):
         for choice in record.choices:
             if type(choice) is Moved:
                 self._on_moved(choice, event)
+
+    def begin_step(self) -> None:
+        """Call `on_step_begin` if no step has begun."""
+        if not self._is_in_step:
+            self._is_in_step = True
+            self._call("on_step_begin", self._iteration, self._trials or self._seen())
 
     def flush(self) -> None:
         """The step has ended."""
@@ -154,3 +158,15 @@ def _defines(callback: Any, hook: str) -> bool:
     """Return whether `callback` defines this hook, rather than inheriting the empty one."""
     method = getattr(callback, hook, None)
     return callable(method) and getattr(method, "__func__", method) is not getattr(Callback, hook)
+
+
+class StepBegin(Observer):
+    """Begins the steps of callbacks before the table of trials gets the first record of a step."""
+
+    precedes_table = True
+
+    def __init__(self, callbacks: CallbackObserver) -> None:
+        self._callbacks = callbacks
+
+    def on_record(self, record: Record) -> None:
+        self._callbacks.begin_step()

@@ -45,7 +45,7 @@ def header_parts(parts: Parts) -> Mapping[str, Any]:
         },
         "limits": asdict(parts.limits),
         "warm_start": [value_hash(one) for one in several(experiment.warm_start)],
-        "engine": plan.engine.capabilities.name,
+        "engine": type(plan.engine).__name__,
         "main": main_script(),
     }
 

@@ -139,7 +139,7 @@ class Watch:
         if limits.memory is not None:
             memory = self._memory(one, limits.memory)
             if memory > limits.memory:
-                used, limit = size_text(memory), size_text(limits.memory)
+                used, limit = size_text(memory, 4), size_text(limits.memory, 4)
                 return (
                     f"used {used} of memory, limit {limit}: let the trial hold less, "
                     'or raise "memory" in trial_limits'

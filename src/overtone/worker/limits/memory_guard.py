@@ -196,10 +196,10 @@ class MemoryGuard:
 
     def explain(self, one: Guarded) -> str:
         """Return the reason why a trial is ended, for people."""
-        declared = size_text(one.declared) if one.declared else "none"
+        declared = size_text(one.declared, 4) if one.declared else "none"
         used, total = map(size_text, self._memory)
         return (
-            f"out of memory: used {size_text(one.used)}, declared {declared}, when {used} of "
+            f"out of memory: used {size_text(one.used, 4)}, declared {declared}, when {used} of "
             f"its node's {total} were in use: let the trial hold less, or declare its memory so that fewer "
             'run at once, such as resources_per_trial={"memory": "8GB"}'
         )

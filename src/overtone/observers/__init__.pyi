@@ -1,0 +1,3 @@
+from overtone.observers.projections import file_observers as file_observers
+from overtone.observers.projections import rebuild as rebuild
+from overtone.observers.projections import reconcile as reconcile
