@@ -123,7 +123,7 @@ def _taken(path: Path, patience_s: float) -> int:
     """Return a descriptor that holds the lock of the file at `path`; -1 on systems without flock."""
     if not HAS_LOCKS:
         return -1
-    give_up_at = time.monotonic() + patience_s
+    give_up_at, is_again = time.monotonic() + patience_s, False
     while True:
         fd = os.open(path, _OPEN, 0o666)
         try:
@@ -137,10 +137,14 @@ def _taken(path: Path, patience_s: float) -> int:
                 _sign(fd)
                 return fd
             if time.monotonic() >= give_up_at:
-                raise LockHeldError(
-                    f"{path.parent} is being written by {_holder(fd)}: wait until that run ends, stop it, or "
-                    "choose another name"
-                )
+                holder = _holder(fd)
+                if holder or is_again:
+                    holder = holder or "another process, which has just begun"
+                    raise LockHeldError(
+                        f"{path.parent} is being written by {holder}: wait until that run ends, stop it, or "
+                        "choose another name"
+                    )
+                is_again = True  # A holder without a name may have released the lock since.
         except BaseException:
             os.close(fd)
             raise
@@ -173,7 +177,7 @@ def _sign(fd: int) -> None:
 
 
 def _holder(fd: int) -> str:
-    """Return the holder of the lock, as it signed; waits if the name is that of a killed driver."""
+    """Return the holder of the lock, as it signed; "" if it does not sign within the time of some looks."""
     import platform
 
     for _ in range(_MOST_LOOKS):
@@ -185,7 +189,7 @@ def _holder(fd: int) -> str:
         except (ValueError, KeyError, TypeError):
             pass
         time.sleep(_READER_S)  # the holder signs right after it has locked
-    return "another process, which has just begun"
+    return ""
 
 
 def _let_go_in_children() -> None:
