@@ -150,9 +150,7 @@ class TrialTable:
         self.time = event.time
         self.shown = None
         self._apply_event(event)
-        if type(event) is Reported and not any(
-            type(choice) is Ruled and choice.what == "redone" for choice in record.choices
-        ):
+        if type(event) is Reported and not is_redone(record):
             self.show(record.n, event.time, event.trial_id, event.t, event.metrics)
         for choice in record.choices:
             self._apply_choice(choice, event)
@@ -273,6 +271,11 @@ class TrialTable:
             self._n_holding[resources] = count
         else:
             del self._n_holding[resources]
+
+
+def is_redone(record: Record) -> bool:
+    """Return whether a record is of a report that repeats an earlier result after a restore."""
+    return any(type(choice) is Ruled and choice.what == "redone" for choice in record.choices)
 
 
 def constant_facts(row: Row) -> dict[str, Any]:

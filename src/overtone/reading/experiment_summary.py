@@ -11,7 +11,8 @@ from sys import intern
 from typing import Any
 
 from overtone.core.goal import Goal, is_finite, is_number, lookup, real
-from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Ruled
+from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed
+from overtone.core.table import is_redone
 from overtone.core.trial import Status
 from overtone.journal.codec import Codec
 from overtone.journal.plain_reports import PLAIN_REPORT
@@ -161,7 +162,7 @@ class ExperimentSummary:
             elif type(choice) is Moved:
                 data["trials"][choice.trial_id][0] = intern(choice.status)
         if type(event) is Reported:
-            if not any(type(one) is Ruled and one.what == "redone" for one in record.choices):
+            if not is_redone(record):
                 if not data["results"]:
                     self._aim(event.metrics)
                 data["results"] += 1

@@ -7,6 +7,7 @@ from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.goal import is_number, lookup
+from overtone.core.table import is_redone
 from overtone.core.types import Why
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.rung_standings import Place, Standings
@@ -48,7 +49,7 @@ class Step:
 
 
 class Story:
-    """What happened to one trial, as its journal tells.
+    """The history of one trial, as its journal records it.
 
     Args:
         index: Of the experiment's journal, which it has read.
@@ -57,7 +58,7 @@ class Story:
         clock: The scheduler's `time_attr`.
 
     Attributes:
-        steps: What happened, in order.
+        steps: Its steps, in order.
         is_ruled: Whether a scheduler or a stopper ever ruled on it.
     """
 
@@ -86,7 +87,7 @@ class Story:
         is_own = getattr(event, "trial_id", None) == self._id
         match event:
             case m.Reported() if is_own:
-                if not any(isinstance(one, m.Ruled) and one.what == "redone" for one in record.choices):
+                if not is_redone(record):
                     self._t = event.t
                     value = lookup(event.metrics, self._metric) if self._metric is not None else None
                     self._value = value if is_number(value) else self._value

@@ -1,4 +1,4 @@
-"""What training code and `Tuner` scripts import as `train`: `train.report`, `train.RunConfig`, ..."""
+"""Names that training code and `Tuner` scripts import as `train`: `train.report`, `train.RunConfig`, ..."""
 
 from overtone.lazy import attach
 
