@@ -130,7 +130,9 @@ def test_a_driver_of_an_older_version_may_go_on_after_a_newer_one(tmp_path):
         Record(5, Resumed(2.0, Limits()), (moved("PENDING", 1, config=NEW), moved("STARTING", 1))),
         Record(6, ended, (moved("PENDING", 2),)),
         Record(8, Resumed(5.0, Limits()), (moved("STARTING", 2), moved("RUNNING", 2))),
-        Record(9, Reported(5.0, TRIAL, 2, 1, {}), (replace(RESTART, config={"lr": 0.3}), moved("HALTING", 2))),
+        Record(
+            9, Reported(5.0, TRIAL, 2, 1, {}), (replace(RESTART, config={"lr": 0.3}), moved("HALTING", 2))
+        ),
         Record(10, again, (moved("PENDING", 3),)),
     ]
     lines = encoded(parts)
@@ -165,3 +167,15 @@ def test_a_codec_reads_another_journal_from_its_header_on(tmp_path):
     for head, config in ((old, NEW), (new, None), (old, NEW)):
         *_, record = read(journal(tmp_path, head, *lines), codec=codec)
         assert record.choices[0].config == config
+
+
+def test_the_lineage_of_a_growing_journal_leaves_later_records_to_be_completed(tmp_path):
+    first, second = encoded(ruled()), encoded([LAST])
+    path = journal(tmp_path, Codec().encode_fact(1, "header", {"format": 1, "overtone": "0.1"}), *first)
+    index = JournalIndex(path)
+    index.refresh()
+    with open(path, "ab") as file:
+        file.write(b"".join(second))
+    index.lineage()
+    index.refresh()
+    assert index.table.rows[TRIAL].config == NEW
