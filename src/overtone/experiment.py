@@ -208,7 +208,8 @@ class Experiment:
     durability: Literal["interval", "sync"] = option(
         "interval", 'When the journal is on the disk: "interval" (fsync once a second) or "sync" (each '
         "batch).",
-        changed=_TAKEN)
+        changed=_TAKEN,
+        check=must(lambda value: value in ("interval", "sync"), ': choose "interval" or "sync"'))
     grace_s: float = option(
         10.0, "Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM, a trial "
         "has as many seconds to save.",
