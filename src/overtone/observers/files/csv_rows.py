@@ -19,7 +19,7 @@ from overtone.journal.text import LazyMetrics
 from overtone.observers.files.constant_text import ConstantText, ConstantTexts
 from overtone.observers.files.csv_table import Columns, Sheet, columns, names_of, rearranged, sheet_of
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.observers.flatten import flatten
+from overtone.space import flatten
 
 PROGRESS_CSV = "progress.csv"
 

@@ -17,8 +17,8 @@ from typing import Any
 from overtone.core.utf8 import encodable
 from overtone.journal.text import loads
 from overtone.observers.file_output import append
-from overtone.observers.flatten import flatten
 from overtone.observers.helper_processes import end_well, fail_with, hurry_with
+from overtone.space import flatten
 from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
