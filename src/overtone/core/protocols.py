@@ -333,11 +333,13 @@ class Observer(ABC):
         precedes_table: Whether it sees each record before the table of trials has it.
         is_projection: Whether it writes files of trials that follow from the journal alone. The run
             writes the files that are incomplete again.
+        ends_run: Whether the run ends if it raises. Other observers are disconnected with one warning.
     """
 
     follows_results: bool = True
     is_projection: bool = False
     precedes_table: bool = False
+    ends_run: bool = False
 
     @abstractmethod
     def on_record(self, record: Record) -> None:
