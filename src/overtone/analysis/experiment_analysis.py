@@ -14,7 +14,7 @@ from overtone.analysis.ranking import best_first, best_result
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.summary import SCOPES
 from overtone.core.goal import Goal, is_number, lookup
-from overtone.errors import GoalError, OvertoneError
+from overtone.errors import ArgumentError, GoalError, OvertoneError
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.location import located
 from overtone.reading.recorded_goal import first, recorded_goal, recorded_objectives
@@ -307,7 +307,7 @@ class ExperimentAnalysis:
     def set_filetype(self, file_type: str | None = None) -> None:
         """Accept the file type of older scripts without effect: results come from the journal."""
         if file_type not in (None, "json", "csv"):
-            raise ValueError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
+            raise ArgumentError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
 
     # --- the experiment ----------------------------------------------------------------
 

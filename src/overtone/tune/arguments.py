@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from overtone import machine
-from overtone.errors import OvertoneError, TrainableError
+from overtone.errors import ArgumentError, OvertoneError, TrainableError, UsageError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
@@ -103,7 +103,7 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     known = [*FIELDS, *POLICY.values(), *sorted(SILENT | WITHOUT_EFFECT | LATER.keys())]
     for name in arguments:
         if name not in known and not name.startswith("_"):
-            raise TypeError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
+            raise UsageError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
     for name in LATER:
         if arguments.get(name):
             raise OvertoneError(
@@ -132,7 +132,7 @@ def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:
     """Return the value of an argument that has two names."""
     value, old_value = given.get(name), given.get(old_name)
     if value is not None and old_value is not None and str(value) != str(old_value):
-        raise ValueError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
+        raise ArgumentError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
     return old_value if value is None else value
 
 
@@ -153,7 +153,7 @@ def _policy(given: Mapping[str, Any]) -> CheckpointPolicy:
     if config is not None:
         if any(value is not None for value in values.values()):
             *first, last = dict.fromkeys(POLICY.values())
-            raise ValueError(
+            raise ArgumentError(
                 f"checkpoint_config and {', '.join(first)} or {last} are the same options: "
                 "give one or the other"
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
 from overtone.tune.arguments import FIELDS, POLICY, to_experiment
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
@@ -36,7 +36,7 @@ class Tuner:
         run_config: RunConfig | None = None,
     ) -> None:
         if trainable is None:
-            raise TypeError("Tuner() needs a trainable: Tuner(my_function, param_space={...})")
+            raise UsageError("Tuner() needs a trainable: Tuner(my_function, param_space={...})")
         own = getattr(trainable, "run_config", None)  # a trainer may bring one
         self._trainable = trainable
         self._space = param_space
@@ -80,7 +80,9 @@ class Tuner:
             return self._experiment
         tune, run = self._tune, self._run
         if tune.trial_limits and run.trial_limits:
-            raise ValueError("trial_limits is given to TuneConfig and to RunConfig: give it to one of them")
+            raise ArgumentError(
+                "trial_limits is given to TuneConfig and to RunConfig: give it to one of them"
+            )
         configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
         given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]
         arguments = {name: value for name, value in given if value is not None and name != "failure_config"}
@@ -124,7 +126,9 @@ class Tuner:
                 "resume_unfinished=False: open the results with tune.ExperimentAnalysis(path) instead"
             )
         if trainable is None:
-            raise TypeError("Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)")
+            raise UsageError(
+                "Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)"
+            )
         folder = locate(path)
         if param_space is not None:
             arguments["config"] = param_space

@@ -190,6 +190,11 @@ class Nothing(Observer):
         """Nothing."""
 
 
+class Steps(tune.Callback):
+    def on_step_begin(self, iteration, trials, **info):
+        """Nothing."""
+
+
 def test_who_follows_in_which_order(tmp_path, parts_of):
     mine, console = Nothing(), Nothing()
     keeper = TableKeeper(TrialTable())
@@ -197,7 +202,7 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         train,
         storage=tmp_path,
         engine="inline",
-        callbacks=[mine, tune.Callback()],
+        callbacks=[mine, Steps()],
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)
