@@ -16,7 +16,6 @@ from overtone.option import options
 from overtone.searchers.old_forms import known_form
 from overtone.tune.demand import demand
 from overtone.tune.registry import registered
-from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
 from overtone.tune.trial import with_shown_trial
 from overtone.worker.trainables.with_parameters import Bound, trainable_name
 
@@ -62,7 +61,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     scheduler, searcher, budget = values["scheduler"], values["searcher"], values["time_budget_s"]
     values |= {
         "storage": _one("storage_path", "local_dir", given),
-        "scheduler": (create_scheduler if isinstance(scheduler, str) else refuse_old_hooks)(scheduler),
+        "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
         "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
