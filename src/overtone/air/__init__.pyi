@@ -1,5 +1,6 @@
 from overtone.air import checkpoint as checkpoint
 from overtone.air import config as config
+from overtone.air import constants as constants
 from overtone.air import integrations as integrations
 from overtone.air import result as result
 from overtone.air import session as session

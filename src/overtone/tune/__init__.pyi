@@ -49,6 +49,7 @@ from overtone.tune import search as search
 from overtone.tune import session as session
 from overtone.tune import stopper as stopper
 from overtone.tune import suggest as suggest
+from overtone.tune import sync_client as sync_client
 from overtone.tune import syncer as syncer
 from overtone.tune import track as track
 from overtone.tune import trainable as trainable
