@@ -24,6 +24,7 @@ _STOPPERS = (
 
 MOVED = {
     **{f"tune.search.{name}.{name}_search": f"tune.search.{name}" for name in _SEARCH},
+    **{f"tune.logger.{name}": "tune.logger" for name in ("csv", "json", "logger", "tensorboardx")},
     **{f"tune.stopper.{name}": "tune.stopper" for name in _STOPPERS},
     "air.callbacks": "air.integrations",
     "air.callbacks.keras": "air.integrations.keras",
@@ -54,6 +55,7 @@ _INSIDE = "it is a part of Ray's own machinery, which Overtone does not have"
 _DRIVER = "Overtone's own driver does this; a run is seen through tune.Callback and its journal"
 _SYNC = "results are kept elsewhere by giving the place's URL as storage_path"
 _EXAMPLE = "it is an example of Ray's; examples are in overtone.tune.examples and in the repository"
+_SEARCHER = "{} is not wrapped; search_alg=\"auto\" or overtone.tune.search.optuna comes closest"
 _LOGGER = "write a tune.Callback that logs with the library, such as one with log_trial_result"
 
 ABSENT = {
@@ -139,12 +141,31 @@ ABSENT = {
     "tune.integration.torch": _TRAINER.format("train.torch"),
     "tune.integration.wandb": _LOGGER,
     "tune.legacy": _INSIDE,
+    "tune.logger.aim": _LOGGER,
+    "tune.logger.comet": _LOGGER,
+    "tune.logger.mlflow": _LOGGER,
+    "tune.logger.wandb": _LOGGER,
     "tune.ray_trial_executor": _DRIVER,
     "tune.resources": 'write resources as {{"cpu": 2, "gpu": 1}}, or as a tune.PlacementGroupFactory',
     "tune.schedulers.pb2_utils": "tune.schedulers.PB2 has its own Gaussian process",
     "tune.schedulers.util": _INSIDE,
     "tune.search._mock": _INSIDE,
+    "tune.search.dragonfly": _SEARCHER.format("Dragonfly"),
+    "tune.search.flaml": _SEARCHER.format("FLAML"),
+    "tune.search.hebo": _SEARCHER.format("HEBO"),
+    "tune.search.search_algorithm": "overtone.tune.search.Searcher is the base class of searchers",
+    "tune.search.search_generator": "tune.run takes a Searcher as search_alg",
+    "tune.search.sigopt": _SEARCHER.format("SigOpt"),
+    "tune.search.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.search.util": _INSIDE,
+    "tune.search.zoopt": _SEARCHER.format("ZOOpt"),
+    "tune.suggest.dragonfly": _SEARCHER.format("Dragonfly"),
+    "tune.suggest.flaml": _SEARCHER.format("FLAML"),
+    "tune.suggest.hebo": _SEARCHER.format("HEBO"),
+    "tune.suggest.sigopt": _SEARCHER.format("SigOpt"),
+    "tune.suggest.skopt": _SEARCHER.format("scikit-optimize"),
+    "tune.suggest.util": _INSIDE,
+    "tune.suggest.zoopt": _SEARCHER.format("ZOOpt"),
     "tune.trainable.function_trainable": "tune.run takes a function as it is",
     "tune.trainable.metadata": "a checkpoint has its metadata: Checkpoint.get_metadata()",
     "tune.trial_executor": _DRIVER,
