@@ -171,7 +171,7 @@ class Experiment:
         changed="",  # of the terminal, too
         config="RunConfig")
     seed: int | None = option(
-        None, "The seed of all random choices; None draws a seed, which is logged.",
+        None, "The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.",
         changed="kept: {}; what was drawn so far was drawn with it", config="TuneConfig", check=at_least(0),
         recorded="an entry of its own, also if None was given")
     engine: Engine | str | None = option(

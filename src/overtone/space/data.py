@@ -20,8 +20,8 @@ from overtone.errors import SpaceError
 from overtone.space.domain import Domain
 from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
-from overtone.space.spec import Spec, plain
-from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, fresh, parse
+from overtone.space.spec import Spec, fresh, plain
+from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
 
 DOMAIN = "__domain__"
 """Marks a domain, with the name of the function that makes it."""

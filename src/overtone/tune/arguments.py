@@ -14,9 +14,9 @@ from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
 from overtone.searchers.old_forms import known_form
-from overtone.tune.demand import demand
 from overtone.tune.registry import registered
 from overtone.tune.trial import with_shown_trial
+from overtone.worker.trainables.demand import demand
 from overtone.worker.trainables.with_parameters import Bound, trainable_name
 
 FIELDS = {

@@ -130,7 +130,7 @@ def run(
         loggers: Classes of loggers, as early versions of the API have them.
         max_concurrent_trials: Maximum number of trials that run at the same time; None or 0 for no limit.
         points_to_evaluate: Configs (may be partial) to evaluate first.
-        seed: The seed of all random choices; None draws a seed, which is logged.
+        seed: The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.
         engine: "local", "ray", "inline", "simulated" or an Engine; None to choose.
         resume_config: The same choices as a `ResumeConfig`.
         resume: True, False, or "AUTO" to resume the earlier experiment if there is one. "AUTO+ERRORED" also
@@ -214,7 +214,7 @@ class TuneConfig:
         trial_name_creator: `trial -> name`, the name that output shows.
         trial_dirname_creator: `trial -> name of the trial's folder`, below the experiment's folder.
         chdir_to_trial_dir: Accepted: trials never change their working directory.
-        seed: The seed of all random choices; None draws a seed, which is logged.
+        seed: The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.
         priority: `config -> number`; trials with a higher number are chosen first.
         points_to_evaluate: Configs (may be partial) to evaluate first.
         warm_start: Earlier searches whose results the searcher observes first: folders of experiments,
