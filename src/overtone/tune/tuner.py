@@ -79,8 +79,9 @@ class Tuner:
         if self._experiment is not None:
             return self._experiment
         tune, run = self._tune, self._run
-        if tune.trial_limits and run.trial_limits:
-            raise ValueError("trial_limits is given to TuneConfig and to RunConfig: give it to one of them")
+        for name in ("trial_limits", "chdir_to_trial_dir"):
+            if getattr(tune, name) is not None and getattr(run, name) not in (None, getattr(tune, name)):
+                raise ValueError(f"{name} is given to TuneConfig and to RunConfig: give it to one of them")
         configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
         given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]
         arguments = {name: value for name, value in given if value is not None and name != "failure_config"}
