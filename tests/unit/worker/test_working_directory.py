@@ -46,7 +46,9 @@ def test_it_stays_where_it_is_if_the_job_says_so(driver: Path, tmp_path: Path) -
     assert not (tmp_path / "exp").exists()
 
 
-def test_what_the_user_said_of_the_directory_stays(driver: Path, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_user_said_of_the_directory_stays(
+    driver: Path, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(ORIGINAL, "/data")
     enter(job, "a")
     assert os.environ[ORIGINAL] == "/data"
