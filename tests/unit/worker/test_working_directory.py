@@ -76,15 +76,25 @@ def test_a_driver_is_back_as_it_was_also_after_an_exception(
     before = ["", "lib", *sys.path]
     monkeypatch.setattr(sys, "path", [*before])
     monkeypatch.setenv("PYTHONPATH", "lib")
-    directory = DriversDirectory()
-    with pytest.raises(ZeroDivisionError), directory.left():
-        enter(job, "a")
-        sys.path.append("/added")
-        raise ZeroDivisionError
+
+    def work() -> None:
+        with DriversDirectory().left():
+            enter(job, "a")
+            sys.path.append("/added")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
     assert Path.cwd() == driver
     assert ORIGINAL not in os.environ
     assert os.environ["PYTHONPATH"] == "lib"
     assert sys.path == [*before, "/added"]
+
+
+def visit(directory: DriversDirectory, driver: Path) -> None:
+    with directory.visited():
+        assert Path.cwd() == driver
+        raise ZeroDivisionError
 
 
 def test_the_drivers_code_runs_in_its_directory_while_a_trial_works(driver: Path, job: Job) -> None:
@@ -93,9 +103,8 @@ def test_the_drivers_code_runs_in_its_directory_while_a_trial_works(driver: Path
         enter(job, "a")
         Path("sub").mkdir()
         os.chdir("sub")  # the trial's own choice
-        with pytest.raises(ZeroDivisionError), directory.visited():
-            assert Path.cwd() == driver
-            raise ZeroDivisionError
+        with pytest.raises(ZeroDivisionError):
+            visit(directory, driver)
         assert Path.cwd() == job.folder / "a" / "sub"
     with directory.visited():
         assert Path.cwd() == driver
@@ -130,7 +139,7 @@ def test_directories_that_were_deleted_end_nothing(driver: Path, job: Job) -> No
 
 def missing(name: str | Path | bytes) -> BaseException:
     with pytest.raises(FileNotFoundError) as raised:
-        open(name)
+        open(name).close()
     return raised.value
 
 
