@@ -55,7 +55,7 @@ _INSIDE = "it is a part of Ray's own machinery, which Overtone does not have"
 _DRIVER = "Overtone's own driver does this; a run is seen through tune.Callback and its journal"
 _SYNC = "results are kept elsewhere by giving the place's URL as storage_path"
 _EXAMPLE = "it is an example of Ray's; examples are in overtone.tune.examples and in the repository"
-_SEARCHER = "{} is not wrapped; search_alg=\"auto\" or overtone.tune.search.optuna comes closest"
+_SEARCHER = '{} is not wrapped; search_alg="auto" or overtone.tune.search.optuna comes closest'
 _LOGGER = "write a tune.Callback that logs with the library, such as one with log_trial_result"
 
 ABSENT = {

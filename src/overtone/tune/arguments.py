@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -29,7 +30,7 @@ POLICY = {name: one.argument for name, one in options(CheckpointPolicy).items()}
 
 SILENT = frozenset(
     {
-        "autosync", "chdir_to_trial_dir", "global_checkpoint_period", "queue_trials", "ray_auto_init",
+        "autosync", "global_checkpoint_period", "queue_trials", "ray_auto_init",
         "reuse", "server_port", "storage_filesystem", "sync_config", "sync_function", "sync_on_checkpoint",
         "sync_to_driver", "verbose_level", "with_server",
     }
@@ -38,6 +39,8 @@ SILENT = frozenset(
 
 WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
+
+CHDIR_VARIABLE = "RAY_CHDIR_TO_TRIAL_DIR"
 
 LATER = {
     "restore": "starting a trial from a checkpoint's path",
@@ -69,6 +72,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "reuse": bool(values["reuse"]),
         "checkpoints": _policy(given),
         "callbacks": _callbacks(values["callbacks"], given.get("loggers")),
+        "chdir_to_trial_dir": _chosen(values["chdir_to_trial_dir"], chdir_by_environment()),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
         "trial_name": with_shown_trial(values["trial_name"], shown_name),
@@ -77,6 +81,25 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "resume": _resume(values["resume"], given.get("resume_config")),
     }
     return Experiment(trainable, **{name: value for name, value in values.items() if value is not None})
+
+
+def chdir_by_environment() -> bool | None:
+    """Return whether trials work in their own folders by RAY_CHDIR_TO_TRIAL_DIR; None if it is not set.
+
+    Raises:
+        ValueError: The variable is not a whole number, true or false.
+    """
+    text = os.environ.get(CHDIR_VARIABLE, "").strip().lower()
+    if text in ("", "true", "false"):
+        return None if not text else text == "true"
+    try:
+        return bool(int(text))
+    except ValueError:
+        raise ValueError(f"{CHDIR_VARIABLE}={text!r}: must be 1 or 0") from None
+
+
+def _chosen(given: Any, otherwise: bool | None) -> bool | None:
+    return otherwise if given is None else bool(given)
 
 
 def trainable_of(given: Any) -> Any:

@@ -31,6 +31,9 @@ _NUMBERS = frozenset({float, int})
 _MOST_STEPS = 1 << 63
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _FILE = "events.out.tfevents."
+_SUFFIX = ".overtone"
+"""Keeps the names apart from those of a writer that the trial opens in its folder, which is its own."""
+
 _HPARAMS = "hparams"
 _VERSION = "brain.Event:2"
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
@@ -204,7 +207,7 @@ class EventFiles:
         with suppress(OSError):  # it is not there yet
             seconds = [name[len(_FILE) :][:10] for name in os.listdir(folder) if name.startswith(_FILE)]
             second = max([second, *(int(one) for one in seconds if one.isdecimal())])
-        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}"
+        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}{_SUFFIX}"
 
     # --- the HParams tab ---------------------------------------------------------------
 

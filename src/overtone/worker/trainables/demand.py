@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,7 +69,11 @@ def demand(given: Any) -> Any:
 
 
 def _by_config(given: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda config: demand(given(config))
+    @functools.wraps(given, assigned=("__module__", "__qualname__"), updated=())
+    def by_config(config: Mapping[str, Any]) -> Any:
+        return demand(given(config))
+
+    return by_config
 
 
 def _flat(amounts: Mapping[str, Any]) -> dict[str, Any]:
