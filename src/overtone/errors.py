@@ -55,10 +55,6 @@ class MissingPackageError(OvertoneError, ImportError):
         super().__init__(f"{purpose} needs {package}: pip install {what}")
 
 
-class TrialError(OvertoneError):
-    """A trial's own exception: its text is the traceback from the trial's process."""
-
-
 class TuneError(OvertoneError):
     """An experiment ended with failed trials; `analysis` holds all results.
 
@@ -69,6 +65,25 @@ class TuneError(OvertoneError):
     def __init__(self, message: str, analysis: Any = None) -> None:
         super().__init__(message)
         self.analysis = analysis
+
+
+class TrialError(TuneError):
+    """A trial's own exception: its text includes the traceback from the trial's process.
+
+    Attributes:
+        trial_id: The trial; "" if it is not known.
+        type_name: The name of the exception's type, such as "ValueError"; "" if the trial did not raise.
+        text: The exception's text.
+        traceback: The user's own traceback; "" if the trial did not raise.
+    """
+
+    trial_id = ""
+    type_name = ""
+    text = ""
+    traceback = ""
+
+    def __str__(self) -> str:  # not that of a KeyError, which this may be, too
+        return str(self.args[0]) if self.args else ""
 
 
 class TrialHalted(BaseException):

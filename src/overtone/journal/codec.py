@@ -192,6 +192,9 @@ class Codec:
         self._read: tuple[Any, Config | None] = (None, None)
         self._upgrade = Upgrade()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Codec, (self._encode_config, self._decode_config)
+
     # --- writing -----------------------------------------------------------------------
 
     def encode(self, record: m.Record) -> bytes:
