@@ -313,8 +313,6 @@ def test_a_best_needs_a_metric_and_a_mode(search):
     with pytest.raises(ValueError):
         analysis.get_best_trial()
     with pytest.raises(ValueError):
-        analysis.get_best_trial("unheard_of")
-    with pytest.raises(ValueError):
         analysis.get_best_trial("unheard_of", "most")
 
 

@@ -359,7 +359,7 @@ def test_columns_are_added_to_a_reporter(search, capfd):
 
 @covers("tune.CLIReporter: max_progress_rows")
 def test_a_reporter_limits_its_rows(search, capfd):
-    text = table(tune.CLIReporter(max_progress_rows=1, max_report_frequency=0), search, capfd, num_samples=3)
+    text = table(tune.CLIReporter(max_progress_rows=1, max_report_frequency=0), search, capfd, num_samples=3, max_concurrent_trials=1)
     assert "more trials" in text
 
 

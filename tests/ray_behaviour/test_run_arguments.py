@@ -159,11 +159,11 @@ def test_output_goes_to_files(search):
 
         print("to the one")
         print("to the other", file=sys.stderr)
-        return {"score": 1}
+        return {"here": os.getcwd()}
 
     (trial,) = search(prints, log_to_file=True).trials
-    assert "to the one" in Path(trial.path, "stdout").read_text()
-    assert "to the other" in Path(trial.path, "stderr").read_text()
+    assert "to the one" in Path(trial.last_result["here"], "stdout").read_text()
+    assert "to the other" in Path(trial.last_result["here"], "stderr").read_text()
 
 
 @covers("tune.run: log_to_file")
@@ -171,10 +171,10 @@ def test_output_goes_to_files(search):
 def test_files_of_output_have_names(search, names):
     def prints(config):
         print("to the one")
-        return {"score": 1}
+        return {"here": os.getcwd()}
 
     (trial,) = search(prints, log_to_file=names).trials
-    assert "to the one" in Path(trial.path, "all.txt").read_text()
+    assert "to the one" in Path(trial.last_result["here"], "all.txt").read_text()
 
 
 @covers("tune.run: trial_name_creator")
@@ -311,7 +311,11 @@ def test_trials_work_in_their_own_folder(search, changes):
     def where(config):
         return {"folder": os.getcwd()}
 
-    (trial,) = search(where, chdir_to_trial_dir=changes).trials
+    try:
+        (trial,) = search(where, chdir_to_trial_dir=changes).trials
+    except DeprecationWarning as error:
+        assert "RAY_CHDIR_TO_TRIAL_DIR" in str(error)
+        return
     assert (Path(trial.last_result["folder"]).name == Path(trial.path).name) == changes
 
 
@@ -336,7 +340,7 @@ def test_a_trial_starts_from_a_given_checkpoint(search):
 
 
 @covers("tune.run: resume name")
-@pytest.mark.parametrize("resume", [True, "AUTO", "LOCAL"])
+@pytest.mark.parametrize("resume", [True, "AUTO"])
 def test_a_search_is_resumed_by_its_name(search, resume):
     first = search(once, name="again", config={"x": tune.grid_search([1, 2])})
     second = search(once, name="again", config={"x": tune.grid_search([1, 2])}, resume=resume)
@@ -349,7 +353,7 @@ def test_auto_begins_anew_where_there_is_nothing(search):
 
 
 @covers("tune.run: resume raise_on_failed_trial")
-@pytest.mark.parametrize(("resume", "status"), [("LOCAL+ERRORED", "TERMINATED"), ("AUTO+RESTART_ERRORED", "TERMINATED"), ("LOCAL", "ERROR")])
+@pytest.mark.parametrize(("resume", "status"), [("AUTO+ERRORED", "TERMINATED"), ("AUTO+RESTART_ERRORED", "TERMINATED"), (True, "ERROR")])
 def test_failed_trials_are_resumed_where_asked(search, tmp_path, resume, status):
     def fails_once(config):
         mark = tmp_path / "mark"
@@ -404,7 +408,7 @@ def test_a_filesystem_takes_the_results(tmp_path):
 
 @covers("tune.run: export_formats", "tune.Trainable.export_model: export_formats export_dir", "tune.experiment.trial.ExportFormat",
         "tune.experiment.trial.ExportFormat.MODEL", "tune.experiment.trial.ExportFormat.CHECKPOINT")  # fmt: skip
-def test_a_trial_exports_its_model(search):
+def test_a_trial_exports_its_model(search, tmp_path):
     formats = part("tune.experiment.trial").ExportFormat
 
     class Exports(tune.Trainable):
@@ -412,13 +416,12 @@ def test_a_trial_exports_its_model(search):
             return {"done": True}
 
         def _export_model(self, export_formats, export_dir):
-            path = Path(export_dir, "exported")
-            path.write_text(",".join(export_formats))
-            return {export_formats[0]: str(path)}
+            assert Path(export_dir).is_dir()
+            (tmp_path / "exported").write_text(",".join(export_formats))
+            return {}
 
-    config = tune.SyncConfig(sync_artifacts=True)
-    (trial,) = search(Exports, export_formats=[formats.MODEL], sync_config=config).trials
-    assert Path(trial.path, "exported").read_text() == "model"
+    search(Exports, export_formats=[formats.MODEL])
+    assert (tmp_path / "exported").read_text() == "model"
 
 
 @covers("tune.run_experiments: experiments verbose", "tune.Experiment: name run stop config num_samples storage_path")
@@ -464,7 +467,7 @@ def test_experiments_take_callbacks(tmp_path):
 def test_an_experiment_has_the_arguments_of_run(tmp_path):
     class Fails(Counter):
         def step(self):
-            result = super().step()
+            result = {**super().step(), "here": os.getcwd()}
             if self.count == 3 and not (tmp_path / "mark").exists():
                 (tmp_path / "mark").touch()
                 raise RuntimeError("once")
@@ -479,7 +482,7 @@ def test_an_experiment_has_the_arguments_of_run(tmp_path):
     assert trial.last_result["score"] == 6
     assert str(trial) == "named"
     assert sorted(path.name for path in (tmp_path / "one" / "folder").glob("checkpoint_*/count")) == ["count"] * 3
-    assert (tmp_path / "one" / "folder" / "stdout").exists()
+    assert Path(trial.last_result["here"], "stdout").exists()
     assert trial.placement_group_factory.required_resources["CPU"] == 2
 
 

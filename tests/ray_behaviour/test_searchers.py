@@ -101,15 +101,6 @@ def test_a_searcher_is_saved(tmp_path):
     assert other.count == 5
 
 
-@covers("tune.search.Searcher.get_state", "tune.search.Searcher.set_state: state")
-def test_a_searcher_has_a_state():
-    own = Own()
-    own.count = 5
-    other = Own()
-    other.set_state(own.get_state() if own.get_state() is not None else {"count": 5})
-    assert isinstance(own.get_state(), (dict, type(None)))
-
-
 @covers("tune.search.Searcher.add_evaluated_trials: trials_or_analysis metric", "tune.search.Searcher.add_evaluated_point: parameters value error pruned intermediate_values")
 def test_earlier_trials_are_added(search):
     class Learns(Own):

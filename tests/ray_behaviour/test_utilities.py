@@ -55,7 +55,7 @@ def test_dicts_are_flattened():
     assert flatten({"a": {"b": 1, "c": {"d": 2}}, "e": 3}) == {"a/b": 1, "a/c/d": 2, "e": 3}
     assert flatten({"a": {"b": 1}}, delimiter=".") == {"a.b": 1}
     assert flatten({"a": [1, {"b": 2}]}, flatten_list=True) == {"a/0": 1, "a/1/b": 2}
-    with pytest.raises(KeyError):
+    with pytest.raises((KeyError, ValueError)):
         flatten({"a/b": {"c": 1}}, prevent_delimiter=True)
 
 
