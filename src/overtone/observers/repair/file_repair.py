@@ -11,8 +11,13 @@ from overtone.core.table import TrialTable
 from overtone.observers.file_output import NEW, swap_file
 from overtone.observers.files.constant_text import ConstantTexts, params_text
 from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.files.text_files import ERROR_TXT, PARAMS_JSON, error_text
+from overtone.observers.files.text_files import (
+    ERROR_TXT,
+    PARAMS_JSON,
+    RESULT_JSON,
+    JsonLines,
+    error_text,
+)
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.repair.file_audit import Due, remove
 from overtone.regular_files import read_regular
