@@ -23,7 +23,6 @@ CONFIGS = (tune.TuneConfig, tune.RunConfig, tune.FailureConfig, tune.CheckpointC
 OTHERS = {
     "run_or_experiment",
     "others",
-    "chdir_to_trial_dir",
     "failure_config",
     "storage_filesystem",
     "sync_config",

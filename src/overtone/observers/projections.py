@@ -15,10 +15,11 @@ from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.lines import header
 from overtone.observers.files.file_process import JOURNAL, FileWriter
+from overtone.observers.files.own_files import EVENTS
 from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import wait_for_helpers
-from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, deviating, remove, strangers
+from overtone.observers.repair.file_audit import FILES, check_name, deviating, remove, strangers
 from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available

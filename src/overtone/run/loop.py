@@ -52,7 +52,7 @@ GATHERED = 1024
 """Records that are written together on an engine that repeats its events."""
 
 ABANDON_S = 10.0
-"""Seconds that trials get to save and end after a scheduler, searcher or stopper raised."""
+"""Seconds that trials get to save and end after a scheduler, searcher, stopper or callback raised."""
 
 DELETIONS_PATIENCE_S = 10.0
 """Seconds that a finished run waits for checkpoints to be deleted."""
@@ -97,6 +97,7 @@ class Loop:
         self._observers = list(observers)
         self._followers = [each for each in observers if each.follows_results]
         self.disconnected: list[Observer] = []
+        self._failure: Exception | None = None
         self._warn = warn
         self._n = n
         self._is_left = False
@@ -116,8 +117,8 @@ class Loop:
         """Run until the controller is done, or `leave` was called.
 
         Raises:
-            Exception: A scheduler, a searcher or the journal raised it; all trials were asked to
-                save before.
+            Exception: A scheduler, a searcher, a callback or the journal raised it; all trials were
+                asked to save before.
         """
         try:
             # trials in this process may leave large objects to the collector
@@ -125,6 +126,8 @@ class Loop:
                 while not self._controller.is_done and not self._is_left:
                     self._step()
             self._await_deletions()
+            self._put_down()
+            self._raise_failure()
         except Exception as error:
             self._put_down()
             if not isinstance(error, StorageError):  # New checkpoints could not be recorded.
@@ -218,6 +221,7 @@ class Loop:
             commands += self._deletions.due()
         if commands:
             self._engine.submit(commands)
+        self._raise_failure()
 
     def _add_saves(self, commands: list[Command]) -> None:
         """Add saves requested by observers to the Proceeds of waiting trials."""
@@ -259,6 +263,7 @@ class Loop:
             self._show([])
         if self._deletions:
             self._engine.submit(self._deletions.due())
+        self._raise_failure()
 
     def _ask(self, what: str) -> None:
         self._asked.append(what)
@@ -309,11 +314,20 @@ class Loop:
     def _disconnect(self, observer: Observer, error: Exception) -> None:
         self._observers = [each for each in self._observers if each is not observer]
         self._followers = [each for each in self._followers if each is not observer]
+        if observer.ends_run:
+            self._failure = self._failure or error  # Raised when the batch is carried out.
+            return
         self.disconnected.append(observer)
         if isinstance(error, FolderGoneError):
             return  # `FolderWatch` reports it and ends the run.
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")
+
+    def _raise_failure(self) -> None:
+        """Raise the exception of an observer that ends the run."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
 
     def _await_deletions(self) -> None:
         """Record the last deletions of checkpoints, so that readers of the journal do not expect them."""
@@ -328,7 +342,7 @@ class Loop:
             self._step()
 
     def _abandon(self) -> None:
-        """End as at Ctrl-C after a scheduler, searcher or stopper raised, so that a resume can continue."""
+        """End as at Ctrl-C after an algorithm or a callback raised, so that a resume can continue."""
         if self._gathers:
             return  # An engine that repeats events needs no checkpoints.
         live = [trial for trial in self._controller.trials.values() if trial.status.is_placed]

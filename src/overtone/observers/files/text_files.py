@@ -1,40 +1,38 @@
-"""The text files in trials' folders: params.json, result.json, progress.csv and error.txt."""
+"""The text files in trials' folders: params.json, result.json, progress.csv and error.txt.
+
+result.json has a JSON object a line, the full result. NaN and the infinities are the literals NaN and
+Infinity, which `json.loads` takes; times, UUIDs and paths are texts, and decimals numbers.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 
-from overtone.core.json_encoder import encoder
 from overtone.core.messages import Ended, Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable
 from overtone.core.types import Metrics
-from overtone.journal.text import as_data, loads
+from overtone.journal.text import loads
 from overtone.observers.files.constant_text import ConstantTexts
 from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, RESULT_JSON
+from overtone.observers.files.readable_json import encode
 from overtone.observers.files.trial_files import TrialFiles
-
-RESULT_JSON = "result.json"
-"""A JSON object a line: the full result. NaN and the infinities are the literals NaN and Infinity."""
-
-PARAMS_JSON = "params.json"
-ERROR_TXT = "error.txt"
+from overtone.tagged_json import MARK
 
 _IS_FAILURE = frozenset({"raised", "killed", "limit", "lost"})
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
-_encode = encoder(as_data, allow_nan=True)
-
 
 def _is_usual(raw: str) -> bool:
-    return '"timesteps_total":' in raw and '"__float__"' not in raw
+    return '"timesteps_total":' in raw and MARK not in raw
 
 
 def _usual(raw: str) -> str:
     """Return a result as it is written: with NaN as NaN, and with a number of timesteps."""
-    if '"__float__"' in raw:
-        raw = _encode(loads(raw))
+    if MARK in raw:
+        raw = encode(loads(raw))
     if '"timesteps_total":' in raw:
         return raw
     return f'{raw[:-1]}{"," if len(raw) > 2 else ""}"timesteps_total":null}}'
@@ -54,7 +52,7 @@ class JsonLines:
 
     def add(self, row: Row, raw: str, metrics: Metrics) -> None:
         """Write a result; `raw` is its JSON text, if there is one."""
-        self.add_all(row, [raw if raw and "\n" not in raw else _encode(dict(metrics))])
+        self.add_all(row, [raw if raw and "\n" not in raw else encode(dict(metrics))])
 
     def add_all(self, row: Row, raws: Sequence[str]) -> None:
         """Write results of a trial, each as JSON text without line breaks."""

@@ -10,14 +10,9 @@ from overtone.core.messages import Ended, Record, Reported, Started
 from overtone.core.table import TrialTable
 from overtone.observers.file_output import NEW, swap_file
 from overtone.observers.files.constant_text import ConstantTexts, params_text
-from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.files.text_files import (
-    ERROR_TXT,
-    PARAMS_JSON,
-    RESULT_JSON,
-    JsonLines,
-    error_text,
-)
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, PROGRESS_CSV, RESULT_JSON
+from overtone.observers.files.text_files import JsonLines, error_text
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.repair.file_audit import Due, remove
 from overtone.regular_files import read_regular
@@ -80,6 +75,8 @@ class Mending:
     def _take_places(self) -> None:
         for trial in self._due.rows:
             for name in _ROWS:
+                if (trial, name) in self._due.foreign:
+                    continue
                 if trial in self._written:
                     os.replace(self._path(trial, name + NEW), self._path(trial, name))
                 else:
@@ -95,7 +92,9 @@ class Mending:
                     os.unlink(self._path(trial, name + NEW))
 
     def _put(self, trial: str, name: str, text: str) -> None:
-        """Let a file hold `text`; where that is nothing, let it not be there."""
+        """Let a file hold `text`; where that is nothing, let it not be there. A trial's own file stays."""
+        if (trial, name) in self._due.foreign:
+            return
         path = self._path(trial, name)
         if not text:
             remove(self._folder, trial, (name,))

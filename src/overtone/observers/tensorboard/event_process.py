@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -28,9 +29,13 @@ from overtone.store.folder_mark import FolderMark
 FLUSH_EVERY_S = 1.0
 
 _NUMBERS = frozenset({float, int})
+_SCALARS = _NUMBERS | {Decimal}
 _MOST_STEPS = 1 << 63
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _FILE = "events.out.tfevents."
+_SUFFIX = ".overtone"
+"""Keeps the names apart from those of a writer that the trial opens in its folder, which is its own."""
+
 _HPARAMS = "hparams"
 _VERSION = "brain.Event:2"
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
@@ -182,7 +187,7 @@ class EventFiles:
         make, tags = self._value, self._tags
         values = []
         for key, value in flatten(metrics).items():
-            if type(value) in _NUMBERS:
+            if type(value) in _SCALARS:
                 tag = tags.get(key)
                 if tag is None:
                     tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{encodable(key)}"
@@ -204,7 +209,7 @@ class EventFiles:
         with suppress(OSError):  # it is not there yet
             seconds = [name[len(_FILE) :][:10] for name in os.listdir(folder) if name.startswith(_FILE)]
             second = max([second, *(int(one) for one in seconds if one.isdecimal())])
-        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}"
+        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}{_SUFFIX}"
 
     # --- the HParams tab ---------------------------------------------------------------
 
@@ -217,7 +222,7 @@ class EventFiles:
             key = encodable(name)
             if isinstance(value, bool):
                 info.hparams[key].bool_value = value
-            elif isinstance(value, (int, float)):
+            elif isinstance(value, (int, float, Decimal)):
                 info.hparams[key].number_value = _single(value)
             elif value is not None:
                 info.hparams[key].string_value = encodable(str(value))
@@ -268,9 +273,11 @@ def _step(metrics: Mapping[str, Any]) -> int:
     return 0
 
 
-def _single(value: float) -> float:
+def _single(value: float | Decimal) -> float:
     """Return `value` as a float, which protobuf then makes single."""
     try:
         return float(value)
+    except ValueError:  # a signalling NaN
+        return float("nan")
     except OverflowError:  # an int beyond all floats
         return float("inf") if value > 0 else float("-inf")
