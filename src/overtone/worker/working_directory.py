@@ -105,7 +105,8 @@ def missing_file_advice(error: BaseException) -> str:
             if name and os.path.lexists(os.path.join(home, name)):
                 return (
                     f"{name!r} is in {home}, where the search was started; each trial works in its own "
-                    f'folder. Open os.path.join(os.environ["{ORIGINAL}"], {name!r}), or set chdir_to_trial_dir=False'
+                    f'folder. Open os.path.join(os.environ["{ORIGINAL}"], {name!r}), or set '
+                    "chdir_to_trial_dir=False"
                 )
         at = at.__cause__ or at.__context__
     return ""
