@@ -31,7 +31,9 @@ _LIST = must(
     " must be a list of Callback objects",
 )
 _FORMATS = must(
-    lambda value: isinstance(value, (list, tuple)) and {*map(str, value)} <= {"checkpoint", "model", "onnx", "h5"},
+    lambda value: (
+        isinstance(value, (list, tuple)) and {*map(str, value)} <= {"checkpoint", "model", "onnx", "h5"}
+    ),
     ' must be a list of "checkpoint", "model", "onnx" and "h5"',
 )
 _FUNCTION = must(lambda value: value is None or callable(value), " must be a function of a trial")

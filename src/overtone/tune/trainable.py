@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from overtone.errors import TrainableError
-
 from overtone.worker.trainables.trainable import Trainable
 from overtone.worker.trainables.with_parameters import with_parameters, with_resources
 
@@ -17,7 +16,8 @@ DurableTrainable = Trainable
 """The old name of a trainable with durable checkpoints; all checkpoints are durable."""
 
 __all__ = [
-    "DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources", "wrap_function",
+    "DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources",
+    "wrap_function",
 ]  # fmt: skip
 
 
