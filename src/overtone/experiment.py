@@ -177,7 +177,7 @@ class Experiment:
         changed="",  # of the terminal, too
         config="RunConfig")
     seed: int | None = option(
-        None, "The seed of all random choices; None draws a seed, which is logged.",
+        None, "The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.",
         changed="kept: {}; what was drawn so far was drawn with it", config="TuneConfig", check=at_least(0),
         recorded="an entry of its own, also if None was given")
     engine: Engine | str | None = option(
@@ -223,7 +223,8 @@ class Experiment:
     durability: Literal["interval", "sync"] = option(
         "interval", 'When the journal is on the disk: "interval" (fsync once a second) or "sync" (each '
         "batch).",
-        changed=_TAKEN)
+        changed=_TAKEN,
+        check=must(lambda value: value in ("interval", "sync"), ': choose "interval" or "sync"'))
     grace_s: float = option(
         10.0, "Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM, a trial "
         "has as many seconds to save.",

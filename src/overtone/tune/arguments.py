@@ -10,16 +10,15 @@ from datetime import timedelta
 from typing import Any
 
 from overtone import machine
-from overtone.errors import OvertoneError, TrainableError
+from overtone.errors import ArgumentError, OvertoneError, TrainableError, UsageError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
 from overtone.searchers.old_forms import known_form
-from overtone.tune.demand import demand
 from overtone.tune.registry import registered
-from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
 from overtone.tune.trial import with_shown_trial
+from overtone.worker.trainables.demand import demand
 from overtone.worker.trainables.with_parameters import Bound, trainable_name
 
 FIELDS = {
@@ -66,7 +65,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     scheduler, searcher, budget = values["scheduler"], values["searcher"], values["time_budget_s"]
     values |= {
         "storage": _one("storage_path", "local_dir", given),
-        "scheduler": (create_scheduler if isinstance(scheduler, str) else refuse_old_hooks)(scheduler),
+        "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
         "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
@@ -132,7 +131,7 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     known = [*FIELDS, *POLICY.values(), *sorted(SILENT | WITHOUT_EFFECT | LATER.keys())]
     for name in arguments:
         if name not in known and not name.startswith("_"):
-            raise TypeError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
+            raise UsageError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
     for name in LATER:
         if arguments.get(name):
             raise OvertoneError(
@@ -161,7 +160,7 @@ def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:
     """Return the value of an argument that has two names."""
     value, old_value = given.get(name), given.get(old_name)
     if value is not None and old_value is not None and str(value) != str(old_value):
-        raise ValueError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
+        raise ArgumentError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
     return old_value if value is None else value
 
 
@@ -182,7 +181,7 @@ def _policy(given: Mapping[str, Any]) -> CheckpointPolicy:
     if config is not None:
         if any(value is not None for value in values.values()):
             *first, last = dict.fromkeys(POLICY.values())
-            raise ValueError(
+            raise ArgumentError(
                 f"checkpoint_config and {', '.join(first)} or {last} are the same options: "
                 "give one or the other"
             )

@@ -132,7 +132,7 @@ def run(
         loggers: Classes of loggers, as early versions of the API have them.
         max_concurrent_trials: Maximum number of trials that run at the same time; None or 0 for no limit.
         points_to_evaluate: Configs (may be partial) to evaluate first.
-        seed: The seed of all random choices; None draws a seed, which is logged.
+        seed: The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.
         engine: "local", "ray", "inline", "simulated" or an Engine; None to choose.
         resume_config: The same choices as a `ResumeConfig`.
         resume: True, False, or "AUTO" to resume the earlier experiment if there is one. "AUTO+ERRORED" also
@@ -223,7 +223,7 @@ class TuneConfig:
         chdir_to_trial_dir: Whether each trial works in its own folder, so that files with relative paths are
             there; the driver's directory is `os.environ["TUNE_ORIG_WORKING_DIR"]`. None takes the environment
             variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
-        seed: The seed of all random choices; None draws a seed, which is logged.
+        seed: The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.
         priority: `config -> number`; trials with a higher number are chosen first.
         points_to_evaluate: Configs (may be partial) to evaluate first.
         warm_start: Earlier searches whose results the searcher observes first: folders of experiments,

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
 from overtone.tune.arguments import FIELDS, POLICY, chdir_by_environment, to_experiment
-from overtone.tune.demand import demand
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
+from overtone.worker.trainables.demand import demand
 
 if TYPE_CHECKING:
     from overtone.analysis import ResultGrid
@@ -37,7 +37,7 @@ class Tuner:
         run_config: RunConfig | None = None,
     ) -> None:
         if trainable is None:
-            raise TypeError("Tuner() needs a trainable: Tuner(my_function, param_space={...})")
+            raise UsageError("Tuner() needs a trainable: Tuner(my_function, param_space={...})")
         own = getattr(trainable, "run_config", None)  # a trainer may bring one
         self._trainable = trainable
         self._space = param_space
@@ -82,7 +82,7 @@ class Tuner:
         tune, run = self._tune, self._run
         for name in ("trial_limits", "chdir_to_trial_dir"):
             if getattr(tune, name) is not None and getattr(run, name) not in (None, getattr(tune, name)):
-                raise ValueError(f"{name} is given to TuneConfig and to RunConfig: give it to one of them")
+                raise ArgumentError(f"{name} is given to TuneConfig and to RunConfig: give it to one of them")
         configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
         given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]
         arguments = {name: value for name, value in given if value is not None and name != "failure_config"}
@@ -129,7 +129,9 @@ class Tuner:
                 "resume_unfinished=False: open the results with tune.ExperimentAnalysis(path) instead"
             )
         if trainable is None:
-            raise TypeError("Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)")
+            raise UsageError(
+                "Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)"
+            )
         folder = locate(path)
         if param_space is not None:
             arguments["config"] = param_space

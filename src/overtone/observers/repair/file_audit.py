@@ -51,10 +51,8 @@ class Due:
 
     @property
     def trials(self) -> set[str]:
-        return self.rows | self.events | self.facts
-
-    def __bool__(self) -> bool:
-        return bool(self.rows or self.events or self.facts)
+        """Those whose text files are written again."""
+        return self.rows | self.facts
 
 
 def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
@@ -77,7 +75,7 @@ def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clo
         else:
             check_name(folder, row.id)
             _compare(path, row, due, with_events)
-    for trial in due.trials:
+    for trial in due.trials | due.events:
         check_name(folder, trial)
     return due
 
