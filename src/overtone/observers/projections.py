@@ -6,6 +6,7 @@ All of them are projections of the journal: their contents follow from it.
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from overtone.core.protocols import Observer
@@ -33,6 +34,7 @@ def file_observers(
     began: float | None = None,
     is_prompt: bool = False,
     is_apart: bool = False,
+    without: Container[str] = (),
 ) -> list[Observer]:
     """Return observers that write params.json, result.json, progress.csv, error.txt and event files.
 
@@ -44,14 +46,17 @@ def file_observers(
         began: See `TensorBoard`.
         is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
+        without: Names of files that callbacks write instead, as in `Callback.writes`.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
     found: list[Observer] = [
-        FileWriter(folder) if is_apart else TextFiles(TrialFiles(folder, is_prompt=is_prompt), table)
+        FileWriter(folder)
+        if is_apart
+        else TextFiles(TrialFiles(folder, is_prompt=is_prompt), table, without=without)
     ]
-    if tensorboard or (tensorboard is None and is_available()):
+    if EVENTS not in without and (tensorboard or (tensorboard is None and is_available())):
         found.append(TensorBoard(folder, table, began))
     return found
 
@@ -64,6 +69,7 @@ def reconcile(
     table: TrialTable | None = None,
     is_prompt: bool = False,
     trusts_old: bool = True,
+    without: Container[str] = (),
 ) -> list[Observer]:
     """Repair the files below `folder` by the journal, and return the observers of `file_observers`.
 
@@ -82,6 +88,7 @@ def reconcile(
             get it. None: it is read from the journal, for observers that get no more records.
         is_prompt: See `file_observers`.
         trusts_old: Whether only missing files are detected for trials that had ended long before.
+        without: See `file_observers`; such files are left as they are.
 
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or a trial's name
@@ -93,7 +100,7 @@ def reconcile(
         index = JournalIndex(Path(journal), codec)
         index.refresh()
         table = index.table
-    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
+    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt, without=without)
     events = next((one for one in observers if isinstance(one, TensorBoard)), None)
     wait_for_helpers(folder)
     is_mended = False
@@ -101,9 +108,11 @@ def reconcile(
         for trial in strangers(folder, table):
             remove(folder, trial)
         has_real_clock = trusts_old and _parts(journal).get("engine") not in (None, "Simulated")
-        due = deviating(folder, table, with_events=events is not None, has_real_clock=has_real_clock)
+        due = deviating(
+            folder, table, with_events=events is not None, has_real_clock=has_real_clock, without=without
+        )
         if due:
-            with Mending(folder, due, events) as mending:
+            with Mending(folder, due, events, without) as mending:
                 for record, began in selected(journal, due.trials, codec):
                     mending.on_record(record, began)
         is_mended = True

@@ -15,6 +15,7 @@ from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
 from overtone.searchers.old_forms import known_form
 from overtone.tune.demand import demand
+from overtone.tune.environment import settings
 from overtone.tune.registry import registered
 from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
 from overtone.tune.trial import with_shown_trial
@@ -54,9 +55,10 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         ValueError: Two arguments contradict each other.
         OvertoneError: An argument is not supported by this version.
     """
-    given = _known(arguments)
+    known = _known(arguments)
     trainable = trainable_of(run_or_experiment)
     shown_name = trainable_name(trainable)
+    given = _with_environment(known, shown_name)
     values: dict[str, Any] = {name: given.get(one.argument) for name, one in options(Experiment).items()}
     own_demand = trainable.resources if isinstance(trainable, Bound) else None
     scheduler, searcher, budget = values["scheduler"], values["searcher"], values["time_budget_s"]
@@ -69,7 +71,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "time_budget_s": budget.total_seconds() if isinstance(budget, timedelta) else budget,
         "reuse": bool(values["reuse"]),
         "checkpoints": _policy(given),
-        "callbacks": _callbacks(values["callbacks"], given.get("loggers")),
+        "callbacks": _callbacks(values["callbacks"], given.get("loggers"), values["files"] is not False),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
         "trial_name": with_shown_trial(values["trial_name"], shown_name),
@@ -117,15 +119,26 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _callbacks(given: Any, loggers: Sequence[Any] | None) -> Any:
-    """Return the callbacks, plus one that makes the loggers of each trial."""
-    callbacks = tuple(given) if isinstance(given, list) else given or ()
-    if not loggers:
-        return callbacks
-    from overtone.tune.logger import TrialLoggers, is_own
+def _with_environment(given: dict[str, Any], trainable: str) -> dict[str, Any]:
+    """Return the arguments, completed by environment variables where they have their defaults."""
+    known = Experiment.__dataclass_fields__
+    for name, value in settings(trainable).items():
+        if name == "callbacks":
+            given[name] = [*given.get(name, ()), *value]
+        elif name == "storage_path" and "local_dir" in given:
+            continue
+        elif given.get(name) in (None, known[FIELDS[name]].default):
+            given[name] = value
+    return given
 
-    own = [one for one in loggers if is_own(one)]
-    return (*callbacks, TrialLoggers(own)) if own else callbacks
+
+def _callbacks(given: Any, loggers: Sequence[Any] | None, writes_files: bool) -> Any:
+    """Return the callbacks that the run calls; see `tune.logger.choice`."""
+    if not (given or loggers) or not hasattr(given or (), "__iter__") or isinstance(given, str):
+        return given or ()
+    from overtone.tune.logger.choice import chosen
+
+    return chosen(given or (), loggers or (), writes_files)
 
 
 def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:

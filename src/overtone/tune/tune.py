@@ -167,9 +167,11 @@ def run(
     del arguments["run_or_experiment"]
     with ahead(engine):
         from overtone.run import execute
+        from overtone.tune.environment import catches_signals
         from overtone.tune.experiment import is_several, natives
 
-        found: list[Any] = [execute(each) for each in natives(run_or_experiment, **arguments)]
+        experiments = natives(run_or_experiment, **arguments)
+        found: list[Any] = [execute(each, catches_signals()) for each in experiments]
         return cast("ExperimentAnalysis", found if is_several(run_or_experiment) else found[0])
 
 

@@ -56,8 +56,9 @@ class Tuner:
         with ahead(experiment.engine):
             from overtone.analysis import ResultGrid
             from overtone.run import execute
+            from overtone.tune.environment import catches_signals
 
-            self._results = ResultGrid(execute(experiment))
+            self._results = ResultGrid(execute(experiment, catches_signals()))
         return self._results
 
     def get_results(self) -> ResultGrid:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -21,6 +21,8 @@ from overtone.regular_files import read_regular
 EVENTS = "events.out.tfevents."
 FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
 """Names of files, and how the names of event files begin."""
+
+_COUNTS = {RESULT_JSON: json_lines, PROGRESS_CSV: csv_rows}
 
 RECENT_S = 120.0
 """Files written this many seconds before the journal's end are on the disk: systems write within 30 s."""
@@ -51,13 +53,21 @@ class Due:
         return bool(self.rows or self.events or self.facts)
 
 
-def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
+def deviating(
+    folder: str,
+    table: TrialTable,
+    *,
+    with_events: bool,
+    has_real_clock: bool,
+    without: Container[str] = (),
+) -> Due:
     """Return the trials whose files are not as long as the journal says.
 
     Args:
         table: The state at the end of the journal.
         with_events: Whether to look at event files, too.
         has_real_clock: Whether the experiment's seconds are those of the disk.
+        without: Names of files that are not looked at.
 
     Raises:
         StorageError: A trial's folder would not be in `folder`.
@@ -67,39 +77,38 @@ def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clo
     for row in table.rows.values():
         path = f"{folder}{os.sep}{row.id}{os.sep}"
         if row.ended is not None and row.ended < since:
-            _compare_sizes(path, row, due, with_events)
+            _compare_sizes(path, row, due, with_events, without)
         else:
             check_name(folder, row.id)
-            _compare(path, row, due, with_events)
+            _compare(path, row, due, with_events, without)
     for trial in due.trials:
         check_name(folder, trial)
     return due
 
 
-def _compare_sizes(path: str, row: Row, due: Due, with_events: bool) -> None:
+def _compare_sizes(path: str, row: Row, due: Due, with_events: bool, without: Container[str]) -> None:
     """Of a trial that ended long ago: only whether its files are there."""
     if row.n_results:
-        if _size(path + RESULT_JSON) and _size(path + PROGRESS_CSV):
+        if all(name in without or _size(path + name) for name in (RESULT_JSON, PROGRESS_CSV)):
             return
         due.rows.add(row.id)
         if with_events and not os.path.isdir(path):  # such as where only the journal was brought to
             due.events.add(row.id)
-    elif row.started is not None and not _size(path + PARAMS_JSON):
+    elif row.started is not None and PARAMS_JSON not in without and not _size(path + PARAMS_JSON):
         due.facts.add(row.id)
 
 
-def _compare(path: str, row: Row, due: Due, with_events: bool) -> None:
+def _compare(path: str, row: Row, due: Due, with_events: bool, without: Container[str]) -> None:
     names = _names(path)
     for name in names:
         if name.endswith(NEW) and name.startswith(FILES):
             os.unlink(path + name)
-    if (
-        json_lines(_read(path, RESULT_JSON, names)) != row.n_results
-        or csv_rows(_read(path, PROGRESS_CSV, names)) != row.n_results
-    ):
-        due.rows.add(row.id)
-    params = _read(path, PARAMS_JSON, names)
-    expected = params_text(row.config).encode("utf-8", "backslashreplace") if row.started is not None else b""
+    for name, count in _COUNTS.items():
+        if name not in without and count(_read(path, name, names)) != row.n_results:
+            due.rows.add(row.id)
+    params = b"" if PARAMS_JSON in without else _read(path, PARAMS_JSON, names)
+    is_there = row.started is not None and PARAMS_JSON not in without
+    expected = params_text(row.config).encode("utf-8", "backslashreplace") if is_there else b""
     if params != expected or row.error or row.attempt > 1 or ERROR_TXT in names:
         due.facts.add(row.id)
     if with_events:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,15 @@ class Mending:
         folder: The experiment's.
         due: What is to be written.
         events: The observer through whose process event files are written, if they are.
+        without: Names of files that are left as they are.
     """
 
-    def __init__(self, folder: str, due: Due, events: TensorBoard | None) -> None:
+    def __init__(
+        self, folder: str, due: Due, events: TensorBoard | None, without: Container[str] = ()
+    ) -> None:
         self._folder = folder
+        self._without = without
+        self._rows = [name for name in _ROWS if name not in without]
         self._due = due
         self._table = TrialTable("live")
         self._params: dict[str, str] = {}
@@ -63,8 +69,10 @@ class Mending:
             self._errors[event.trial_id] = self._errors.get(event.trial_id, "") + error_text(event)
         elif type(event) is Reported and row is not None and trial in self._due.rows:
             self._written.add(row.id)
-            self._json.add(row, event.raw, event.metrics)
-            self._csv.add(row, event.raw, event.metrics)
+            if RESULT_JSON in self._rows:
+                self._json.add(row, event.raw, event.metrics)
+            if PROGRESS_CSV in self._rows:
+                self._csv.add(row, event.raw, event.metrics)
             self._csv.widen_due()
             self._files.flush()
         if self._events is not None:
@@ -85,13 +93,14 @@ class Mending:
 
     def _take_places(self) -> None:
         for trial in self._due.rows:
-            for name in _ROWS:
+            for name in self._rows:
                 if trial in self._written:
                     os.replace(self._path(trial, name + NEW), self._path(trial, name))
                 else:
                     remove(self._folder, trial, (name,))
         for trial in self._due.trials:
-            self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
+            if PARAMS_JSON not in self._without:
+                self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
             self._put(trial, ERROR_TXT, self._errors.get(trial, ""))
 
     def _remove_new(self) -> None:
