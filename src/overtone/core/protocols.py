@@ -132,7 +132,8 @@ class TrialScheduler(Part):
         ends_trials: Whether each trial ends, sooner or later, by its decisions; assumed by default.
         log_config: Whether a file in the experiment's folder shows the changes of each trial's config.
         shown: Its name in the status line; the class name by default.
-        replayable: False if it uses outside information.
+        replayable: False if it uses outside information: a replay then asks it for no decision, and only
+            tells it what was decided.
     """
 
     metric: str | None = None

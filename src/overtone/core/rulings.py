@@ -162,8 +162,9 @@ class Rulings:
         past = self._roster.past
         if past is None:
             return self._pairs(self._scheduler.review(view))
-        now = self._pairs(self._scheduler.review(view)) if self._scheduler.replayable else []
-        return past.rulings(self.effective(now))
+        if not self._scheduler.replayable:  # It is told: see on_decision.
+            return past.rest()
+        return past.rulings(self.effective(self._pairs(self._scheduler.review(view))))
 
     def _pairs(self, ruled: Any) -> list[Ruling]:
         """Return the result of review() as pairs.

@@ -7,7 +7,7 @@ from typing import Any
 
 from overtone.core.goal import OWN_FIELDS, lookup
 from overtone.errors import ArgumentError
-from overtone.observers.flatten import flatten
+from overtone.space import flatten
 
 Columns = Mapping[str, str] | Sequence[str] | None
 """Columns as users give them: names, or names with the headers to show; None chooses automatically."""

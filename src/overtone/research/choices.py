@@ -67,17 +67,13 @@ def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: 
 
     Raises:
         ValueError: A named scheduler, searcher or engine does not exist.
-        OvertoneError: A scheduler needs a controller.
         MissingPackageError: A package that a searcher needs is not installed.
     """
     from overtone.named import create_scheduler, create_searcher
-    from overtone.schedulers.old_forms import refuse_old_hooks
 
     for choice in schedulers.values():
         if isinstance(choice, str):
             create_scheduler(choice)
-        else:
-            refuse_old_hooks(choice)
     for choice in searchers.values():
         if isinstance(choice, str) and choice != "random":
             create_searcher(choice)
@@ -92,9 +88,9 @@ def scheduler_of(choice: Any, problem: Problem) -> Any:
         from overtone.named import create_scheduler
 
         return create_scheduler(choice)
-    from overtone.schedulers.old_forms import refuse_old_hooks
+    from overtone.schedulers.adapter import known_form
 
-    return _made(refuse_old_hooks(choice), problem, TrialScheduler)
+    return known_form(_made(known_form(choice), problem, TrialScheduler))
 
 
 def searcher_of(choice: Any, problem: Problem) -> Any:

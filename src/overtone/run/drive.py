@@ -100,8 +100,8 @@ class Drive:
                 )  # fmt: skip
                 if self._asked:
                     self.ask(self._asked)
-                place.open_mirror(lambda: journal.written_bytes, loop.leave)
                 try:
+                    place.open_mirror(lambda: journal.written_bytes, loop.leave)
                     console.open()
                     loop.pump(late.events, is_past=True)
                     loop.pump(first)

@@ -32,6 +32,7 @@ from overtone.journal.garbage import seldom_collecting
 from overtone.run.pending_commands import ANSWERS, QUESTIONS, Outstanding
 from overtone.run.searcher_host import Host
 from overtone.run.storage.deletions import Deletions
+from overtone.store.backoff import pauses
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.room import PATIENCE_S, is_in_vain
 
@@ -43,6 +44,9 @@ IDLE_S = 0.25
 
 JOURNAL_PATIENCE_S = PATIENCE_S
 """Seconds during which writes to a journal that fail (a full disk) are retried."""
+
+JOURNAL_PAUSES_S = 0.1, 1.0
+"""The first and the longest pause between two such tries."""
 
 GATHERED = 1024
 """Records that are written together on an engine that repeats its events."""
@@ -275,7 +279,7 @@ class Loop:
 
     def _write(self, records: Sequence[Record]) -> None:
         """Append records to the journal; failed writes are retried while the loop waits."""
-        began, pause_s = time.monotonic(), 0.1
+        began, is_told, waiting = time.monotonic(), False, pauses(*JOURNAL_PAUSES_S)
         while True:
             try:
                 self._append(records)
@@ -287,10 +291,10 @@ class Loop:
                     raise
                 if time.monotonic() - began > JOURNAL_PATIENCE_S:
                     raise
-                if pause_s == 0.1:
+                if not is_told:
                     self._warn(f"{error} (trying again for {JOURNAL_PATIENCE_S:g} s)")
-                time.sleep(pause_s)
-                pause_s = min(1.0, pause_s * 2)
+                is_told = True
+                time.sleep(next(waiting))
 
     def _show(self, records: Sequence[Record]) -> None:
         """Show each record to every observer before the next record: observers may share a table."""

@@ -76,7 +76,7 @@ def drawn(allowed: Any, random: Random, config: Config) -> Any:
     if isinstance(allowed, Function) or not isinstance(allowed, Domain):
         with seeded(random):  # what users draw with Python's or numpy's generator repeats with the seed
             return _function(allowed).value(config)
-    return allowed.sample(random)
+    return allowed.draw(random)
 
 
 def inside(domain: Domain, value: float) -> Any:

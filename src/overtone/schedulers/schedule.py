@@ -17,14 +17,14 @@ from typing import Any
 
 from overtone.core.decision import Add, Continue, Decision, Restart, as_decision
 from overtone.core.messages import NEVER
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import ArgumentError, UsageError
+from overtone.schedulers.adapter import inner
 from overtone.schedulers.arguments import checked, is_number
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.fifo import FIFOScheduler
-from overtone.schedulers.old_forms import inner
 
 Rule = Callable[[float, Any], Any]
 """Returns the value from t on, given t and the trial's first value."""

@@ -14,11 +14,10 @@ from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
 from overtone.searchers.old_forms import known_form
-from overtone.tune.demand import demand
 from overtone.tune.environment import settings
 from overtone.tune.registry import registered
-from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
 from overtone.tune.trial import with_shown_trial
+from overtone.worker.trainables.demand import demand
 from overtone.worker.trainables.with_parameters import Bound, trainable_name
 
 FIELDS = {
@@ -31,7 +30,7 @@ POLICY = {name: one.argument for name, one in options(CheckpointPolicy).items()}
 
 SILENT = frozenset(
     {
-        "autosync", "chdir_to_trial_dir", "global_checkpoint_period", "queue_trials", "ray_auto_init",
+        "autosync", "global_checkpoint_period", "queue_trials", "ray_auto_init",
         "reuse", "server_port", "storage_filesystem", "sync_config", "sync_function", "sync_on_checkpoint",
         "sync_to_driver", "verbose_level", "with_server",
     }
@@ -64,7 +63,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     scheduler, searcher, budget = values["scheduler"], values["searcher"], values["time_budget_s"]
     values |= {
         "storage": _one("storage_path", "local_dir", given),
-        "scheduler": (create_scheduler if isinstance(scheduler, str) else refuse_old_hooks)(scheduler),
+        "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
         "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
@@ -72,6 +71,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "reuse": bool(values["reuse"]),
         "checkpoints": _policy(given),
         "callbacks": _callbacks(values["callbacks"], given.get("loggers"), values["files"] is not False),
+        "chdir_to_trial_dir": _flag(values["chdir_to_trial_dir"]),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
         "trial_name": with_shown_trial(values["trial_name"], shown_name),
@@ -120,16 +120,15 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_environment(given: dict[str, Any], trainable: str) -> dict[str, Any]:
-    """Return the arguments, completed by environment variables where they have their defaults."""
-    known = Experiment.__dataclass_fields__
-    for name, value in settings(trainable).items():
-        if name == "callbacks":
-            given[name] = [*given.get(name, ()), *value]
-        elif name == "storage_path" and "local_dir" in given:
-            continue
-        elif given.get(name) in (None, known[FIELDS[name]].default):
-            given[name] = value
-    return given
+    """Return the arguments, completed by those that environment variables set."""
+    found = settings(trainable)
+    if "local_dir" in given:
+        found.pop("storage_path", None)
+    callbacks = found.pop("callbacks", [])
+    completed = {**found, **given}
+    if callbacks:
+        completed["callbacks"] = [*given.get("callbacks", ()), *callbacks]
+    return completed
 
 
 def _callbacks(given: Any, loggers: Sequence[Any] | None, writes_files: bool) -> Any:
@@ -139,6 +138,10 @@ def _callbacks(given: Any, loggers: Sequence[Any] | None, writes_files: bool) ->
     from overtone.tune.logger.choice import chosen
 
     return chosen(given or (), loggers or (), writes_files)
+
+
+def _flag(given: Any) -> bool | None:
+    return None if given is None else bool(given)
 
 
 def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:

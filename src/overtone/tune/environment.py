@@ -15,6 +15,7 @@ from overtone.errors import ArgumentError
 if TYPE_CHECKING:
     from overtone.observers.callbacks.callback import Callback
 
+CHDIR = "RAY_CHDIR_TO_TRIAL_DIR"
 NO_LOGGERS = "TUNE_DISABLE_AUTO_CALLBACK_LOGGERS"
 NO_DATE = "TUNE_DISABLE_DATED_SUBDIR"
 NO_SIGNALS = "TUNE_DISABLE_SIGINT_HANDLER"
@@ -36,6 +37,8 @@ def settings(trainable: str, variables: Mapping[str, str] = os.environ) -> dict[
     folders = [variables[name] for name in FOLDERS if variables.get(name)]
     if folders:
         found["storage_path"] = folders[0]
+    if (changes := changes_directory(variables)) is not None:
+        found["chdir_to_trial_dir"] = changes
     if variables.get(NO_LOGGERS) == "1":
         found["files"] = False
     if _is_set(NO_DATE, variables):
@@ -45,6 +48,21 @@ def settings(trainable: str, variables: Mapping[str, str] = os.environ) -> dict[
     if callbacks := list(_callbacks(variables.get(CALLBACKS, ""))):
         found["callbacks"] = callbacks
     return found
+
+
+def changes_directory(variables: Mapping[str, str] = os.environ) -> bool | None:
+    """Return whether trials work in their own folders; None if the variable is not set.
+
+    Raises:
+        ArgumentError: The variable is not a whole number, true or false.
+    """
+    text = variables.get(CHDIR, "").strip().lower()
+    if text in ("", "true", "false"):
+        return None if not text else text == "true"
+    try:
+        return bool(int(text))
+    except ValueError:
+        raise ArgumentError(f"{CHDIR}={text!r}: must be 1 or 0") from None
 
 
 def catches_signals(variables: Mapping[str, str] = os.environ) -> bool:

@@ -33,6 +33,7 @@ HERE = f"{__name__}.Mine"
         ({"TUNE_DISABLE_AUTO_CALLBACK_LOGGERS": "0"}, {}),
         ({"TUNE_DISABLE_DATED_SUBDIR": "1"}, {"name": "train"}),
         ({"TUNE_DISABLE_DATED_SUBDIR": "0"}, {}),
+        ({"RAY_CHDIR_TO_TRIAL_DIR": "0"}, {"chdir_to_trial_dir": False}),
         ({"TUNE_FORCE_TRIAL_CLEANUP_S": "2.5"}, {"grace_s": 2.5}),
         ({"RAY_TUNE_CALLBACKS": " , "}, {}),
     ],
@@ -96,7 +97,7 @@ def table():
 
 
 def test_the_page_says_which_variables_are_honoured():
-    read = {environment.NO_LOGGERS, environment.NO_DATE, environment.NO_SIGNALS, environment.GRACE_S,
+    read = {environment.NO_LOGGERS, environment.NO_DATE, environment.NO_SIGNALS, environment.GRACE_S, environment.CHDIR,
             environment.CALLBACKS, *environment.FOLDERS}  # fmt: skip
     honoured = {name for name, (is_honoured, _) in table().items() if is_honoured == "yes"}
     assert read <= honoured
@@ -129,6 +130,6 @@ def test_the_page_has_a_row_for_each_documented_variable():
 
 def test_no_other_module_reads_such_variables():
     source = Path(environment.__file__).parents[1]
-    pattern = re.compile(r"environ[^\n]*[\"'](TUNE_|RAY_AIR_|RAY_TUNE_)")
+    pattern = re.compile(r"environ[^\n]*[\"'](TUNE_(?!ORIG)|RAY_AIR_|RAY_TUNE_)")
     found = [path for path in source.rglob("*.py") if pattern.search(path.read_text("utf-8"))]
     assert [path for path in found if path != Path(environment.__file__)] == []

@@ -15,8 +15,7 @@ from overtone.core.table import Row, constant_facts
 from overtone.core.types import Config
 from overtone.journal.text import as_data
 from overtone.observers.files.csv_text import CELLS, row_text
-from overtone.observers.flatten import flatten
-from overtone.space import describe
+from overtone.space import describe, flatten
 
 _NOT_JSON = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 

@@ -12,9 +12,8 @@ from overtone.core.table import Row
 from overtone.core.types import Metrics
 from overtone.journal.text import as_data, loads
 from overtone.observers.files.constant_text import ConstantTexts
+from overtone.observers.files.own_files import RESULT_JSON
 from overtone.observers.files.trial_files import TrialFiles
-
-RESULT_JSON = "result.json"
 
 _encode = encoder(as_data, allow_nan=True)
 

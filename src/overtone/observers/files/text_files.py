@@ -9,12 +9,10 @@ from overtone.core.messages import Ended, Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable
 from overtone.observers.files.constant_text import ConstantTexts
-from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, PROGRESS_CSV, RESULT_JSON
 from overtone.observers.files.trial_files import TrialFiles
-
-PARAMS_JSON = "params.json"
-ERROR_TXT = "error.txt"
 
 _IS_FAILURE = frozenset({"raised", "killed", "limit", "lost"})
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})
@@ -27,7 +25,7 @@ class TextFiles(Observer):
         files: Where it writes.
         table: Has each record before this observer gets it.
         clock: Seconds from some moment on; for how long rows wait.
-        without: Names of files that somebody else writes.
+        without: Names of files that callbacks write instead.
     """
 
     is_projection = True

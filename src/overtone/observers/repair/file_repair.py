@@ -1,22 +1,21 @@
-"""Repair of the files of selected trials, from their records."""
+"""Repair of the text files of selected trials, from their records."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Container
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from overtone.core.messages import Ended, Record, Reported, Started, Tick
+from overtone.core.messages import Ended, Record, Reported, Started
 from overtone.core.table import TrialTable
 from overtone.observers.file_output import NEW, swap_file
 from overtone.observers.files.constant_text import ConstantTexts, params_text
-from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.files.text_files import ERROR_TXT, PARAMS_JSON, error_text
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, PROGRESS_CSV, RESULT_JSON
+from overtone.observers.files.text_files import error_text
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.observers.repair.file_audit import EVENTS, Due, remove
-from overtone.observers.tensorboard.scalars import TensorBoard
+from overtone.observers.repair.file_audit import Due, remove
 from overtone.regular_files import read_regular
 
 if TYPE_CHECKING:
@@ -33,16 +32,10 @@ class Mending:
     Args:
         folder: The experiment's.
         due: What is to be written.
-        events: The observer through whose process event files are written, if they are.
-        without: Names of files that are left as they are.
     """
 
-    def __init__(
-        self, folder: str, due: Due, events: TensorBoard | None, without: Container[str] = ()
-    ) -> None:
+    def __init__(self, folder: str, due: Due) -> None:
         self._folder = folder
-        self._without = without
-        self._rows = [name for name in _ROWS if name not in without]
         self._due = due
         self._table = TrialTable("live")
         self._params: dict[str, str] = {}
@@ -50,16 +43,13 @@ class Mending:
         self._written: set[str] = set()
         self._files, texts = TrialFiles(folder, NEW), ConstantTexts()
         self._json, self._csv = JsonLines(self._files, texts), CsvRows(self._files, texts)
-        self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
 
     def __enter__(self) -> Self:
         self._remove_new()
-        for trial in self._due.events:
-            remove(self._folder, trial, (EVENTS,))
         return self
 
-    def on_record(self, record: Record, began: float) -> None:
-        """Take a record that is about trials that are due alone; `began` as `TensorBoard` has it."""
+    def on_record(self, record: Record) -> None:
+        """Take a record that is about trials that are due alone."""
         row = self._table.apply(record)
         event: Any = record.event
         trial = getattr(event, "trial_id", None)
@@ -69,18 +59,10 @@ class Mending:
             self._errors[event.trial_id] = self._errors.get(event.trial_id, "") + error_text(event)
         elif type(event) is Reported and row is not None and trial in self._due.rows:
             self._written.add(row.id)
-            if RESULT_JSON in self._rows:
-                self._json.add(row, event.raw, event.metrics)
-            if PROGRESS_CSV in self._rows:
-                self._csv.add(row, event.raw, event.metrics)
+            self._json.add(row, event.raw, event.metrics)
+            self._csv.add(row, event.raw, event.metrics)
             self._csv.widen_due()
             self._files.flush()
-        if self._events is not None:
-            self._events.began = began
-            # what another trial's event led to may be the end of one that is due
-            is_due = trial in self._due.events
-            self._events.on_record(record if is_due else Record(record.n, Tick(event.time), record.choices))
-            self._events.flush()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         try:
@@ -93,14 +75,15 @@ class Mending:
 
     def _take_places(self) -> None:
         for trial in self._due.rows:
-            for name in self._rows:
+            for name in _ROWS:
+                if (trial, name) in self._due.foreign:
+                    continue
                 if trial in self._written:
                     os.replace(self._path(trial, name + NEW), self._path(trial, name))
                 else:
                     remove(self._folder, trial, (name,))
         for trial in self._due.trials:
-            if PARAMS_JSON not in self._without:
-                self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
+            self._put(trial, PARAMS_JSON, self._params.get(trial, ""))
             self._put(trial, ERROR_TXT, self._errors.get(trial, ""))
 
     def _remove_new(self) -> None:
@@ -110,7 +93,9 @@ class Mending:
                     os.unlink(self._path(trial, name + NEW))
 
     def _put(self, trial: str, name: str, text: str) -> None:
-        """Let a file hold `text`; where that is nothing, let it not be there."""
+        """Let a file hold `text`; where that is nothing, let it not be there. A trial's own file stays."""
+        if (trial, name) in self._due.foreign:
+            return
         path = self._path(trial, name)
         if not text:
             remove(self._folder, trial, (name,))

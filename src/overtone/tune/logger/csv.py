@@ -6,10 +6,10 @@ import os
 from typing import Any, TextIO
 
 from overtone.observers.file_output import swap_file
-from overtone.observers.files.csv_rows import PROGRESS_CSV
 from overtone.observers.files.csv_table import names_of, rearranged
 from overtone.observers.files.csv_text import row_text
-from overtone.observers.flatten import flatten
+from overtone.observers.files.own_files import PROGRESS_CSV
+from overtone.space import flatten
 from overtone.tune.logger.logger import FileLoggerCallback, Logger
 
 __all__ = ["CSVLogger", "CSVLoggerCallback"]

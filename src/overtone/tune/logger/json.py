@@ -9,8 +9,7 @@ from typing import Any, TextIO
 from overtone.core.json_encoder import encoder
 from overtone.journal.text import as_data
 from overtone.observers.files.constant_text import params_text
-from overtone.observers.files.json_lines import RESULT_JSON
-from overtone.observers.files.text_files import PARAMS_JSON
+from overtone.observers.files.own_files import PARAMS_JSON, RESULT_JSON
 from overtone.tune.logger.logger import FileLoggerCallback, Logger
 
 __all__ = ["JsonLogger", "JsonLoggerCallback"]

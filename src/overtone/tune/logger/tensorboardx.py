@@ -7,8 +7,8 @@ from math import isnan
 from typing import Any
 
 from overtone.errors import MissingPackageError
-from overtone.observers.flatten import flatten
-from overtone.observers.repair.file_audit import EVENTS
+from overtone.observers.files.own_files import EVENTS
+from overtone.space import flatten
 from overtone.standard_streams import say
 from overtone.tune.logger.logger import FileLoggerCallback, Logger
 from overtone.tune.result import PID, TIME_TOTAL_S, TIMESTAMP, TIMESTEPS_TOTAL, TRAINING_ITERATION
