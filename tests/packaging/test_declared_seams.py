@@ -57,7 +57,6 @@ ALLOWED = {  # reason: the lookups, each in a file
     },
     "a part that the same package has made": {
         ("engines/ray/trial.py", "isinstance(job.store, Carried)"),
-        ("observers/projections.py", "isinstance(one, TensorBoard)"),
     },
 }
 

@@ -20,6 +20,7 @@ from overtone.core.resources import Resources, bundle
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
+from overtone.errors import UsageError
 from overtone.schedulers.adapter import inner
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
@@ -142,7 +143,7 @@ class ResourceChangingScheduler(TrialScheduler):
         given = resources_allocation_function
         self._allocate: Allocation = DistributeResources() if given is None else given
         if not callable(self._allocate):
-            raise TypeError(
+            raise UsageError(
                 f"resources_allocation_function={self._allocate!r:.100}: give a function of (view, trial, "
                 "result, scheduler), or DistributeResources()"
             )

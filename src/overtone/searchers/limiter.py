@@ -6,6 +6,7 @@ from typing import Any
 
 from overtone.core.trial import Trial
 from overtone.core.types import Config
+from overtone.errors import ArgumentError
 from overtone.searchers.adapter import Adapter
 from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.wrapper import Wrapper
@@ -33,7 +34,7 @@ class ConcurrencyLimiter(Wrapper):
         super().__init__(searcher)
         is_whole = hasattr(max_concurrent, "__index__") and not isinstance(max_concurrent, bool)
         if not is_whole or max_concurrent < 1:
-            raise ValueError(f"max_concurrent={max_concurrent!r} must be a whole number, 1 or more")
+            raise ArgumentError(f"max_concurrent={max_concurrent!r} must be a whole number, 1 or more")
         inner, number = self.searcher, int(max_concurrent)
         limits_itself = isinstance(inner, (Searcher, Adapter)) and inner.set_max_concurrency(number)
         self._limit_concurrency = not limits_itself

@@ -8,6 +8,7 @@ from typing import Any
 
 from overtone.core.decision import CONTINUE, SAVE, Decision, Pause, Stop
 from overtone.core.types import Result, Why
+from overtone.errors import ArgumentError
 from overtone.schedulers import base
 from overtone.schedulers.base import WithController, n_arguments
 from overtone.schedulers.fifo import FIFOScheduler as FIFOScheduler
@@ -54,4 +55,4 @@ def decision_of(flag: str, rule: str, t: float) -> Decision:
         return Pause(Why(rule=rule, t=t))
     if flag == TrialScheduler.STOP:
         return Stop(Why(rule=rule, t=t))
-    raise ValueError(f"{rule}.on_result returned {flag!r}: return CONTINUE, SAVE, PAUSE or STOP")
+    raise ArgumentError(f"{rule}.on_result returned {flag!r}: return CONTINUE, SAVE, PAUSE or STOP")

@@ -5,6 +5,7 @@ from overtone.searchers import Repeater as Repeater
 from overtone.searchers.algorithm import SearchAlgorithm as SearchAlgorithm
 from overtone.searchers.algorithm import SearchGenerator as SearchGenerator
 from overtone.searchers.base import Searcher as Searcher
+from overtone.space.dsl import grid_search as grid_search
 from overtone.tune.suggest import ax as ax
 from overtone.tune.suggest import basic_variant as basic_variant
 from overtone.tune.suggest import bayesopt as bayesopt
