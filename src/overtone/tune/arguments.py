@@ -14,7 +14,6 @@ from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
-from overtone.searchers.old_forms import known_form
 from overtone.tune.environment import settings
 from overtone.tune.registry import registered
 from overtone.tune.trial import with_shown_trial
@@ -65,7 +64,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     values |= {
         "storage": _one("storage_path", "local_dir", given),
         "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
-        "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
+        "searcher": create_searcher(searcher) if isinstance(searcher, str) else searcher,
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
         "time_budget_s": budget.total_seconds() if isinstance(budget, timedelta) else budget,
