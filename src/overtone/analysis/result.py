@@ -11,11 +11,12 @@ from overtone.analysis.aim import check_reported, chosen
 from overtone.analysis.no_result import NoBestError, NoTrialError
 from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_trial import RecordedTrial
-from overtone.analysis.trial_parts import check_local, local_filesystem
+from overtone.analysis.trial_parts import check_local
 from overtone.core.goal import Goal
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.location import JOURNAL, located
 from overtone.store.files import is_url
+from overtone.worker.checkpoints.arrow_files import local_filesystem
 
 if TYPE_CHECKING:
     from overtone.worker.checkpoints.checkpoint import Checkpoint
