@@ -15,7 +15,7 @@ from overtone.analysis.recorded_experiment import RecordedExperiment
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.summary import SCOPES
 from overtone.core.goal import Goal, is_number, lookup
-from overtone.errors import GoalError, OvertoneError
+from overtone.errors import ArgumentError, GoalError, OvertoneError
 from overtone.reading.recorded_goal import recorded_objectives
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ class ExperimentAnalysis(RecordedExperiment):
     def set_filetype(self, file_type: str | None = None) -> None:
         """Accept the file type of older scripts without effect: results come from the journal."""
         if file_type not in (None, "json", "csv"):
-            raise ValueError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
+            raise ArgumentError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
 
     def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
         """Return the first config of a trial's line of ancestors, and each later one with its t.

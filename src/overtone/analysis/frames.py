@@ -7,32 +7,19 @@ from typing import Any
 
 from overtone.core.utf8 import encodable
 from overtone.errors import MissingPackageError
-from overtone.space.data import PLACE
-
-_FLAT = frozenset({float, int, bool, type(None)})  # a look-up takes a tenth of asking for a Mapping
+from overtone.space import flatten as without_nesting
 
 
-def flatten(result: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return `result` without nested mappings: {"config": {"lr": 1}} becomes {"config/lr": 1}.
+def flatten(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `result` without nesting, as `overtone.space.flatten`, with text that any table can hold.
 
-    An empty mapping is kept, so that no key is lost. The placeholder in a config for a value
-    that is not data (see `overtone.space.data`) becomes its description. Half of a
-    surrogate pair, which no table can hold, is escaped.
+    Half of a surrogate pair is escaped.
     """
-    flat: dict[str, Any] = {}
-    for key, value in result.items():
-        name = f"{prefix}{key}"
-        if type(value) in _FLAT:
-            flat[name] = value
-        elif type(value) is str:
+    flat = without_nesting(result)
+    for name, value in flat.items():
+        if type(value) is str:
             flat[name] = encodable(value)
-        elif isinstance(value, Mapping) and PLACE in value:
-            flat[name] = encodable(str(value.get("shown")))
-        elif isinstance(value, Mapping) and value:
-            flat.update(flatten(value, f"{name}/"))
-        else:
-            flat[name] = value
-    return flat if prefix or all(map(str.isascii, flat)) else {encodable(key): flat[key] for key in flat}
+    return flat if all(map(str.isascii, flat)) else {encodable(key): flat[key] for key in flat}
 
 
 def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:

@@ -239,9 +239,9 @@ class JournalIndex:
 
     def lineage(self) -> Lineage:
         """Return the configs with which trials trained, and the checkpoints from which they resumed."""
-        lineage = Lineage()
+        lineage, decode = Lineage(), self._codec.anew().decode
         for part in JournalReader(self.journal).parts():
-            if isinstance(part, bytes) and (record := self._codec.decode(part, True)) is not None:
+            if isinstance(part, bytes) and (record := decode(part, True)) is not None:
                 lineage.apply(record)
         return lineage
 

@@ -13,7 +13,7 @@ a constant; `shown` is for people.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -21,8 +21,8 @@ from overtone.errors import SpaceError
 from overtone.space.domain import Domain
 from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
-from overtone.space.spec import Spec, plain
-from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, fresh, parse
+from overtone.space.spec import Spec, fresh, plain
+from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
 from overtone.tagged_json import tagged, untagged
 
 DOMAIN = "__domain__"
@@ -94,14 +94,17 @@ def space_to_data(space: Any) -> Any:
     return {**written, CONSTRAINT: {OPAQUE: describe(root.constraint)}} if root.constraint else written
 
 
-def space_from_data(data: Any) -> Any:
+def space_from_data(data: Any, find: Callable[[str], Any] = lambda _: None) -> Any:
     """Return the space that `space_to_data` wrote.
+
+    Args:
+        find: Returns the function or class of a description, such as "script.double"; None if it is unknown.
 
     Raises:
         SpaceError: Something in it was no data; the message names each place.
     """
     lost: list[str] = []
-    space = _read(data, "", lost)
+    space = _read(data, "", lost, find)
     if lost:
         raise SpaceError(f"the space has values that are not data; pass the space again: {'; '.join(lost)}")
     return space
@@ -185,20 +188,22 @@ def _written_value(value: Any) -> Any:
     return {OPAQUE: describe(value)}
 
 
-def _read(data: Any, path: str, lost: list[str]) -> Any:
+def _read(data: Any, path: str, lost: list[str], find: Callable[[str], Any]) -> Any:
     if isinstance(data, list):
-        return [_read(item, f"{path}/{i}", lost) for i, item in enumerate(data)]
+        return [_read(item, f"{path}/{i}", lost, find) for i, item in enumerate(data)]
     if not isinstance(data, Mapping):
         return data
     if OPAQUE in data:
+        if (found := find(data[OPAQUE])) is not None:
+            return found
         lost.append(f"{path.lstrip('/')} ({data[OPAQUE]})")
         return None
     if TUPLE in data:
-        return tuple(_read(item, f"{path}/{i}", lost) for i, item in enumerate(data[TUPLE]))
+        return tuple(_read(item, f"{path}/{i}", lost, find) for i, item in enumerate(data[TUPLE]))
     before = len(lost)
     is_domain = DOMAIN in data
     is_part = is_domain or data.keys() == {"grid_search"}  # its arguments have no names that users know
-    parts = {k: _read(item, path if is_part else f"{path}/{k}", lost) for k, item in data.items()}
+    parts = {k: _read(item, path if is_part else f"{path}/{k}", lost, find) for k, item in data.items()}
     return _domain(parts) if is_domain and len(lost) == before else parts
 
 

@@ -14,8 +14,7 @@ from overtone.core.table import Row, constant_facts
 from overtone.core.types import Config
 from overtone.observers.files.csv_text import CELLS, row_text
 from overtone.observers.files.readable_json import encode, encode_spaced
-from overtone.observers.flatten import flatten
-from overtone.space import describe
+from overtone.space import describe, flatten
 
 _NOT_JSON = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 

@@ -12,11 +12,10 @@ from overtone.core.table import Row
 from overtone.core.types import Metrics
 from overtone.journal.text import loads
 from overtone.observers.files.constant_text import ConstantTexts
+from overtone.observers.files.own_files import RESULT_JSON
 from overtone.observers.files.readable_json import encode
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.tagged_json import MARK
-
-RESULT_JSON = "result.json"
 
 
 def _is_usual(raw: str) -> bool:
