@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -37,7 +38,7 @@ SILENT = frozenset(
 )  # fmt: skip
 """Arguments that are accepted and ignored without a warning."""
 
-WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
+WITHOUT_EFFECT = frozenset({"sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
 
 CHDIR_VARIABLE = "RAY_CHDIR_TO_TRIAL_DIR"
@@ -109,9 +110,14 @@ def trainable_of(given: Any) -> Any:
         TrainableError: `given` is not callable, or the name is not registered.
     """
     if isinstance(given, str):
-        return registered(given)
+        return trainable_of(registered(given))
+    if isinstance(given, Bound):
+        inner = trainable_of(given.trainable)
+        return given if inner is given.trainable else replace(given, trainable=inner)
     if not isinstance(given, type) and hasattr(given, "as_trainable"):
         return given.as_trainable()
+    if isinstance(given, type) and (function := getattr(given, "wrapped_function", None)) is not None:
+        return function  # of `tune.trainable.wrap_function`
     if not callable(given):
         raise TrainableError(
             f"{given!r:.200} cannot be trained: give a function, a class with step(), or another callable, "
