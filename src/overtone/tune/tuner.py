@@ -10,7 +10,7 @@ from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
 from overtone.tune.arguments import FIELDS, POLICY, chdir_by_environment, to_experiment
-from overtone.tune.demand import demand
+from overtone.worker.trainables.demand import demand
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
 
 if TYPE_CHECKING:
