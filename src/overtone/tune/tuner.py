@@ -10,8 +10,8 @@ from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
 from overtone.tune.arguments import FIELDS, POLICY, chdir_by_environment, to_experiment
-from overtone.worker.trainables.demand import demand
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
+from overtone.worker.trainables.demand import demand
 
 if TYPE_CHECKING:
     from overtone.analysis import ResultGrid

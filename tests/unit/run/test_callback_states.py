@@ -65,7 +65,7 @@ class Own:
     pass
 
 
-@pytest.mark.parametrize("state", [{"it": Own()}, {"it": tune.Callback}, {"it": open}, Own()], ids=repr)
+@pytest.mark.parametrize("state", [{"it": Own()}, {"it": tune.Callback}, {"it": open}, Own()], ids=range(4))
 def test_what_is_not_data_is_left_out_with_one_line(tmp_path, state, capfd):
     states = CallbackStates(tmp_path, [Counts(state), Counts({"n": 1})])
     states.close()

@@ -140,13 +140,13 @@ class CallbackObserver(Observer):
                 method(**named, **more)
             except Exception as error:
                 failures.append((one, error))
-        for one, error in failures[:1]:
+        for one, failure in failures[:1]:
             # The run ends: no other hook is called than the one for that.
             self._hooks = {name: calls * (name == "on_experiment_end") for name, calls in self._hooks.items()}
             if self._raises_as_is:
-                raise error
-            what = f"{type(one).__name__}.{hook} raised {type(error).__name__}: {error}"
-            raise CallbackError(what) from error
+                raise failure
+            what = f"{type(one).__name__}.{hook} raised {type(failure).__name__}: {failure}"
+            raise CallbackError(what) from failure
 
     def _trial(self, trial_id: str) -> SeenTrial:
         self._seen()

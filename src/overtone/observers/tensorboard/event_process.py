@@ -95,8 +95,9 @@ def write_events(
                 elif type(event) is Reported and row is not None and (is_new or row.id in again):
                     files.on_result(row.id, wall, event.metrics)
                 for choice in record.choices:
-                    is_end = type(choice) is Moved and choice.status in _IS_FINAL
-                    if is_end and (is_new or choice.trial_id in again):
+                    if not isinstance(choice, Moved) or choice.status not in _IS_FINAL:
+                        continue
+                    if is_new or choice.trial_id in again:
                         files.on_end(choice.trial_id, wall, choice.status)
         files.flush_now_and_then()
         stop()  # so that it ends with its driver
