@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.trial_lookup import TrialLookup
 from overtone.analysis.trial_parts import check_local
+from overtone.errors import UsageError
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.location import located
 from overtone.reading.recorded_goal import first, recorded_goal
@@ -52,7 +53,7 @@ class RecordedExperiment:
     ) -> None:
         place = path if path is not None else experiment_checkpoint_path
         if place is None:
-            raise TypeError("ExperimentAnalysis() needs the folder of an experiment")
+            raise UsageError("ExperimentAnalysis() needs the folder of an experiment")
         check_local(storage_filesystem)
         self._path = place
         url = os.fspath(place) if is_url(os.fspath(place)) else ""

@@ -27,6 +27,7 @@ from overtone.core.types import Why
 from overtone.errors import StorageError, TrialError
 from overtone.reading.journal_index import JournalIndex
 from overtone.worker.checkpoints.checkpoint import Checkpoint
+from overtone.worker.placement_group import PlacementGroupFactory
 
 
 class RecordedTrial:
@@ -79,6 +80,11 @@ class RecordedTrial:
     def resources(self) -> Resources:
         """The requested resources."""
         return self._row.resources
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The requested resources as a placement group."""
+        return PlacementGroupFactory.of(self._row.resources)
 
     @property
     def status(self) -> str:

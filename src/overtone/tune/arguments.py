@@ -75,8 +75,8 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "chdir_to_trial_dir": _chosen(values["chdir_to_trial_dir"], chdir_by_environment()),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
-        "trial_name": with_shown_trial(values["trial_name"], shown_name),
-        "trial_folder": with_shown_trial(values["trial_folder"], shown_name),
+        "trial_name": with_shown_trial(values["trial_name"], shown_name, values["space"]),
+        "trial_folder": with_shown_trial(values["trial_folder"], shown_name, values["space"]),
         "points_to_evaluate": tuple(values["points_to_evaluate"] or ()),
         "resume": _resume(values["resume"], given.get("resume_config")),
     }
