@@ -4,6 +4,8 @@ Start with `from overtone import tune`. `import overtone as ray` serves scripts 
 were written for a cluster: init, put, get, shutdown and the like, on one machine.
 """
 
+import sys
+
 from overtone.lazy import attach
 
 _attached, __dir__ = attach(__name__)
@@ -16,3 +18,9 @@ def __getattr__(name):
             f"stays Ray's: import ray beside it, and write ray.{name}"
         )
     return _attached(name)
+
+
+if "overtone.as_ray" in sys._xoptions:  # a process of a driver that called `install_as_ray`
+    from overtone.as_ray import install_as_ray
+
+    install_as_ray(sys._xoptions["overtone.as_ray"])
