@@ -24,11 +24,13 @@ HERE = Path(__file__).resolve().parent
 PATIENCE_S = 1800
 
 SIZES = {
-    "reused": (400, 1_000), "fresh": (100, 250), "result": (4_000, 10_000), "simulated": (1_000, 2_500),
+    "reused": (400, 1_000), "fresh": (100, 250), "result": (4_000, 10_000), "events": (4_000, 10_000),
+    "simulated": (1_000, 2_500),
 }  # fmt: skip
 """The two sizes of each: trials, or results of a trial. Short runs write their files themselves.
 
-A simulated trial is one of `simulated.py short`: 500 workers, and about 4 results.
+"events" is a result that is written to an event file, too. A simulated trial is one of `simulated.py short`:
+500 workers, and about 4 results.
 """
 
 
@@ -56,7 +58,7 @@ def work(name: str, size: int, folder: str) -> None:
 
         simulated.run(500, size, simulated.EARLY, folder)
         return
-    is_chatty = name == "result"
+    is_chatty = name in ("result", "events")
     tune.run(
         chatty if is_chatty else once,
         config={"x": tune.uniform(0, 1), **({"results": size} if is_chatty else {})},
@@ -67,7 +69,7 @@ def work(name: str, size: int, folder: str) -> None:
         resources_per_trial={"cpu": 1},
         storage_path=folder,
         name="bench",
-        tensorboard=False,
+        tensorboard=name == "events",
         reuse_actors=name == "reused",
     )
 

@@ -6,13 +6,16 @@ were written for a cluster: init, put, get, shutdown and the like, on one machin
 
 import sys
 
-from overtone.lazy import attach
+from overtone.lazy import ElsewhereFinder, attach
 
 _attached, __dir__ = attach(__name__)
 
+if ElsewhereFinder not in sys.meta_path:
+    sys.meta_path.append(ElsewhereFinder)
+
 
 def __getattr__(name):
-    if name in ("cloudpickle", "data", "exceptions", "kill", "method", "remote", "serve", "util"):
+    if name in ("kill", "method", "remote"):
         raise AttributeError(
             f"overtone has no {name!r}: it takes the place of ray.tune and ray.train. What is Ray's own "
             f"stays Ray's: import ray beside it, and write ray.{name}"

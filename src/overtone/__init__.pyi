@@ -1,4 +1,6 @@
 from overtone import air as air
+from overtone import cloudpickle as cloudpickle
+from overtone import exceptions as exceptions
 from overtone import train as train
 from overtone import tune as tune
 from overtone.as_ray import install_as_ray as install_as_ray

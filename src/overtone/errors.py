@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 
-class OvertoneError(Exception):
-    """Base class of the errors that Overtone raises on purpose; the message says what to do.
+class TuneError(Exception):
+    """Root of all errors that Overtone raises on purpose; the message says what to do.
+
+    Raised itself if an experiment ended with failed trials.
+
+    Args:
+        message: The text.
+        analysis: See the attribute.
 
     Attributes:
         analysis: The results so far, if an experiment had begun; else None.
@@ -14,24 +20,41 @@ class OvertoneError(Exception):
 
     analysis: Any = None
 
+    def __init__(self, message: object = "", analysis: Any = None) -> None:
+        super().__init__(message)
+        if analysis is not None:
+            self.analysis = analysis
 
-class SpaceError(OvertoneError, ValueError):
+
+OvertoneError = TuneError
+"""The root by its first name."""
+
+
+class ArgumentError(TuneError, ValueError):
+    """An argument has a value that is not allowed."""
+
+
+class UsageError(TuneError, TypeError):
+    """A call lacks an argument, has an unknown one, or a user's function returned another type."""
+
+
+class SpaceError(TuneError, ValueError):
     """A search space or a configuration cannot be used as it was written."""
 
 
-class GoalError(OvertoneError, ValueError):
+class GoalError(TuneError, ValueError):
     """The metric or its mode is missing, contradictory or unknown."""
 
 
-class ResourceError(OvertoneError, ValueError):
+class ResourceError(TuneError, ValueError):
     """A demand can never be met, or is not a demand at all."""
 
 
-class TrainableError(OvertoneError, ValueError):
+class TrainableError(TuneError, ValueError):
     """A trainable cannot be run as it was given."""
 
 
-class StorageError(OvertoneError, OSError):
+class StorageError(TuneError, OSError):
     """Results, checkpoints or the journal cannot be written or read."""
 
 
@@ -43,11 +66,11 @@ class NoRoomError(StorageError):
     """A checkpoint cannot be kept: the kept checkpoints take more than `max_disk`."""
 
 
-class MessageError(OvertoneError, ValueError):
+class MessageError(TuneError, ValueError):
     """A trial's process sent data that is not a message."""
 
 
-class MissingPackageError(OvertoneError, ImportError):
+class MissingPackageError(TuneError, ImportError):
     """An optional package is needed and is not installed."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
@@ -55,20 +78,27 @@ class MissingPackageError(OvertoneError, ImportError):
         super().__init__(f"{purpose} needs {package}: pip install {what}")
 
 
-class TrialError(OvertoneError):
-    """A trial's own exception: its text is the traceback from the trial's process."""
+class CallbackError(TuneError):
+    """A user's callback raised, and the run ended; `__cause__` is the exception that it raised."""
 
 
-class TuneError(OvertoneError):
-    """An experiment ended with failed trials; `analysis` holds all results.
+class TrialError(TuneError):
+    """A trial's own exception: its text includes the traceback from the trial's process.
 
     Attributes:
-        analysis: What `tune.run` would have returned, or None if nothing ran.
+        trial_id: The trial; "" if it is not known.
+        type_name: The name of the exception's type, such as "ValueError"; "" if the trial did not raise.
+        text: The exception's text.
+        traceback: The user's own traceback; "" if the trial did not raise.
     """
 
-    def __init__(self, message: str, analysis: Any = None) -> None:
-        super().__init__(message)
-        self.analysis = analysis
+    trial_id = ""
+    type_name = ""
+    text = ""
+    traceback = ""
+
+    def __str__(self) -> str:  # not that of a KeyError, which this may be, too
+        return str(self.args[0]) if self.args else ""
 
 
 class TrialHalted(BaseException):

@@ -171,7 +171,7 @@ class Experiment:
         changed="",  # of the terminal, too
         config="RunConfig")
     seed: int | None = option(
-        None, "The seed of all random choices; None draws a seed, which is logged.",
+        None, "The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.",
         changed="kept: {}; what was drawn so far was drawn with it", config="TuneConfig", check=at_least(0),
         recorded="an entry of its own, also if None was given")
     engine: Engine | str | None = option(
@@ -183,6 +183,11 @@ class Experiment:
     trial_folder: Callable[[Any], str] | None = option(
         None, "`trial -> name of the trial's folder`, below the experiment's folder.",
         changed=_TAKEN, argument="trial_dirname_creator", config="TuneConfig", check=_FUNCTION, recorded=CODE)
+    chdir_to_trial_dir: bool = option(
+        True, "Whether each trial works in its own folder, so that files with relative paths are there; the "
+        "driver's directory is `os.environ[\"TUNE_ORIG_WORKING_DIR\"]`. None takes the environment variable "
+        "RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.",
+        changed=_FROM_NOW, config="TuneConfig or RunConfig")
     points_to_evaluate: Sequence[Mapping[str, Any]] = option(
         (), "Configs (may be partial) to evaluate first.",
         changed="taken where they come later than the trials that were made", config="TuneConfig",
@@ -208,7 +213,8 @@ class Experiment:
     durability: Literal["interval", "sync"] = option(
         "interval", 'When the journal is on the disk: "interval" (fsync once a second) or "sync" (each '
         "batch).",
-        changed=_TAKEN)
+        changed=_TAKEN,
+        check=must(lambda value: value in ("interval", "sync"), ': choose "interval" or "sync"'))
     grace_s: float = option(
         10.0, "Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM, a trial "
         "has as many seconds to save.",

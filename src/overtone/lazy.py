@@ -38,6 +38,9 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             value = getattr(sys.modules[home], name)
         elif name == "__all__":  # `import *` asks for it
             return sorted(name for name, home in homes.items() if home != package and name[0] != "_")
+        elif name[0] != "_" and _is_elsewhere(f"{package}.{name}"):
+            __import__(f"{package}.{name}")
+            value = sys.modules[f"{package}.{name}"]
         else:
             raise AttributeError(f"{package} has no {name!r}{nearest(name, homes)}")
         setattr(sys.modules[package], name, value)
@@ -66,6 +69,37 @@ def stated(package: str) -> dict[str, str]:
         if words[-2:-1] == ["as"]:
             homes[words[-1].rstrip(",")] = home
     return homes
+
+
+class ElsewhereFinder:
+    """Finds modules that have their names elsewhere, and says what replaces those that do not exist.
+
+    Python asks it last, for a module that is not a file.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        """Return the spec of such a module; None for any other.
+
+        Raises:
+            ImportError: The module does not exist; the message says what to use instead.
+        """
+        if not name.startswith("overtone."):
+            return None
+        __import__("overtone.module_paths")
+        return sys.modules["overtone.module_paths"].find_spec(name)
+
+
+def _is_elsewhere(name: str) -> bool:
+    """Return whether the module `name` has its names elsewhere.
+
+    Raises:
+        AttributeError: It does not exist; the message says what to use instead.
+    """
+    try:
+        return ElsewhereFinder.find_spec(name) is not None
+    except ImportError as error:
+        raise AttributeError(str(error)) from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

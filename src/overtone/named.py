@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from overtone.errors import ArgumentError
 from overtone.lazy import nearest
 
 _SCHEDULERS = {
@@ -69,6 +70,6 @@ def _made(kind: str, name: str, table: dict[str, str], arguments: dict[str, Any]
 
     if name.lower() not in table:
         known = ", ".join(map(repr, table))
-        raise ValueError(f"there is no {kind} {name!r}{nearest(name.lower(), table)} (known: {known})")
+        raise ArgumentError(f"there is no {kind} {name!r}{nearest(name.lower(), table)} (known: {known})")
     module, cls = table[name.lower()].split(":")
     return getattr(import_module(module), cls)(**arguments)

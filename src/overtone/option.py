@@ -8,6 +8,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from overtone.errors import ArgumentError
+
 Check = Callable[[str, Any], Any]
 
 DATA = "among the options, as data"
@@ -78,7 +80,7 @@ def must(is_right: Callable[[Any], bool], rule: str) -> Check:
 
     def check(name: str, value: Any) -> Any:
         if not is_right(value):
-            raise ValueError(f"{name}={value!r}{rule}")
+            raise ArgumentError(f"{name}={value!r}{rule}")
         return value
 
     return check

@@ -51,9 +51,24 @@ def test_failed_trials_may_be_accepted(run):
     assert sorted(trial.status for trial in analysis.trials) == ["ERROR", "TERMINATED"]
 
 
-def test_a_trainable_that_returns_nothing(run):
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"metric": "loss", "mode": "min"},
+        {"scheduler": "asha"},
+        {"search_alg": "auto", "config": {"x": tune.uniform(0, 1)}},
+        {"constraints": {"latency": 1}},
+    ],
+)
+def test_a_trainable_that_returns_nothing_where_a_metric_is_needed(run, asked):
     with pytest.raises(TuneError, match=r"without a result.*tune\.report"):
-        run(lambda config: None)
+        run(lambda config: None, **asked)
+
+
+def test_a_trainable_that_returns_nothing_where_none_is_needed(tmp_path, capsys):
+    analysis = tune.run(lambda config: None, storage_path=str(tmp_path), verbose=1)
+    assert [(trial.status, trial.last_result) for trial in analysis.trials] == [("TERMINATED", {})]
+    assert "no trial reported a result: call tune.report({...})" in capsys.readouterr().out
 
 
 def test_a_typo_in_the_metric(run):

@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from overtone import tune
-from overtone.observers.files import file_writer
+from overtone.observers import helper_processes, projections
+from overtone.observers.files import file_process
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch) -> None:
     """Have the process begin with the run."""
-    monkeypatch.setattr(file_writer, "START_AFTER_S", 0.0)
+    monkeypatch.setattr(file_process, "START_AFTER_S", 0.0)
 
 
 def train(config) -> None:
@@ -59,9 +60,9 @@ def test_the_files_are_those_that_the_driver_would_write(tmp_path) -> None:
 @pytest.mark.parametrize("is_reaped", [False, True], ids=["alone", "reaped by somebody else"])
 def test_a_killed_process_costs_no_line(tmp_path, monkeypatch, capfd, is_reaped) -> None:
     """The run goes on, says so once, and brings the files to the journal's length at its end."""
-    monkeypatch.setattr(file_writer, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(helper_processes, "LOOK_EVERY_S", 0.0)
     killed: list[int] = []
-    flush = file_writer.FileWriter.flush
+    flush = file_process.FileWriter.flush
 
     def flush_and_kill(observer) -> None:
         flush(observer)
@@ -70,7 +71,7 @@ def test_a_killed_process_costs_no_line(tmp_path, monkeypatch, capfd, is_reaped)
             os.kill(killed[0], signal.SIGKILL)
             os.waitid(os.P_PID, killed[0], os.WEXITED | (0 if is_reaped else os.WNOWAIT))
 
-    monkeypatch.setattr(file_writer.FileWriter, "flush", flush_and_kill)
+    monkeypatch.setattr(file_process.FileWriter, "flush", flush_and_kill)
     search(tmp_path, "exp")
     assert len(killed) == 1
     said = capfd.readouterr().err
@@ -128,7 +129,7 @@ def has_all(folder: Path, n_results: int) -> bool:
     "config", [{"f": tune.choice([len, abs])}, {"f": tune.sample_from(lambda _: len)}, {"f": (1, 2)}]
 )
 def test_values_that_are_not_data_are_shown_by_the_driver(tmp_path, monkeypatch, config) -> None:
-    monkeypatch.setattr(file_writer, "FileWriter", None)  # it would fail
+    monkeypatch.setattr(projections, "FileWriter", None)  # it would fail
 
     def once(config) -> None:
         tune.report({"loss": 1.0})
@@ -144,8 +145,8 @@ def test_no_process_is_left_when_the_driver_is_killed(tmp_path) -> None:
     program = f"""
 import time
 from overtone import tune
-from overtone.observers.files import file_writer
-file_writer.START_AFTER_S = 0.0
+from overtone.observers.files import file_process
+file_process.START_AFTER_S = 0.0
 def train(config):
     for t in range(100_000):
         tune.report({{"loss": t}})

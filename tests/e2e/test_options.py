@@ -193,25 +193,6 @@ def test_callbacks_see_what_happens_in_order(run, engine):
     ]
 
 
-def test_a_callback_that_raises_is_left_out_with_one_line(run, capfd):
-    class Broken(tune.Callback):
-        def on_trial_result(self, iteration, trials, trial, result, **info):
-            raise KeyError("missing")
-
-    notes = Notes()
-    analysis = run(
-        counts,
-        config={"x": tune.grid_search([1, 2])},
-        callbacks=[Broken(), notes],
-        stop={"training_iteration": 2},
-    )
-    assert [call for call in notes.calls if call[0] == "complete"]
-    assert len(analysis.trials) == 2
-    error = capfd.readouterr().err
-    assert error.count("Broken.on_trial_result raised") == 1
-    assert "KeyError: 'missing'" in error
-
-
 class Steps(tune.Trainable):
     def step(self):
         return {"score": self.iteration}

@@ -85,3 +85,10 @@ def test_prioritise_and_add(tmp_path):
 class TestBetterHalf(SchedulerConformance):
     def make_scheduler(self):
         return defined("BetterHalf")()
+
+
+def test_a_scheduler_of_ray_tunes_form(tmp_path):
+    found = search(tmp_path, defined("Patient")(max_t=9, grace_period=1))
+    lengths = [trial.last_result["training_iteration"] for trial in found.trials]
+    assert min(lengths) >= 3
+    assert max(lengths) == 9

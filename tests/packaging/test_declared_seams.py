@@ -28,6 +28,7 @@ ALLOWED = {  # reason: the lookups, each in a file
     "an object of the user, whose form is found out where it comes in": {
         ("research/what_if.py", "getattr(scheduler, attribute, None)"),
         ("run/algorithms.py", "getattr(type(searcher), '__name__', searcher)"),
+        ("schedulers/adapter.py", "getattr(type(self._given), 'on_result', None)"),
         ("schedulers/resize.py", "getattr(named[0], 'metric', None)"),
         ("schedulers/resize.py", "getattr(named[0], 'mode', None)"),
         ("schedulers/resize.py", "getattr(one, 'metric', None)"),
@@ -53,7 +54,6 @@ ALLOWED = {  # reason: the lookups, each in a file
     },
     "a part that the same package has made": {
         ("engines/ray/trial.py", "isinstance(job.store, Carried)"),
-        ("observers/projections.py", "isinstance(one, TensorBoard)"),
     },
 }
 

@@ -1,11 +1,8 @@
-"""An option is declared once: signatures and docstrings agree with it, and a new one needs three files."""
+"""An option is declared once: signatures and docstrings agree with it."""
 
 from __future__ import annotations
 
 import inspect
-import os
-import shutil
-import subprocess
 import sys
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
@@ -26,7 +23,6 @@ CONFIGS = (tune.TuneConfig, tune.RunConfig, tune.FailureConfig, tune.CheckpointC
 OTHERS = {
     "run_or_experiment",
     "others",
-    "chdir_to_trial_dir",
     "failure_config",
     "storage_filesystem",
     "sync_config",
@@ -71,53 +67,3 @@ def test_the_objects_of_a_tuner_have_the_options_that_say_so_with_their_defaults
     assert [
         one.name for one in fields(config) if repr(one.default) not in defaults().get(one.name, {"None"})
     ] == []
-
-
-NEW_OPTION = [
-    ("experiment.py", "    files: bool | None = option(",
-     '    greeting: str = option("hello", "The first word of a run.", changed="taken at once", config="RunConfig")'),
-    ("tune/tune.py", "    **others: Any,", '    greeting: str = "hello",'),
-    ("tune/tune.py", "\n\n@dataclass\nclass FailureConfig", '    greeting: str = "hello"'),
-    ("run/jobs.py", "    limits = TrialLimits.of(", "    print(experiment.greeting)"),
-]  # fmt: skip
-"""All that a new option takes: the file, the text before which a line comes, and the line."""
-
-SEARCH = """
-import json, sys
-from overtone import tune
-
-def train(config):
-    tune.report({"loss": 1})
-
-config = tune.RunConfig(storage_path=sys.argv[1], name="exp", verbose=0, engine="inline", greeting="good morning")
-tune.Tuner(train, run_config=config).fit()
-folder = sys.argv[1] + "/exp"
-print(json.loads(open(folder + "/journal.jsonl").readline().rpartition(",")[0] + "}")["parts"]["options"]["greeting"])
-tune.Tuner.restore(folder, train).fit()
-tune.run(train, storage_path=sys.argv[1], name="exp", verbose=0, engine="inline", resume=True, greeting="good night")
-print("The first word of a run." in tune.run.__doc__, tune.RunConfig.__doc__.count("greeting:"))
-"""
-
-
-def test_a_new_option_is_three_files(tmp_path):
-    source = Path(shutil.copytree(SOURCE, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__")))
-    for file, before, line in NEW_OPTION:
-        path = source / "overtone" / file
-        text = path.read_text("utf-8")
-        assert text.count(before) == 1
-        path.write_text(text.replace(before, f"{line}\n{before}"), "utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-
-    def python(*command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, *command], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60,
-            check=True,
-        )  # fmt: skip
-
-    python(str(HERE / "option_tables.py"))
-    done = python("-c", SEARCH, str(tmp_path / "results"))
-    assert done.stdout.split("\n")[:-1] == [
-        "good morning", "good morning", "good morning", "good night", "True 1",
-    ]  # fmt: skip
-    assert "greeting: 'good morning' -> 'good night' (taken at once)" in done.stderr
-    assert len({file for file, _, _ in NEW_OPTION}) == 3

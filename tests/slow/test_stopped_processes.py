@@ -181,7 +181,7 @@ ROOT = Path(sys.argv[1])
 kind = sys.argv[2]
 if kind == "helper":
     from overtone.observers.helper_processes import started
-    pid = started("overtone.observers.tensorboard.event_process", str(ROOT), 0).pid
+    pid = started("overtone.observers.tensorboard.event_process", str(ROOT), 0, 0).pid
 elif kind == "server":
     from overtone.engines.local import prestart
     pid = prestart._start().pid

@@ -1,11 +1,12 @@
 from overtone.air import checkpoint as checkpoint
 from overtone.air import config as config
+from overtone.air import constants as constants
 from overtone.air import integrations as integrations
 from overtone.air import result as result
 from overtone.air import session as session
 from overtone.analysis import Result as Result
-from overtone.tune.demand import ScalingConfig as ScalingConfig
 from overtone.tune.tune import CheckpointConfig as CheckpointConfig
 from overtone.tune.tune import FailureConfig as FailureConfig
 from overtone.tune.tune import RunConfig as RunConfig
 from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
+from overtone.worker.trainables.demand import ScalingConfig as ScalingConfig

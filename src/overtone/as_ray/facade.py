@@ -157,7 +157,7 @@ def _attribute(name: str) -> Any:
     if not _is_ray_installed():
         try:
             return _ours(name)
-        except AttributeError as error:
+        except (AttributeError, ImportError) as error:
             raise AttributeError(str(MissingRayError(f"ray.{name}"))) from error
     value = getattr(importlib.import_module(INSTALLED), name)
     if inspect.isroutine(value):  # `ray.remote` and the like: they need what `init` was called with

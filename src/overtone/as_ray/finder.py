@@ -25,6 +25,9 @@ from overtone.as_ray.state import INSTALLED
 SEEING = ("overtone.engines.ray", "overtone.tune.rllib")
 """Modules of Overtone that see the installed Ray, with those below them."""
 
+TAKEN_OVER = ("ray.cloudpickle", "ray.exceptions")
+"""Further modules of Ray that Overtone has for the case that Ray is not installed."""
+
 
 class RayFinder(MetaPathFinder):
     """Finds the modules of `ray`, as the module's docstring says."""
@@ -76,9 +79,8 @@ class RayFinder(MetaPathFinder):
         """Return the spec of a part of Ray that Overtone does not replace."""
         if path:
             return self._seeing(name, path, PartLoader)
-        ours = f"overtone.{name[4:]}"
-        if importlib.util.find_spec(ours) is not None:
-            return _alias(name, ours)
+        if name in TAKEN_OVER:
+            return _alias(name, f"overtone.{name[4:]}")
         raise MissingRayError(name)
 
     def _spec_of_installed(self) -> ModuleSpec:

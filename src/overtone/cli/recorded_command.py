@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from overtone.cli.exit_codes import NotFoundError
-from overtone.errors import StorageError
-from overtone.journal.lines import header
-from overtone.journal.reader import Lines
-from overtone.journal.text import loads
 
 _KERNELS = ("ipykernel", "colab_kernel_launcher", "ipython", "jupyter")
 
@@ -33,21 +29,6 @@ class Rerun:
     directory: str
     hostname: str
     notes: tuple[str, ...] = ()
-
-
-def newest_driver(journal: Path) -> dict[str, Any]:
-    """Return the recorded facts of the newest driver: command, directory, hostname.
-
-    Raises:
-        StorageError: The journal cannot be read, or is damaged.
-    """
-    facts: dict[str, Any] = {}
-    for body in Lines(journal):
-        if b'"e":"driver"' in body[:40] or not facts:
-            facts = {**(facts or header(journal)), **loads(body.decode() + "}")}
-    if not facts:
-        raise StorageError(f"{journal} holds no complete header: nothing was recorded; start anew")
-    return facts
 
 
 def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:

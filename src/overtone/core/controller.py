@@ -145,7 +145,8 @@ class Controller:
         finally:
             self._roster.past = None
         past.finish()
-        return Outcome(tuple(self._roster.choices), self._roster.commands, is_stale), past.differs
+        differs = past.differs if self._scheduler.replayable else []
+        return Outcome(tuple(self._roster.choices), self._roster.commands, is_stale), differs
 
     @property
     def retake(self) -> Callable[[str, int, int, Metrics], list[tuple[str, str]] | None]:

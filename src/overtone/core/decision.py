@@ -10,6 +10,7 @@ from overtone.core.message_class import message
 from overtone.core.resources import Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Why
+from overtone.errors import ArgumentError, UsageError
 
 
 @message
@@ -90,7 +91,7 @@ def as_decision(value: object, rule: str, hook: str = "on_result") -> Decision:
         return Pause(Why(rule))
     if value == "STOP":
         return Stop(Why(rule))
-    raise TypeError(
+    raise UsageError(
         f"{rule}.{hook} returned {value!r}: return Continue(), Save(), Pause(why), Stop(why), "
         'Restart(config, source, why), or one of "CONTINUE", "SAVE", "PAUSE", "STOP"'
     )
@@ -104,11 +105,11 @@ def check_choice(value: Any, rule: str) -> None:
         ValueError: The trial runs or has ended.
     """
     if not isinstance(value, Trial):
-        raise TypeError(
+        raise UsageError(
             f"{rule}.choose_trial_to_run returned {value!r:.100}: return one of trials.runnable(), or None"
         )
     if value.status.is_placed or value.status.is_final:
-        raise ValueError(
+        raise ArgumentError(
             f"{rule}.choose_trial_to_run returned trial {value.id}, which is {value.status.shown}: "
             "return one of trials.runnable(), or None"
         )
@@ -125,6 +126,6 @@ def _whole(decision: Decision, rule: str, hook: str) -> Decision:
         if isinstance(why, str):
             made: Decision = replace(given, why=Why(rule, note=why))
             return made
-    raise TypeError(
+    raise UsageError(
         f"{rule}.{hook} returned {decision!r:.200}: a config is a dict, and a reason a text or Why(rule, ...)"
     )

@@ -165,6 +165,8 @@ class Endings:
     def _lacks(self, trial: Trial) -> str:
         """Return the error of a trial that returned without a required metric; "" if it lacks none."""
         if trial.last is None:
+            if not (self._goal.is_binding or self._goal.constraints or self._observes):
+                return ""  # Nobody asked for a metric: the trial is done, with an empty result.
             what = "the trainable ended without a result"
             return f"{what}: call tune.report({{...}}) in it, or return the metrics"
         if trial.best is None and self._goal.is_binding:

@@ -40,6 +40,7 @@ class Job:
         uses_ray: Whether trials use Ray themselves, so that on a cluster each trial is an actor.
         runtime_env: Ray's runtime environment of trials on a cluster.
         label_selector: Conditions on the labels of the cluster nodes that run trials.
+        chdir_to_trial_dir: Whether each trial works in its own folder, below `folder`.
         mark: Identifies `folder` among folders at the same path (`store.folder_mark`). None for a
             folder of this process alone, which is created if missing.
     """
@@ -63,4 +64,5 @@ class Job:
     uses_ray: bool = False
     runtime_env: Mapping[str, Any] = field(default_factory=dict)
     label_selector: Mapping[str, str] = field(default_factory=dict)
+    chdir_to_trial_dir: bool = False
     mark: Any = None

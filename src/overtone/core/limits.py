@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from overtone.core.resources import parse_bytes
-from overtone.errors import ResourceError
+from overtone.errors import ArgumentError, ResourceError
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,11 @@ class TrialLimits:
             asked = asked.as_data()
         names = [one.name for one in fields(cls)]
         if not isinstance(asked, Mapping):
-            raise ValueError(f'trial_limits={asked!r} must look like {{"time_s": 60, "memory": "2GB"}}')
+            raise ArgumentError(f'trial_limits={asked!r} must look like {{"time_s": 60, "memory": "2GB"}}')
         found: dict[str, float] = {}
         for name, value in asked.items():
             if name not in names:
-                raise ValueError(f"trial_limits has no limit {name!r}: there are {', '.join(names)}")
+                raise ArgumentError(f"trial_limits has no limit {name!r}: there are {', '.join(names)}")
             if value is not None:
                 found[name] = _amount(name, value)
         return cls(**found) if found else None
@@ -97,5 +97,5 @@ def _amount(name: str, value: Any) -> float:
         amount = math.nan
     if not 0 < amount < math.inf:
         form = 'bytes, such as "2GB"' if name == "memory" else "seconds"
-        raise ValueError(f"trial_limits[{name!r}]={value!r}: give a positive number of {form}")
+        raise ArgumentError(f"trial_limits[{name!r}]={value!r}: give a positive number of {form}")
     return amount

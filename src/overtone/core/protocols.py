@@ -11,6 +11,7 @@ from overtone.core.decision import CONTINUE, Decision
 from overtone.core.messages import Command, Event, Record, Reported
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Metrics, Result
+from overtone.errors import UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -34,7 +35,7 @@ class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if (args or kwargs) and cls.__init__ is object.__init__:
-            raise TypeError(f"{cls.__name__}() takes no arguments")
+            raise UsageError(f"{cls.__name__}() takes no arguments")
         self = super().__new__(cls)
         self.arguments = (args, kwargs)
         return self
@@ -131,7 +132,8 @@ class TrialScheduler(Part):
         ends_trials: Whether each trial ends, sooner or later, by its decisions; assumed by default.
         log_config: Whether a file in the experiment's folder shows the changes of each trial's config.
         shown: Its name in the status line; the class name by default.
-        replayable: False if it uses outside information.
+        replayable: False if it uses outside information: a replay then asks it for no decision, and only
+            tells it what was decided.
     """
 
     metric: str | None = None
@@ -332,11 +334,13 @@ class Observer(ABC):
         precedes_table: Whether it sees each record before the table of trials has it.
         is_projection: Whether it writes files of trials that follow from the journal alone. The run
             writes the files that are incomplete again.
+        ends_run: Whether the run ends if it raises. Other observers are disconnected with one warning.
     """
 
     follows_results: bool = True
     is_projection: bool = False
     precedes_table: bool = False
+    ends_run: bool = False
 
     @abstractmethod
     def on_record(self, record: Record) -> None:

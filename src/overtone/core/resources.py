@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -81,12 +82,15 @@ class Resources:
 
     @classmethod
     def of(
-        cls, amounts: Mapping[str, Any] | Sequence[Mapping[str, Any]], strategy: str = "PACK"
+        cls, amounts: Mapping[str, Any] | Sequence[Mapping[str, Any]] | Request, strategy: str = "PACK"
     ) -> Resources:
         """Return the demand of one mapping, such as `{"cpu": 1, "gpu": 0.5}`, or of one mapping per bundle.
 
-        A single mapping may hold `extra_cpu`, `extra_gpu`: added to the one bundle.
+        A `Request` is asked for its demand. A single mapping may hold `extra_cpu`, `extra_gpu`: added to
+        the one bundle.
         """
+        if isinstance(amounts, Request):
+            return amounts.resources()
         if strategy not in STRATEGIES:
             raise ResourceError(f"strategy={strategy!r}: choose one of {', '.join(STRATEGIES)}")
         many = [amounts] if isinstance(amounts, Mapping) else list(amounts)
@@ -102,17 +106,20 @@ class Resources:
                 sums[name] = sums.get(name, 0.0) + amount
         return sums
 
-    @property
-    def required_resources(self) -> dict[str, float]:
-        """The result of `total()`, under the name that users of other tools know."""
-        return self.total()
-
     def __str__(self) -> str:
         shown = [
             ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in one) or "nothing"
             for one in self.bundles
         ]
         return " + ".join(shown)
+
+
+class Request(ABC):
+    """A demand that is written in another way."""
+
+    @abstractmethod
+    def resources(self) -> Resources:
+        """Return the demand."""
 
 
 @message

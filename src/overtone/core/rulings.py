@@ -26,6 +26,7 @@ from overtone.core.roster import Live, Roster
 from overtone.core.scheduler_view import View
 from overtone.core.trial import HALTING, Status, Trial
 from overtone.core.types import WORST, Checkpoint, Config, Metrics, Result, Why
+from overtone.errors import ArgumentError, UsageError
 
 
 class Rulings:
@@ -152,17 +153,18 @@ class Rulings:
                 choices.append(m.Ruled(trial.id, t, "restart", why, config, source, resources))
                 self._roster.halt(trial, decision, save=is_own)
             case Add():
-                raise TypeError("Add is for review(): on_result rules on the trial that reported")
+                raise UsageError("Add is for review(): on_result rules on the trial that reported")
             case _:
-                raise TypeError(f"{decision!r} is not a Decision")
+                raise UsageError(f"{decision!r} is not a Decision")
 
     def review(self, view: View) -> Iterable[Ruling]:
         """Return the scheduler's rulings on trials that did not just report."""
         past = self._roster.past
         if past is None:
             return self._pairs(self._scheduler.review(view))
-        now = self._pairs(self._scheduler.review(view)) if self._scheduler.replayable else []
-        return past.rulings(self.effective(now))
+        if not self._scheduler.replayable:  # It is told: see on_decision.
+            return past.rest()
+        return past.rulings(self.effective(self._pairs(self._scheduler.review(view))))
 
     def _pairs(self, ruled: Any) -> list[Ruling]:
         """Return the result of review() as pairs.
@@ -176,7 +178,7 @@ class Rulings:
         who = type(self._scheduler).__name__
         for pair in pairs:
             if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
-                raise TypeError(
+                raise UsageError(
                     f"{who}.review gave {pair!r:.100}: yield (trial.id, decision), or return () for no ruling"
                 )
         return [(trial_id, as_decision(decision, who, "review")) for trial_id, decision in pairs]
@@ -192,7 +194,7 @@ class Rulings:
                 trial = self._roster.trials.get(trial_id)
                 if trial is None:
                     who = type(self._scheduler).__name__
-                    raise ValueError(
+                    raise ArgumentError(
                         f"{who}.review ruled {decision!r} on trial {trial_id!r}, which does not exist: "
                         "yield (trial.id, decision)"
                     )
@@ -206,7 +208,7 @@ class Rulings:
             return 0.0
         until = self._scheduler.next_decision(trial)
         if not isinstance(until, (int, float)):
-            raise TypeError(
+            raise UsageError(
                 f"{type(self._scheduler).__name__}.next_decision returned {until!r:.100}: "
                 "return the smallest t at which it may rule, such as trial.ruled_t + 1"
             )

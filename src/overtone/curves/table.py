@@ -9,7 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from overtone.curves.ragged import as_rows, check_elapsed, lengths_of
-from overtone.errors import SpaceError
+from overtone.errors import ArgumentError, SpaceError
 
 if TYPE_CHECKING:
     from overtone.curves.nearest import Nearest
@@ -62,11 +62,13 @@ class CurveTable:
     ) -> None:
         if not isinstance(metrics, Mapping) or not metrics:
             shown = f"metrics={metrics!r:.100}: " if not isinstance(metrics, Mapping) else ""
-            raise ValueError(f'{shown}a table needs at least one metric: {{"accuracy": [[0.3, 0.5], ...]}}')
+            raise ArgumentError(
+                f'{shown}a table needs at least one metric: {{"accuracy": [[0.3, 0.5], ...]}}'
+            )
         if surrogate not in (None, "nearest") and not (type(surrogate) is int and surrogate >= 1):
-            raise ValueError(f'surrogate={surrogate!r}: choose "nearest", a number of rows, or None')
+            raise ArgumentError(f'surrogate={surrogate!r}: choose "nearest", a number of rows, or None')
         if space is not None and not isinstance(space, Mapping):
-            raise ValueError(
+            raise ArgumentError(
                 f'space={space!r:.100}: give domains by name, such as {{"lr": tune.uniform(0, 1)}}'
             )
         self.__name__ = self.__qualname__ = name
@@ -77,7 +79,7 @@ class CurveTable:
         self.configs: list[dict[str, Any]] = _configs(configs, n)
         for column, rows in [*self._columns.items(), ("seconds", self._elapsed), ("configs", self.configs)]:
             if rows is not None and len(rows) != n:
-                raise ValueError(f"{column} has {len(rows)} rows, and {self.metric_names[0]} has {n}")
+                raise ArgumentError(f"{column} has {len(rows)} rows, and {self.metric_names[0]} has {n}")
         self.lengths = lengths_of(list(self._columns.values()), self._elapsed, lengths)
         if self._elapsed is not None:
             check_elapsed(self._elapsed, self.lengths)
@@ -210,7 +212,7 @@ def _configs(given: Any, n: int) -> list[dict[str, Any]]:
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         given = given.to_dict("records")
     if isinstance(given, (str, Mapping)) or not all(isinstance(row, Mapping) for row in given):
-        raise ValueError(f"configs={given!r:.100}: give a dict for each row, or a frame")
+        raise ArgumentError(f"configs={given!r:.100}: give a dict for each row, or a frame")
     return [
         {str(name): one.item() if hasattr(one, "item") else one for name, one in row.items()} for row in given
     ]

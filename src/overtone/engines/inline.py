@@ -4,6 +4,9 @@ A trial runs inside `poll`. When the trial reports, the engine passes its events
 `run` attached. The pump handles the events and submits the commands before it returns; one of
 the commands is the answer to the trial. A crash of the trial (`os._exit`, a signal, a segmentation
 fault) ends the whole program. The engine waits for a trial that ignores its Halt.
+
+A trial works in its own folder, and the pump in the driver's directory. A run in another thread
+than the main one changes no directory, since all threads have the same one.
 """
 
 from __future__ import annotations
@@ -12,12 +15,12 @@ import copy
 import heapq
 import os
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from threading import Event as Flag
 
 from overtone.core import messages as m
 from overtone.core.job import Job
@@ -26,6 +29,7 @@ from overtone.core.types import Config
 from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import NOTHING, Channel, Nothing, Order, event
+from overtone.worker.working_directory import DriversDirectory
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
@@ -62,13 +66,16 @@ class Inline(Engine):
         self._wakes: list[float] = []
         self._line: _Line | None = None
         self._failure: BaseException | None = None
-        self._flag = Flag()
+        self._directory = DriversDirectory()
+        self._flag = threading.Event()
 
     def attach(self, pump: Pump) -> None:
         self._pump = pump
 
     def open(self, job: Job) -> None:
-        self._job = job
+        # the working directory belongs to all threads: a run in the background leaves it to the others
+        is_alone = threading.current_thread() is threading.main_thread()
+        self._job = job if is_alone else replace(job, chdir_to_trial_dir=False)
         if job.limits is not None:
             import warnings
 
@@ -127,7 +134,7 @@ class Inline(Engine):
         start = replace(start, config=_own(start.config))
         self._line = _Line(self, start)
         try:
-            with _output_to_files(self._job, start.trial_id):
+            with _output_to_files(self._job, start.trial_id), self._directory.left():
                 run_trial(self._line, self._job, start, passing=(KeyboardInterrupt, BdbQuit))
         except (KeyboardInterrupt, BdbQuit) as stop:
             # Ctrl-C means the whole program; the trial has unwound, and `run` handles the rest
@@ -143,7 +150,8 @@ class Inline(Engine):
         """Pass all events to the pump, which puts the resulting orders into the line."""
         assert self._pump is not None
         try:
-            self._pump(self._take())
+            with self._directory.visited():
+                self._pump(self._take())
         except BaseException as failure:
             # not the trial's fault: the trial must not see or catch this exception
             self._failure = failure

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from overtone.core.resources import Resources
 from overtone.errors import StorageError
 from overtone.journal.formats import FORMAT
 from overtone.journal.text import loads
@@ -81,7 +82,7 @@ def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int 
         return [described(one, None, depth + 1) for one in part]
     if callable(part) and hasattr(part, "__qualname__"):
         return {"path": f"{part.__module__}.{part.__qualname__}"}
-    kind = type(part)
+    kind = Resources if isinstance(part, Resources) else type(part)  # also a placement group is one
     given = arguments if arguments is not None else _arguments(part)
     return {
         "path": f"{kind.__module__}.{kind.__qualname__}",

@@ -1,4 +1,4 @@
-"""The parts of an experiment by the notes of its newest driver, from its journal."""
+"""The notes of the newest driver in a journal, found from its end without parsing the rest."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from typing import Any, BinaryIO
 from overtone.core.limits import Limits
 from overtone.core.sizes import LONGEST_LINE
 from overtone.journal.codec import unsealed
+from overtone.journal.lines import header
 from overtone.journal.text import loads
 from overtone.regular_files import open_regular
+
+_DRIVER = b'"e":"driver"'
 
 _WITHIN = 40
 """The kind of a record is within this many bytes of its start."""
@@ -21,18 +24,18 @@ _WITHIN = 40
 _BLOCK_BYTES = 1 << 20
 
 
-def newest_parts(journal: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
+def newest_parts(journal: Path, first: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parts that the newest driver noted, or the header's, with the limits by the newest Resumed.
 
     The journal is searched from its end and not parsed: 0.04 s for 100 MB.
 
     Args:
-        header: The journal's first record.
+        first: The journal's first record.
     """
-    parts: Mapping[str, Any] = header["parts"]
+    parts: Mapping[str, Any] = first["parts"]
     is_resumed = False
     with suppress(OSError, ValueError), open_regular(journal) as file:
-        for note in _newest(file, b'"e":"driver"'):
+        for note in _newest(file, _DRIVER):
             is_resumed = True
             if isinstance(noted := note.get("parts"), dict):
                 parts = {**parts, **noted}
@@ -41,6 +44,17 @@ def newest_parts(journal: Path, header: Mapping[str, Any]) -> Mapping[str, Any]:
             if isinstance(limits := note.get("limits"), dict):
                 return {**parts, "limits": asdict(Limits.of(limits))}
     return parts
+
+
+def newest_driver(journal: Path) -> dict[str, Any]:
+    """Return the facts of the header, with those that the newest driver noted.
+
+    Raises:
+        StorageError: The journal cannot be read, or its header is damaged.
+    """
+    facts = header(journal)
+    with open_regular(journal) as file:
+        return {**facts, **next(filter(None, _newest(file, _DRIVER)), {})}
 
 
 def _newest(file: BinaryIO, mark: bytes) -> Iterator[dict[str, Any]]:

@@ -199,8 +199,6 @@ class JournalWriter:
         codec: Codec | None,
         lock: WriterLock | None,
     ) -> None:
-        if durability not in ("interval", "sync"):
-            raise ValueError(f'durability={durability!r}: choose "interval" or "sync"')
         self.next_n = 1
         self.last_time = 0.0
         self.dropped_bytes = 0

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from overtone.core.goal import OWN_FIELDS, lookup
-from overtone.observers.flatten import flatten
+from overtone.errors import ArgumentError
+from overtone.space import flatten
 
 Columns = Mapping[str, str] | Sequence[str] | None
 """Columns as users give them: names, or names with the headers to show; None chooses automatically."""
@@ -86,5 +87,5 @@ def added(columns: Columns, name: str, header: str | None, kind: str) -> dict[st
     """
     headers = headed(columns)
     if name in headers:
-        raise ValueError(f"the {kind} column {name!r} is there already: {list(headers)}")
+        raise ArgumentError(f"the {kind} column {name!r} is there already: {list(headers)}")
     return {**headers, name: header or name}

@@ -22,17 +22,22 @@ _APPEND = _WRITE | os.O_APPEND
 _REPLACE = _WRITE | os.O_TRUNC
 
 
-def write_file(path: str, text: str, append: bool = False) -> int:
+def write_file(
+    path: str, text: str, append: bool = False, accepts: Callable[[int], bool] | None = None
+) -> int:
     """Write a whole file, or to its end; its folder is made where it is missing.
 
+    Args:
+        accepts: Returns whether to write to a file of this length in bytes; None for always.
+
     Returns:
-        The length of the file now, in bytes.
+        The length of the file now, in bytes; -1 if `accepts` refused it.
 
     Raises:
         StorageError: It cannot be written.
     """
     try:
-        return _put(path, _APPEND if append else _REPLACE, text.encode("utf-8", "backslashreplace"))
+        return _put(path, _APPEND if append else _REPLACE, text.encode("utf-8", "backslashreplace"), accepts)
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -71,20 +76,23 @@ def unwritable(path: str, error: OSError) -> StorageError:
     )
 
 
-def _put(path: str, flags: int, data: bytes) -> int:
+def _put(path: str, flags: int, data: bytes, accepts: Callable[[int], bool] | None = None) -> int:
     global _has_waited_in_vain
     try:
         fd = os.open(path, flags, 0o666)
     except OSError:
         fd = _waited(_descriptor, path, flags)
     try:
+        length = os.fstat(fd).st_size
+        if accepts is not None and not accepts(length):
+            return -1
+        length += len(data)
         while data:
             try:
                 n = os.write(fd, data)
             except OSError:
                 n = _waited(os.write, fd, data)
             data = data[n:]
-        length = os.fstat(fd).st_size
     finally:
         os.close(fd)
     _has_waited_in_vain = False

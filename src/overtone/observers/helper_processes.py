@@ -1,4 +1,4 @@
-"""Processes that write files below an experiment's folder: how they start and end, and who waits for them."""
+"""Processes that write files of trials from the journal: how they start and end, and who waits for them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from overtone.core.messages import Record
+from overtone.core.protocols import Observer
+from overtone.errors import StorageError
 from overtone.file_lock import open_locked
 from overtone.standard_streams import say
+from overtone.store.folder_mark import FolderMark
 from overtone.store.room import hurry, is_hurried
 from overtone.worker.process_tree import GROUP_OF_ITS_OWN, stay_out_of_job_control
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
-_LOOK_EVERY_S = 0.25
+LOOK_EVERY_S = 1.0
+"""Seconds between two checks of a run that such a process is alive."""
+
+_WAIT_S = 0.25
 _TELL_AFTER_S = 1.0
 _KILL_AFTER_S = 5.0
 """An end that was asked for waits so long for such a process."""
@@ -32,6 +40,127 @@ _PROGRAM = (
     "from overtone.worker.process_tree import wake_with_parent; wake_with_parent(); "
     "import json; from {module} import main; main(*map(json.loads, sys.argv[2:2 + n]))"
 )
+
+
+class Follower(Observer):
+    """Has a process follow the journal and write files of trials: the driver sends it nothing.
+
+    The process begins some time after the run. A run that ends before has it, if at all, at its end.
+
+    Args:
+        folder: The experiment's; its journal and its lock are there.
+        module: The process calls the function `main` there.
+        what: The files, for messages.
+        start_after_s: Seconds until the process begins.
+        given: What `main` is called with besides `folder`, its driver's pid and the number of the lock.
+        clock: Seconds from some moment on.
+    """
+
+    follows_results, is_projection = False, True
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        module: str,
+        what: str,
+        start_after_s: float,
+        given: tuple[object, ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._mark = FolderMark.of(folder)
+        self._module, self._what, self._given = module, what, given
+        self._clock = clock
+        self._look_at = clock() + start_after_s
+        self._process: Popen[bytes] | None = None
+        self._has_ended = False
+
+    def on_record(self, record: Record) -> None:
+        """The process reads it."""
+
+    def flush(self) -> None:
+        """Start the process, if it is time, and look whether it lives now and then.
+
+        Raises:
+            StorageError: It has failed.
+        """
+        if self._has_ended or (now := self._clock()) < self._look_at:
+            return
+        self._look_at = now + LOOK_EVERY_S
+        if self._process is None:
+            self._start()
+        elif self._process.poll() is not None:
+            self.close()
+
+    def close(self) -> None:
+        """Return when all that is in the journal is in the files. Twice is safe.
+
+        Raises:
+            StorageError: It could not be written.
+            FolderGoneError: The folder was moved or deleted.
+        """
+        if self._has_ended:
+            return
+        self._has_ended = True
+        if self._process is None:
+            self.end_early()
+        if self._process is None:
+            return
+        self._tell()  # a child that the driver has forked may hold the other end, too
+        if problem := ended(self._process):
+            self._mark.check()
+            raise StorageError(f"{self._what} below {self._mark.folder} cannot be written: {problem}")
+
+    def end_early(self) -> None:
+        """End a run that was too short for a process: start it now, or do its work."""
+        self._start()
+
+    def _start(self) -> None:
+        self._mark.check()
+        self._process = started(self._module, self._mark.folder, self._mark.inode, *self._given)
+
+    def _tell(self, line: str = "") -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with suppress(OSError):  # its end says what went wrong
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+
+
+def follow(
+    folder: str,
+    parent: int,
+    inode: int,
+    write: Callable[[FolderMark, Callable[[], bool], Callable[[float], None]], None],
+) -> None:
+    """In such a process: write files below `folder` until standard input has something, or ends.
+
+    The process ends at once when its parent is gone: a resume compares the files with the journal anyway.
+
+    Args:
+        parent: The pid of its driver.
+        inode: The number of the folder's lock file: in another folder nothing is written.
+        write: Called with the mark of the folder, and the `stop` and `sleep` of `follow_lines`.
+    """
+    os.nice(5)  # trials come first
+    hurry_with(parent)
+    from select import select
+
+    is_over = False
+
+    def stop() -> bool:
+        if os.getppid() != parent:
+            os._exit(1)  # a child that it has forked may hold the other end of the pipe
+        return is_over
+
+    def sleep(seconds: float) -> None:
+        nonlocal is_over
+        is_over = bool(select([sys.stdin], [], [], seconds)[0])
+
+    try:
+        write(FolderMark(folder, inode), stop, sleep)
+        end_well()
+    except Exception as error:
+        fail_with(error)
 
 
 def started(module: str, folder: str, *arguments: object) -> Popen[bytes]:
@@ -72,7 +201,7 @@ def ended(process: Popen[bytes]) -> str:
     kill_at = 0.0
     with DefaultSelector() as selector:
         selector.register(process.stdout, EVENT_READ)
-        while not selector.select(_LOOK_EVERY_S):  # it says nothing before its end
+        while not selector.select(_WAIT_S):  # it says nothing before its end
             if is_hurried() and not kill_at:
                 process.terminate()
                 kill_at = time.monotonic() + _KILL_AFTER_S

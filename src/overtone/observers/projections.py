@@ -6,6 +6,7 @@ All of them are projections of the journal: their contents follow from it.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from overtone.core.protocols import Observer
@@ -13,12 +14,12 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.lines import header
-from overtone.observers.files.file_process import JOURNAL
-from overtone.observers.files.file_writer import FileWriter
+from overtone.observers.files.file_process import JOURNAL, FileWriter
+from overtone.observers.files.own_files import EVENTS
 from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import wait_for_helpers
-from overtone.observers.repair.file_audit import EVENTS, FILES, check_name, deviating, remove, strangers
+from overtone.observers.repair.file_audit import FILES, check_name, deviating, remove, strangers
 from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
@@ -30,9 +31,9 @@ def file_observers(
     tensorboard: bool | None = None,
     *,
     table: TrialTable,
-    began: float | None = None,
     is_prompt: bool = False,
     is_apart: bool = False,
+    again: Iterable[str] = (),
 ) -> list[Observer]:
     """Return observers that write params.json, result.json, progress.csv, error.txt and event files.
 
@@ -41,9 +42,9 @@ def file_observers(
     Args:
         tensorboard: Whether event files are written; None if tensorboardX is installed.
         table: Has each record before these observers get it.
-        began: See `TensorBoard`.
         is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
+        again: Trials whose event files are written anew.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
@@ -52,7 +53,7 @@ def file_observers(
         FileWriter(folder) if is_apart else TextFiles(TrialFiles(folder, is_prompt=is_prompt), table)
     ]
     if tensorboard or (tensorboard is None and is_available()):
-        found.append(TensorBoard(folder, table, began))
+        found.append(TensorBoard(folder, table.n, again))
     return found
 
 
@@ -70,7 +71,7 @@ def reconcile(
     A killed driver leaves files that lack their end. A power cut may leave them shorter or longer
     than the journal. For trials that had ended long before, only missing files are detected. Files of
     the other trials are compared with the journal by length, and replaced atomically if they differ.
-    Event files that differ are removed, and their contents are sent to the observer's process again.
+    Event files that differ are removed, and the observer's process writes them again.
 
     Call this function once the journal has its writer, so that no other process writes.
 
@@ -93,30 +94,26 @@ def reconcile(
         index = JournalIndex(Path(journal), codec)
         index.refresh()
         table = index.table
-    observers = file_observers(folder, tensorboard, table=table, is_prompt=is_prompt)
-    events = next((one for one in observers if isinstance(one, TensorBoard)), None)
+    with_events = is_available() if tensorboard is None else tensorboard
     wait_for_helpers(folder)
-    is_mended = False
     try:
         for trial in strangers(folder, table):
             remove(folder, trial)
         has_real_clock = trusts_old and _parts(journal).get("engine") not in (None, "Simulated")
-        due = deviating(folder, table, with_events=events is not None, has_real_clock=has_real_clock)
-        if due:
-            with Mending(folder, due, events) as mending:
-                for record, began in selected(journal, due.trials, codec):
-                    mending.on_record(record, began)
-        is_mended = True
+        due = deviating(folder, table, with_events=with_events, has_real_clock=has_real_clock)
+        for trial in due.events:
+            remove(folder, trial, (EVENTS,))
+        if due.trials:
+            with Mending(folder, due) as mending:
+                for record in selected(journal, due.trials, codec):
+                    mending.on_record(record)
     except StorageError:  # which is an OSError too, and says more
         raise
     except OSError as error:
         raise StorageError(f"{error.filename or folder} cannot be mended: {error.strerror}") from error
     except KeyError as error:
         raise _unknown(journal, error) from error
-    finally:
-        if events is not None and not is_mended:
-            events.abandon()
-    return observers
+    return file_observers(folder, with_events, table=table, is_prompt=is_prompt, again=due.events)
 
 
 def rebuild(
@@ -142,13 +139,10 @@ def rebuild(
     header(journal)
     table = TrialTable("live")
     observers = file_observers(folder, tensorboard, table=table)
-    events = next((one for one in observers if isinstance(one, TensorBoard)), None)
-    _remove_files(Path(folder), events is not None)
+    _remove_files(Path(folder), len(observers) > 1)
     known = 0
     try:
-        for record, began in selected(journal, None, codec):
-            if events is not None:
-                events.began = began
+        for record in selected(journal, None, codec):
             table.apply(record)
             if len(table.rows) != known:
                 known = len(table.rows)

@@ -11,6 +11,7 @@ from overtone.core.table import Row, full_result
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Metrics
 from overtone.observers.columns import chosen
+from overtone.store.folder_mark import FolderMark
 
 
 class Experiment:
@@ -151,6 +152,12 @@ class SeenTrial:
         return os.path.join(self._experiment.folder, self._row.id)
 
     logdir = path = local_dir = local_path
+
+    def init_local_path(self) -> None:
+        """Make its folder, if it is missing."""
+        FolderMark.of(self._experiment.folder).make(self._row.id)
+
+    init_logdir = init_local_path
 
     @property
     def error(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from overtone.core.protocols import Engine, Searcher, TrialScheduler
+from overtone.errors import ArgumentError
 from overtone.research.problem import Problem
 
 T = TypeVar("T")
@@ -34,12 +35,12 @@ def named(kind: str, given: Any) -> dict[str, Any]:
         for one in several:
             name = name_of(kind, one)
             if name in found:
-                raise ValueError(
+                raise ArgumentError(
                     f'two {kind} are called {name!r}: name them, {{"{name} a": ..., "{name} b": ...}}'
                 )
             found[name] = one
     if not found:
-        raise ValueError(f"there are no {kind} to compare")
+        raise ArgumentError(f"there are no {kind} to compare")
     return found
 
 
@@ -57,7 +58,7 @@ def name_of(kind: str, one: Any) -> str:
         return "random" if kind == "searchers" else "fifo"
     name = getattr(one, "__name__", type(one).__name__)
     if name.startswith("<"):
-        raise ValueError(f'a function without a name is among the {kind}: give {{"its name": lambda ...}}')
+        raise ArgumentError(f'a function without a name is among the {kind}: give {{"its name": lambda ...}}')
     return str(name)
 
 
@@ -66,17 +67,13 @@ def check(schedulers: Mapping[str, Any], searchers: Mapping[str, Any], workers: 
 
     Raises:
         ValueError: A named scheduler, searcher or engine does not exist.
-        OvertoneError: A scheduler needs a controller.
         MissingPackageError: A package that a searcher needs is not installed.
     """
     from overtone.named import create_scheduler, create_searcher
-    from overtone.schedulers.old_forms import refuse_old_hooks
 
     for choice in schedulers.values():
         if isinstance(choice, str):
             create_scheduler(choice)
-        else:
-            refuse_old_hooks(choice)
     for choice in searchers.values():
         if isinstance(choice, str) and choice != "random":
             create_searcher(choice)
@@ -91,9 +88,9 @@ def scheduler_of(choice: Any, problem: Problem) -> Any:
         from overtone.named import create_scheduler
 
         return create_scheduler(choice)
-    from overtone.schedulers.old_forms import refuse_old_hooks
+    from overtone.schedulers.adapter import known_form
 
-    return _made(refuse_old_hooks(choice), problem, TrialScheduler)
+    return known_form(_made(known_form(choice), problem, TrialScheduler))
 
 
 def searcher_of(choice: Any, problem: Problem) -> Any:
@@ -117,7 +114,7 @@ def engine_of(choice: Any) -> Engine:
         return Simulated(choice)
     made = choice() if callable(choice) else choice
     if not isinstance(made, Engine):
-        raise ValueError(f"workers={choice!r}: give a number, a World, or a function that makes an engine")
+        raise ArgumentError(f"workers={choice!r}: give a number, a World, or a function that makes an engine")
     return made
 
 
@@ -128,7 +125,7 @@ def _made(choice: Any, problem: Problem, kind: type[T]) -> T | None:
     if not isinstance(made, kind) and callable(made):
         made = made(problem)
     if not isinstance(made, kind):
-        raise ValueError(
+        raise ArgumentError(
             f"{choice!r} is no {kind.__name__}: give one, its name, its class, or a function of the "
             "problem that makes it"
         )

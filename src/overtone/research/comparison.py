@@ -10,7 +10,7 @@ from itertools import product
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from overtone.errors import MissingPackageError
+from overtone.errors import ArgumentError, MissingPackageError
 from overtone.research.choices import Choices, check, named
 from overtone.research.problem import Problem
 from overtone.research.progress import Progress
@@ -77,18 +77,18 @@ def compare(
         )
         for name, one in setup.problems.items():
             if not isinstance(one, Problem):
-                raise ValueError(
+                raise ArgumentError(
                     f"problems: {name} is {one!r:.100}: give Problem(trainable, metric, mode), or "
                     "Problem.of_table(table, metric, mode)"
                 )
         check(setup.schedulers, setup.searchers, setup.workers)
         numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
         if not numbers:
-            raise ValueError("there are no seeds: give at least one")
+            raise ArgumentError("there are no seeds: give at least one")
         if not all(hasattr(one, "__index__") for one in numbers):
-            raise ValueError(f"seeds={seeds!r:.100}: give how many, or a list of whole numbers")
+            raise ArgumentError(f"seeds={seeds!r:.100}: give how many, or a list of whole numbers")
         if processes is not None and processes < 0:
-            raise ValueError(
+            raise ArgumentError(
                 f"processes={processes}: give a number, 0 for this process, or None for one a CPU"
             )
         # the seeds outermost: after Ctrl-C every choice has about as many searches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError
 
 CASE = ["problem", "scheduler", "searcher", "workers", "seed"]
 """The columns that name a search."""
@@ -81,7 +81,7 @@ def speedups(frame: Any, baseline: str, target: float | Mapping[str, float] | No
 
     times = medians(frame, target)
     if baseline not in times.columns:
-        raise ValueError(f"baseline={baseline!r}: choose one of {', '.join(map(repr, times.columns))}")
+        raise ArgumentError(f"baseline={baseline!r}: choose one of {', '.join(map(repr, times.columns))}")
     ends = outcomes(frame, target).pivot_table(
         index="setting", columns="method", values="time_s", aggfunc="median"
     )

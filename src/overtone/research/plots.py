@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, inf, isfinite, log10
 from typing import Any
 
-from overtone.errors import MissingPackageError, OvertoneError
+from overtone.errors import ArgumentError, MissingPackageError, OvertoneError
 from overtone.research.outcomes import labelled, medians, outcomes
 from overtone.research.over_time import incumbents, ranks_over_time
 from overtone.research.rank_test import Ranking, friedman, groups
@@ -120,7 +120,7 @@ def ranking(frame: Any, by: str = "auto", alpha: float = 0.05) -> tuple[list[str
     from overtone.research.outcomes import bests
 
     if by not in ("auto", "time", "value"):
-        raise ValueError(f'by={by!r}: choose "time", "value" or "auto"')
+        raise ArgumentError(f'by={by!r}: choose "time", "value" or "auto"')
     has_targets = bool(labelled(frame)["target"].notna().all())
     if by == "time" or (by == "auto" and has_targets):
         table, what = medians(frame), "median time to the target"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from overtone.errors import GoalError
+from overtone.errors import ArgumentError, GoalError
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Problem:
         if self.mode not in ("max", "min"):
             raise GoalError(f'mode={self.mode!r}: choose "max" or "min"')
         if self.num_samples < 1 and (self.num_samples != -1 or self.budget_s is None):
-            raise ValueError(
+            raise ArgumentError(
                 f"num_samples={self.num_samples} and budget_s={self.budget_s}: a search must end: give "
                 "a number of trials, or -1 and a budget"
             )

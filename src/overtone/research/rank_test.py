@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
 
+from overtone.errors import ArgumentError
+
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
@@ -46,7 +48,7 @@ def friedman(losses: Sequence[Sequence[float]], alpha: float = 0.05) -> Ranking:
 
     n, k = len(losses), len(losses[0]) if losses else 0
     if n < 2 or k < 2:
-        raise ValueError(f"a ranking needs two problems and two methods, and there are {n} and {k}")
+        raise ArgumentError(f"a ranking needs two problems and two methods, and there are {n} and {k}")
     each = [ranks(row) for row in losses]
     means = tuple(sum(column) / n for column in zip(*each, strict=True))
     chi2 = 12 * n / (k * (k + 1)) * (sum(one**2 for one in means) - k * (k + 1) ** 2 / 4)

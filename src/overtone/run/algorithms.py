@@ -23,10 +23,10 @@ def scheduler_for(asked: Any) -> TrialScheduler:
         from overtone.named import create_scheduler
 
         asked = create_scheduler(asked)
-    from overtone.schedulers.old_forms import refuse_old_hooks
+    from overtone.schedulers.adapter import known_form
 
-    refuse_old_hooks(asked)
-    made = asked() if isinstance(asked, type) else asked
+    known = known_form(asked)
+    made = known() if isinstance(known, type) else known
     if not isinstance(made, TrialScheduler):
         raise OvertoneError(
             f"scheduler={asked!r} is not a TrialScheduler: give one of overtone.tune.schedulers, or a "
@@ -49,7 +49,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     if own is not None and isinstance(space, Mapping) and not space:
         space = own()  # A table defines its own space.
     if scheduler is not None and not is_listing(space) and isinstance(given := space or {}, Mapping):
-        completed = scheduler.complete(given, found_at)
+        completed = scheduler.complete(given, found_at) if callable(scheduler.complete) else given
         if completed is not given:
             constraint = getattr(space, "constraint", None)
             space = Space(completed, constraint) if constraint else completed

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from overtone.core.controller import Controller
 from overtone.core.goal import lookup, real
@@ -40,8 +42,8 @@ def assemble(plan: Plan) -> Parts:
     )
     try:
         recorded = recorded_in(place)
-        drawn = Random().getrandbits(32) if experiment.seed is None else experiment.seed
-        seed = drawn if recorded.seed is None else recorded.seed
+        asked = experiment.seed if recorded.seed is None else recorded.seed
+        seed = _drawn_seed() if asked is None else asked
         searcher.goal = plan.goal
         searcher.on_start(plan.space, seed)
         earlier, earlier_line = warm(
@@ -71,6 +73,14 @@ def assemble(plan: Plan) -> Parts:
         place.give_back()
         raise
     return Parts(plan, place, nth, seed, limits, controller, earlier, earlier_line, past)
+
+
+def _drawn_seed() -> int:
+    """Return a new seed, from NumPy's global generator if NumPy is imported: `np.random.seed` counts."""
+    numpy_random: Any = sys.modules.get("numpy.random")
+    if numpy_random is None:
+        return Random().getrandbits(32)
+    return int(numpy_random.randint(2**32, dtype="uint32"))
 
 
 def _limits(plan: Plan) -> Limits:

@@ -100,8 +100,8 @@ class Drive:
                 )  # fmt: skip
                 if self._asked:
                     self.ask(self._asked)
-                place.open_mirror(lambda: journal.written_bytes, loop.leave)
                 try:
+                    place.open_mirror(lambda: journal.written_bytes, loop.leave)
                     console.open()
                     loop.pump(late.events, is_past=True)
                     loop.pump(first)
@@ -121,6 +121,9 @@ class Drive:
                         overview.write()
                         clear_up(parts, late)
                         mend_files(parts, loop.disconnected, unfinished)
+                for observer, error in unfinished:
+                    if observer.ends_run:
+                        raise error
 
     def ask(self, what: str) -> None:
         """Ask the loop to "stop" or "interrupt", now or when it begins; callable from any thread."""

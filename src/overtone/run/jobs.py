@@ -41,6 +41,7 @@ def job_for(parts: Parts) -> Job:
         uses_ray=bound.uses_ray,
         runtime_env=bound.runtime_env,
         label_selector=bound.label_selector,
+        chdir_to_trial_dir=experiment.chdir_to_trial_dir,
         mark=mark,
     )
 

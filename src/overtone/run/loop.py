@@ -32,6 +32,7 @@ from overtone.journal.garbage import seldom_collecting
 from overtone.run.pending_commands import ANSWERS, QUESTIONS, Outstanding
 from overtone.run.searcher_host import Host
 from overtone.run.storage.deletions import Deletions
+from overtone.store.backoff import pauses
 from overtone.store.folder_mark import FolderGoneError
 from overtone.store.room import PATIENCE_S, is_in_vain
 
@@ -44,11 +45,14 @@ IDLE_S = 0.25
 JOURNAL_PATIENCE_S = PATIENCE_S
 """Seconds during which writes to a journal that fail (a full disk) are retried."""
 
+JOURNAL_PAUSES_S = 0.1, 1.0
+"""The first and the longest pause between two such tries."""
+
 GATHERED = 1024
 """Records that are written together on an engine that repeats its events."""
 
 ABANDON_S = 10.0
-"""Seconds that trials get to save and end after a scheduler, searcher or stopper raised."""
+"""Seconds that trials get to save and end after a scheduler, searcher, stopper or callback raised."""
 
 DELETIONS_PATIENCE_S = 10.0
 """Seconds that a finished run waits for checkpoints to be deleted."""
@@ -93,6 +97,7 @@ class Loop:
         self._observers = list(observers)
         self._followers = [each for each in observers if each.follows_results]
         self.disconnected: list[Observer] = []
+        self._failure: Exception | None = None
         self._warn = warn
         self._n = n
         self._is_left = False
@@ -112,8 +117,8 @@ class Loop:
         """Run until the controller is done, or `leave` was called.
 
         Raises:
-            Exception: A scheduler, a searcher or the journal raised it; all trials were asked to
-                save before.
+            Exception: A scheduler, a searcher, a callback or the journal raised it; all trials were
+                asked to save before.
         """
         try:
             # trials in this process may leave large objects to the collector
@@ -121,6 +126,8 @@ class Loop:
                 while not self._controller.is_done and not self._is_left:
                     self._step()
             self._await_deletions()
+            self._put_down()
+            self._raise_failure()
         except Exception as error:
             self._put_down()
             if not isinstance(error, StorageError):  # New checkpoints could not be recorded.
@@ -214,6 +221,7 @@ class Loop:
             commands += self._deletions.due()
         if commands:
             self._engine.submit(commands)
+        self._raise_failure()
 
     def _add_saves(self, commands: list[Command]) -> None:
         """Add saves requested by observers to the Proceeds of waiting trials."""
@@ -255,6 +263,7 @@ class Loop:
             self._show([])
         if self._deletions:
             self._engine.submit(self._deletions.due())
+        self._raise_failure()
 
     def _ask(self, what: str) -> None:
         self._asked.append(what)
@@ -270,7 +279,7 @@ class Loop:
 
     def _write(self, records: Sequence[Record]) -> None:
         """Append records to the journal; failed writes are retried while the loop waits."""
-        began, pause_s = time.monotonic(), 0.1
+        began, is_told, waiting = time.monotonic(), False, pauses(*JOURNAL_PAUSES_S)
         while True:
             try:
                 self._append(records)
@@ -282,10 +291,10 @@ class Loop:
                     raise
                 if time.monotonic() - began > JOURNAL_PATIENCE_S:
                     raise
-                if pause_s == 0.1:
+                if not is_told:
                     self._warn(f"{error} (trying again for {JOURNAL_PATIENCE_S:g} s)")
-                time.sleep(pause_s)
-                pause_s = min(1.0, pause_s * 2)
+                is_told = True
+                time.sleep(next(waiting))
 
     def _show(self, records: Sequence[Record]) -> None:
         """Show each record to every observer before the next record: observers may share a table."""
@@ -305,11 +314,20 @@ class Loop:
     def _disconnect(self, observer: Observer, error: Exception) -> None:
         self._observers = [each for each in self._observers if each is not observer]
         self._followers = [each for each in self._followers if each is not observer]
+        if observer.ends_run:
+            self._failure = self._failure or error  # Raised when the batch is carried out.
+            return
         self.disconnected.append(observer)
         if isinstance(error, FolderGoneError):
             return  # `FolderWatch` reports it and ends the run.
         what = f"{type(observer).__name__} raised {type(error).__name__}: {error}{_last_frame(error)}"
         self._warn(f"{what}; it is disconnected, the run goes on")
+
+    def _raise_failure(self) -> None:
+        """Raise the exception of an observer that ends the run."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
 
     def _await_deletions(self) -> None:
         """Record the last deletions of checkpoints, so that readers of the journal do not expect them."""
@@ -324,7 +342,7 @@ class Loop:
             self._step()
 
     def _abandon(self) -> None:
-        """End as at Ctrl-C after a scheduler, searcher or stopper raised, so that a resume can continue."""
+        """End as at Ctrl-C after an algorithm or a callback raised, so that a resume can continue."""
         if self._gathers:
             return  # An engine that repeats events needs no checkpoints.
         live = [trial for trial in self._controller.trials.values() if trial.status.is_placed]

@@ -67,16 +67,23 @@ def followers_for(parts: Parts, table: TrialTable, ask_to_save: Callable[[str], 
     if callbacks:
         from overtone.observers.callbacks.callback_observer import CallbackObserver, StepBegin
         from overtone.observers.trial_view import Experiment as Seen
+        from overtone.run.resume.callback_states import CallbackStates
         from overtone.worker.checkpoints.checkpoint import Checkpoint
 
         seen = Seen(
             plan.name, str(folder), None, lambda one: Checkpoint(one.uri), ask_to_save, _summaries(folder)
         )
-        hooks = CallbackObserver(
-            callbacks, seen, table, stop=experiment.stop, num_samples=experiment.num_samples,
-            total_num_samples=plan.searcher.total, warn=say,
-        )  # fmt: skip
-        found += [StepBegin(hooks), hooks]
+        states = CallbackStates(folder, callbacks)
+        if parts.past is not None:
+            states.restore()
+        facts = {
+            "stop": experiment.stop, "num_samples": experiment.num_samples,
+            "time_budget_s": experiment.time_budget_s, "total_num_samples": plan.searcher.total,
+        }  # fmt: skip
+        hooks = CallbackObserver(callbacks, seen, table, facts, experiment.fail_fast == "raise")
+        found += [StepBegin(hooks), hooks] if hooks.has_steps else [hooks]
+        if states:
+            found.append(states)
     if plan.scheduler.log_config:
         from overtone.observers.files.policy_log import PolicyLog
 

@@ -15,6 +15,7 @@ from overtone.errors import OvertoneError, TrainableError
 from overtone.experiment import Experiment
 from overtone.run.algorithms import scheduler_for, searcher_for
 from overtone.run.resume.target import Wish, wish
+from overtone.worker.trainables.demand import demand
 from overtone.worker.trainables.with_parameters import Bound, as_bound, trainable_name
 
 ENGINES = ("local", "ray", "inline", "simulated")
@@ -157,14 +158,11 @@ def resources_for(asked: Any, trainable: Any) -> tuple[Resources | None, Callabl
     """Return the demand of all trials, if it is constant, and a function that returns a config's demand."""
     if asked is None:
         asked = getattr(trainable, "default_resource_request", None)
-    if not callable(asked) or isinstance(asked, Resources):
-        fixed = _demand(asked)
-        return fixed, lambda _: fixed
-    return None, lambda config: _demand(asked(config))
-
-
-def _demand(asked: Any) -> Resources:
-    return asked if isinstance(asked, Resources) else DEFAULT_DEMAND if asked is None else Resources.of(asked)
+    wanted = demand(asked)
+    if callable(wanted):
+        return None, lambda config: wanted(config) or DEFAULT_DEMAND
+    fixed = wanted or DEFAULT_DEMAND
+    return fixed, lambda _: fixed
 
 
 def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ from overtone.core.messages import Observe, Suggest, Suggested
 from overtone.core.protocols import Searcher
 from overtone.core.sizes import LONGEST_CONFIG, estimate_json_bytes, largest_value
 from overtone.core.types import Config
-from overtone.errors import SpaceError
+from overtone.errors import SpaceError, UsageError
 
 Question = Suggest | Observe
 Answers = dict[int, Config | None]
@@ -125,7 +125,7 @@ def answer(
         index = question.index
         config = known.pop(index) if index in known else searcher.suggest(index)
         if config is not None and type(config) is not dict and not isinstance(config, Mapping):
-            raise TypeError(
+            raise UsageError(
                 f"{type(searcher).__name__}.suggest returned {config!r:.100}: return a config, such as "
                 '{"lr": 0.01}, or None where there is none now'
             )

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
 from overtone.core.protocols import TrialScheduler
+from overtone.errors import ArgumentError
 
 T = TypeVar("T")
 
@@ -70,9 +71,9 @@ def _check_rungs(who: str, max_t: float, grace_period: float | None, reduction_f
     if not 0 < first <= max_t:
         needs = "max_t >= 1" if grace_period is None else "0 < grace_period <= max_t"
         given = "" if grace_period is None else f"grace_period={grace_period} and "
-        raise ValueError(f"{who}: need {needs}, not {given}max_t={max_t}")
+        raise ArgumentError(f"{who}: need {needs}, not {given}max_t={max_t}")
     if log(max_t / first) / log(reduction_factor) > MOST_RUNGS:
-        raise ValueError(
+        raise ArgumentError(
             f"{who}: reduction_factor={reduction_factor} makes more than {MOST_RUNGS} rungs from "
             f"{first} to {max_t}: choose a larger one, such as 3"
         )

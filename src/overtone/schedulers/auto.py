@@ -7,11 +7,11 @@ from collections import deque
 from math import inf
 
 from overtone.core.decision import CONTINUE, Decision, Stop
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.early_ranks import CAUTION, RECENT, EarlyRanks, Run
 
 LEAST_WHOLE = 0.05

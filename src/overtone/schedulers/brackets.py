@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
 from overtone.core.messages import NEVER
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Result, Why
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.rungs import first_pending
 
 Plan = Sequence[tuple[int, int]]

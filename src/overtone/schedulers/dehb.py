@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overtone.core.decision import CONTINUE, Decision, Stop
-from overtone.core.protocols import Searcher, TrialScheduler
+from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, keyed
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Config, Result, Why
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.space import Cube
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from overtone.core.goal import lookup
 from overtone.core.randomness import Random
 from overtone.core.types import Config, Result
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.space import Categorical, Domain, Function, choice, sample_from
 from overtone.space.domain import is_number
 from overtone.space.function import seeded
@@ -40,7 +40,7 @@ def explore(
         custom: Gets the explored config and returns the one to take.
     """
     if mutations and not (hasattr(factors, "__len__") and len(factors)):
-        raise ValueError(f"perturbation_factors={factors!r}: give the factors, such as (1.2, 0.8)")
+        raise ArgumentError(f"perturbation_factors={factors!r}: give the factors, such as (1.2, 0.8)")
     explored = dict(config)
     for name, allowed in mutations.items():
         if isinstance(allowed, Mapping):
@@ -55,7 +55,7 @@ def explore(
     with seeded(random):
         made = custom(explored)
     if not isinstance(made, Mapping):
-        raise TypeError(f"custom_explore_fn returned {made!r:.100}: it must return the config")
+        raise UsageError(f"custom_explore_fn returned {made!r:.100}: it must return the config")
     return dict(made)
 
 
@@ -76,7 +76,7 @@ def drawn(allowed: Any, random: Random, config: Config) -> Any:
     if isinstance(allowed, Function) or not isinstance(allowed, Domain):
         with seeded(random):  # what users draw with Python's or numpy's generator repeats with the seed
             return _function(allowed).value(config)
-    return allowed.sample(random)
+    return allowed.draw(random)
 
 
 def inside(domain: Domain, value: float) -> Any:
@@ -106,7 +106,7 @@ def checked_mutations(given: Any, custom: Callable[[Config], Config] | None) -> 
         TypeError, ValueError: A mutation cannot make a value, or there is nothing to explore.
     """
     if not given and custom is None:
-        raise ValueError("there is nothing to explore: give hyperparam_mutations or custom_explore_fn")
+        raise ArgumentError("there is nothing to explore: give hyperparam_mutations or custom_explore_fn")
     mutations = {} if given is None else given
     _check(mutations)
     return mutations
@@ -127,14 +127,16 @@ def clock(result: Result, time_attr: str, is_strict: bool) -> float:
 
 def _check(mutations: Mapping[str, Any]) -> None:
     if not isinstance(mutations, Mapping):
-        raise TypeError(f'hyperparam_mutations={mutations!r:.100}: give a dict such as {{"lr": [0.1, 0.01]}}')
+        raise UsageError(
+            f'hyperparam_mutations={mutations!r:.100}: give a dict such as {{"lr": [0.1, 0.01]}}'
+        )
     for name, allowed in mutations.items():
         if isinstance(allowed, Mapping):
             _check(allowed)
         elif isinstance(allowed, (list, tuple)) and not allowed:
-            raise ValueError(f"hyperparam_mutations[{name!r}] is empty: it needs at least one value")
+            raise ArgumentError(f"hyperparam_mutations[{name!r}] is empty: it needs at least one value")
         elif not isinstance(allowed, (Domain, list, tuple)) and not callable(allowed):
-            raise TypeError(
+            raise UsageError(
                 f"hyperparam_mutations[{name!r}]={allowed!r}: give a domain such as tune.uniform(0, 1), a "
                 "list of values, a function without arguments, or a dict of these"
             )

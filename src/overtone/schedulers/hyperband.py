@@ -16,6 +16,7 @@ from __future__ import annotations
 from itertools import groupby
 from math import inf, nextafter
 
+from overtone.errors import ArgumentError
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.brackets import Brackets, Plan
 from overtone.schedulers.rungs import milestones
@@ -59,7 +60,7 @@ class HyperBandScheduler(Brackets):
         grace_period: int = 1,
     ) -> None:  # fmt: skip
         if grace_period < 1:
-            raise ValueError(f"grace_period={grace_period}: rungs are whole numbers here: give 1 or more")
+            raise ArgumentError(f"grace_period={grace_period}: rungs are whole numbers here: give 1 or more")
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self.eta, self.stops_last = reduction_factor, stop_last_trials
         self.plans = plans(max_t, reduction_factor, sizes, grace_period)

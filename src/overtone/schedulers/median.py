@@ -5,11 +5,11 @@ Deviations: as in Ray Tune all that came to t count, not only completed ones, an
 grace_period; trials are compared where the furthest one reported; min_time_slice=0 lets none yield."""
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.rungs import Rung
 
 

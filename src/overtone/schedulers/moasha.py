@@ -18,11 +18,11 @@ from collections.abc import Sequence
 
 from overtone.core.decision import CONTINUE, Decision, Stop
 from overtone.core.messages import NEVER
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.ladders import Ladders
 from overtone.schedulers.rungs import Rung
 

@@ -19,11 +19,11 @@ from itertools import pairwise
 from math import isfinite
 
 from overtone.core.decision import CONTINUE, Decision, Pause, Stop
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.ladders import Ladders
 from overtone.schedulers.rungs import Rung
 

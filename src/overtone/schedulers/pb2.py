@@ -23,6 +23,7 @@ from overtone.core.decision import Decision
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
+from overtone.errors import ArgumentError
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.explore import inside
 from overtone.schedulers.pbt import PopulationBasedTraining
@@ -53,7 +54,7 @@ class PB2(PopulationBasedTraining):
         synch: bool = False, custom_explore_fn: Callable[[Config], Config] | None = None,
     ) -> None:  # fmt: skip
         if not hyperparam_bounds or not isinstance(hyperparam_bounds, Mapping):
-            raise ValueError('there is nothing to explore: give hyperparam_bounds={"lr": [1e-4, 1e-1]}')
+            raise ArgumentError('there is nothing to explore: give hyperparam_bounds={"lr": [1e-4, 1e-1]}')
         self._paths = dict(_flat(hyperparam_bounds))
         super().__init__(
             time_attr, metric, mode, perturbation_interval, quantile_fraction=quantile_fraction,
@@ -149,7 +150,7 @@ def _flat(bounds: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tu
             yield from _flat(given, (*above, name))
         else:
             if not isinstance(given, (list, tuple)) or len(given) != 2:
-                raise ValueError(f"hyperparam_bounds[{name!r}]={given!r}: give [lower, upper]")
+                raise ArgumentError(f"hyperparam_bounds[{name!r}]={given!r}: give [lower, upper]")
             yield (*above, name), uniform(*given)
 
 

@@ -14,11 +14,11 @@ from math import ceil
 from typing import Any
 
 from overtone.core.decision import CONTINUE, SAVE, Decision, Pause, Restart
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import WORST, Config, Result, Why
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.explore import changes, checked_mutations, clock, completed, explore
 
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from overtone.core.decision import CONTINUE, Decision, Restart
 from overtone.core.messages import NEVER
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result, Why
 from overtone.errors import OvertoneError
 from overtone.regular_files import read_regular
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.explore import changes
 
 Schedule = tuple[Config, list[tuple[float, Config]]]

@@ -16,14 +16,15 @@ from typing import Any
 
 from overtone.core.decision import SAVE, Continue, Decision, Restart, Save, as_decision
 from overtone.core.messages import NEVER
-from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources, bundle
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
+from overtone.errors import UsageError
+from overtone.schedulers.adapter import inner
 from overtone.schedulers.arguments import checked
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.fifo import FIFOScheduler
-from overtone.schedulers.old_forms import inner
 
 Allocation = Callable[[View, Trial, Result, "ResourceChangingScheduler"], Any]
 """Returns a trial's resources, as Resources or amounts by name; None for no change."""
@@ -142,7 +143,7 @@ class ResourceChangingScheduler(TrialScheduler):
         given = resources_allocation_function
         self._allocate: Allocation = DistributeResources() if given is None else given
         if not callable(self._allocate):
-            raise TypeError(
+            raise UsageError(
                 f"resources_allocation_function={self._allocate!r:.100}: give a function of (view, trial, "
                 "result, scheduler), or DistributeResources()"
             )

@@ -17,13 +17,14 @@ from typing import Any
 
 from overtone.core.decision import Add, Continue, Decision, Restart, as_decision
 from overtone.core.messages import NEVER
-from overtone.core.protocols import TrialScheduler
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
+from overtone.errors import ArgumentError, UsageError
+from overtone.schedulers.adapter import inner
 from overtone.schedulers.arguments import checked, is_number
+from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.fifo import FIFOScheduler
-from overtone.schedulers.old_forms import inner
 
 Rule = Callable[[float, Any], Any]
 """Returns the value from t on, given t and the trial's first value."""
@@ -70,10 +71,12 @@ class Steps:
 
     def __init__(self, values: Mapping[float, Any]) -> None:
         if not isinstance(values, Mapping):
-            raise TypeError(f"Steps: {values!r:.100}: give values by number, such as {{30: 0.01, 60: 0.001}}")
+            raise UsageError(
+                f"Steps: {values!r:.100}: give values by number, such as {{30: 0.01, 60: 0.001}}"
+            )
         wrong = next((t for t in values if not is_number(t) or t != t), None)
         if wrong is not None:
-            raise TypeError(
+            raise UsageError(
                 f"Steps: {wrong!r} is no t: give values by number, such as {{30: 0.01, 60: 0.001}}"
             )
         self.values = dict(sorted(values.items()))
@@ -97,13 +100,13 @@ class HyperparameterSchedule(TrialScheduler):
         base_scheduler: TrialScheduler | None = None,
     ) -> None:
         if not isinstance(schedules, Mapping):
-            raise TypeError(f'schedules={schedules!r:.100}: give a dict such as {{"lr": Exponential(0.9)}}')
+            raise UsageError(f'schedules={schedules!r:.100}: give a dict such as {{"lr": Exponential(0.9)}}')
         self._rules = {
             name: Steps(rule) if isinstance(rule, Mapping) else rule for name, rule in schedules.items()
         }
         wrong = [name for name, rule in self._rules.items() if not callable(rule)]
         if wrong:
-            raise TypeError(f"{wrong[0]}={schedules[wrong[0]]!r}: a schedule is a rule (t, first) -> value")
+            raise UsageError(f"{wrong[0]}={schedules[wrong[0]]!r}: a schedule is a rule (t, first) -> value")
         self._base = inner(base_scheduler, "HyperparameterSchedule") or FIFOScheduler()
         self.metric, self.mode, self.time_attr = self._base.metric, self._base.mode, self._base.time_attr
         self.needs_metric, self.replayable = self._base.needs_metric, self._base.replayable
@@ -167,7 +170,9 @@ def _find(config: Config, name: str) -> Any:
     value: Any = config
     for part in name.split("/"):
         if not isinstance(value, Mapping) or part not in value:
-            raise ValueError(f"{name!r} is scheduled, but the config has only {', '.join(map(repr, config))}")
+            raise ArgumentError(
+                f"{name!r} is scheduled, but the config has only {', '.join(map(repr, config))}"
+            )
         value = value[part]
     return value
 

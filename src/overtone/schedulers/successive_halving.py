@@ -11,6 +11,7 @@ least one. A bracket that the end of the search leaves unfilled is halved as it 
 
 from __future__ import annotations
 
+from overtone.errors import ArgumentError
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.brackets import Brackets
 from overtone.schedulers.rungs import milestones
@@ -36,7 +37,7 @@ class SuccessiveHalving(Brackets):
         stop_last_trials: bool = True,
     ) -> None:  # fmt: skip
         if grace_period < 1:
-            raise ValueError(f"grace_period={grace_period}: rungs are whole numbers here: give 1 or more")
+            raise ArgumentError(f"grace_period={grace_period}: rungs are whole numbers here: give 1 or more")
         self.time_attr, self.metric, self.mode = time_attr, metric, mode
         self.eta, self.stops_last = reduction_factor, stop_last_trials
         rungs = [*map(int, milestones(grace_period, max_t, reduction_factor)), max_t]

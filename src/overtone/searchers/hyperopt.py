@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from overtone.errors import MissingPackageError
+from overtone.errors import ArgumentError, MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
 from overtone.space.domain import is_number
@@ -36,7 +36,7 @@ class HyperOptSearch(LibrarySearcher):
         )
         self.n_initial_points, self.random_state_seed, self.gamma = n_initial_points, random_state_seed, gamma
         if not (is_number(gamma) and 0 < gamma < 1):
-            raise ValueError(f"gamma={gamma!r} must be between 0 and 1, such as 0.25")
+            raise ArgumentError(f"gamma={gamma!r} must be between 0 and 1, such as 0.25")
 
     def begin(self) -> None:
         try:

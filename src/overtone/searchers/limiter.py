@@ -5,6 +5,7 @@ from __future__ import annotations
 from overtone.core.protocols import Searcher
 from overtone.core.trial import Trial
 from overtone.core.types import Config
+from overtone.errors import ArgumentError
 from overtone.searchers.wrapper import Wrapper
 
 
@@ -29,7 +30,7 @@ class ConcurrencyLimiter(Wrapper):
         super().__init__(searcher)
         is_whole = hasattr(max_concurrent, "__index__") and not isinstance(max_concurrent, bool)
         if not is_whole or max_concurrent < 1:
-            raise ValueError(f"max_concurrent={max_concurrent!r} must be a whole number, 1 or more")
+            raise ArgumentError(f"max_concurrent={max_concurrent!r} must be a whole number, 1 or more")
         self.max_concurrent, self.batch = int(max_concurrent), batch
         self._batch: set[int] = set()
         self._n_ended = 0

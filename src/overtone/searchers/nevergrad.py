@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.core.types import Config
-from overtone.errors import MissingPackageError
+from overtone.errors import ArgumentError, MissingPackageError
 from overtone.lazy import nearest
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import Finished, LibrarySearcher
@@ -48,7 +48,7 @@ class NevergradSearch(LibrarySearcher):
         if isinstance(made, str):
             if made not in ng.optimizers.registry:
                 close = nearest(made, ng.optimizers.registry)
-                raise ValueError(f"optimizer={made!r} is none of Nevergrad's{close}")
+                raise ArgumentError(f"optimizer={made!r} is none of Nevergrad's{close}")
             made = ng.optimizers.registry[made]
         parts = {
             name: ng.p.Choice(range(len(n.options))) if isinstance(n, Pick) else ng.p.Scalar(lower=0, upper=1)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, UsageError
 from overtone.lazy import nearest
 
 _OLD_HOOKS = {
@@ -68,6 +68,6 @@ def refuse_others(searcher: Any, others: Mapping[str, Any]) -> None:
         elif name in _WITHOUT_EFFECT:
             warnings.warn(f"{who}: {name} has no effect: {_WITHOUT_EFFECT[name]}", stacklevel=4)
         elif name not in _SILENT:
-            raise TypeError(
+            raise UsageError(
                 f"{who} has no argument {name!r}{nearest(name, known)} (known: {', '.join(known)})"
             )

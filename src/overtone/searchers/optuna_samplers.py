@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from overtone.errors import MissingPackageError, OvertoneError
+from overtone.errors import ArgumentError, MissingPackageError, OvertoneError
 from overtone.lazy import nearest
 from overtone.searchers.flat import branches
 from overtone.space.tree import Group
@@ -32,11 +32,11 @@ def replay_of(asked: Any) -> str:
     """
     known = (*_SAMPLERS, "auto")
     if isinstance(asked, str) and asked not in known:
-        raise ValueError(f"sampler={asked!r}{nearest(asked, known)}: choose one of {', '.join(known)}")
+        raise ArgumentError(f"sampler={asked!r}{nearest(asked, known)}: choose one of {', '.join(known)}")
     if not (asked is None or isinstance(asked, str)) and (
         isinstance(asked, type) or not hasattr(asked, "sample_independent")
     ):
-        raise ValueError(
+        raise ArgumentError(
             f"sampler={asked!r:.100}: give a name ({', '.join(known)}) or a sampler that is made, such as "
             "optuna.samplers.TPESampler()"
         )

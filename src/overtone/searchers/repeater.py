@@ -15,6 +15,7 @@ from typing import Any
 from overtone.core.protocols import Searcher
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
+from overtone.errors import ArgumentError
 from overtone.searchers.wrapper import Wrapper
 
 TRIAL_INDEX = "__trial_index__"
@@ -62,9 +63,9 @@ class Repeater(Wrapper):
         super().__init__(searcher)
         is_whole = hasattr(repeat, "__index__") and not isinstance(repeat, bool)
         if repeat != "adaptive" and not (is_whole and int(repeat) > 0):
-            raise ValueError(f'repeat={repeat!r} must be a whole number, 1 or more, or "adaptive"')
+            raise ArgumentError(f'repeat={repeat!r} must be a whole number, 1 or more, or "adaptive"')
         if not hasattr(at_most, "__index__") or at_most < 1:
-            raise ValueError(f"at_most={at_most!r} must be a whole number, 1 or more")
+            raise ArgumentError(f"at_most={at_most!r} must be a whole number, 1 or more")
         self.repeat, self.set_index, self.at_most = repeat, set_index, at_most
 
     def on_start(self, space: Any, seed: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from overtone.errors import SpaceError
+from overtone.errors import ArgumentError, SpaceError
 
 ENDLESS = -1
 """The `num_samples` without a limit: something else ends the experiment."""
@@ -40,4 +40,4 @@ def check_counts(searcher: Any, names: Iterable[str]) -> None:
         is_whole = hasattr(value, "__index__") and not isinstance(value, bool)
         if value is not None and not (is_whole and (name == "seed" or value >= 0)):
             least = "" if name == "seed" else ", 0 or more"
-            raise ValueError(f"{type(searcher).__name__}: {name}={value!r} must be a whole number{least}")
+            raise ArgumentError(f"{type(searcher).__name__}: {name}={value!r} must be a whole number{least}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from overtone.errors import ArgumentError
 from overtone.lazy import nearest
 from overtone.space.domain import is_number
 
@@ -22,13 +23,13 @@ def settings(argument: str, given: Any, known: Known) -> dict[str, Any]:
         ValueError: `given` is not a dict, or has an unknown name or a value that is not allowed.
     """
     if given is not None and not isinstance(given, Mapping):
-        raise ValueError(f"{argument}={given!r:.100} must be a dict with some of {', '.join(known)}")
+        raise ArgumentError(f"{argument}={given!r:.100} must be a dict with some of {', '.join(known)}")
     for name, value in (given or {}).items():
         if name not in known:
             listed = ", ".join(known)
-            raise ValueError(f"{argument} has {name!r}{nearest(str(name), known)} (known: {listed})")
+            raise ArgumentError(f"{argument} has {name!r}{nearest(str(name), known)} (known: {listed})")
         if not _is_allowed(value, known[name]):
-            raise ValueError(f"{argument}: {name}={value!r:.100} must be {_text(known[name])}")
+            raise ArgumentError(f"{argument}: {name}={value!r:.100} must be {_text(known[name])}")
     return {**{name: one[0] for name, one in known.items()}, **(given or {})}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
-from overtone.space.domain import Domain, global_rng, listed, unit
+from overtone.space.domain import Domain, listed, unit
+from overtone.space.samplers import Grid, Sampler, Uniform
 
 if TYPE_CHECKING:
     from random import Random
@@ -16,21 +17,43 @@ class Categorical(Domain):
 
     A category that is a dict or a list with domains in it is a branch: only the branch that is
     chosen is drawn further. Every other category is taken as it stands.
+
+    Attributes:
+        grids: Whether every category is tried, as `grid_search` does, in the place of drawing one.
     """
 
-    name = "choice"
-
-    def __init__(self, categories: Any) -> None:
-        self.categories: list[Any] = listed("choice", categories)
+    def __init__(self, categories: Any, grids: bool = False) -> None:
+        self.name = "grid_search" if grids else "choice"
+        self.categories: list[Any] = listed(self.name, categories)
+        self.grids = grids
 
     def arguments(self) -> dict[str, Any]:
         return {"categories": self.categories}
 
-    def sample(self, rng: Random | None = None) -> Any:
+    def uniform(self) -> Categorical:
+        """Return a choice of one of the categories, each as likely as any other."""
+        return Categorical(self.categories)
+
+    def grid(self) -> Categorical:
+        """Return all categories, each of them tried: `grid_search(categories)`."""
+        return Categorical(self.categories, grids=True)
+
+    def get_sampler(self) -> Sampler:
+        return Grid() if self.grids else Uniform()
+
+    def with_sampler(self, sampler: Sampler) -> Categorical:
+        if not isinstance(sampler, (Uniform, Grid)):
+            raise SpaceError(f"{self!r} has no sampler {sampler}: give Uniform() or Grid()")
+        return Categorical(self.categories, isinstance(sampler, Grid))
+
+    @property
+    def domain_str(self) -> str:
+        return str(self.categories)
+
+    def draw(self, rng: Random) -> Any:
         from overtone.space.draw import sample  # late: a process that only makes domains needs no trees
 
-        generator = rng or global_rng()
-        return sample({"": self}, lambda _: generator)[""]
+        return sample({"": self.uniform()}, lambda _: rng)[""]
 
     def quantile(self, u: float) -> Any:
         """Return the category at `u`, as it stands: the domains of a branch stay domains."""
@@ -55,3 +78,6 @@ class Categorical(Domain):
 
     def __len__(self) -> int:
         return len(self.categories)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.categories[index]

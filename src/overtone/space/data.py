@@ -1,6 +1,7 @@
 """Spaces and configurations as JSON data, and back.
 
-What is plain data stays as it is, and a tuple becomes {"__tuple__": [...]}. A constant that is
+What is plain data stays as it is, as do times, decimals, UUIDs and paths, which travel with a tag (see
+`tagged_json`). A tuple becomes {"__tuple__": [...]}. A constant that is
 neither (a class, a function) has a place in the space, and in a configuration that place stands for it:
 
     {"__space__": "model/activation", "index": 1, "shown": "torch.nn.modules.activation.Tanh"}
@@ -12,7 +13,7 @@ a constant; `shown` is for people.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -20,8 +21,9 @@ from overtone.errors import SpaceError
 from overtone.space.domain import Domain
 from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
-from overtone.space.spec import Spec, plain
-from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, fresh, parse
+from overtone.space.spec import Spec, fresh, plain
+from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
+from overtone.tagged_json import tagged, untagged
 
 DOMAIN = "__domain__"
 """Marks a domain, with the name of the function that makes it."""
@@ -65,12 +67,12 @@ def is_data_alone(space: Any) -> bool:
 
 
 def _has_text(value: Any) -> bool:
-    """Return whether `value` is data, or has tuples of data in it."""
+    """Return whether `value` is data, or has tuples of data or tagged values in it."""
     if type(value) is dict:
         return all(type(key) is str and _has_text(item) for key, item in value.items())
     if type(value) is list or type(value) is tuple:
         return all(map(_has_text, value))
-    return type(value) in SCALARS
+    return type(value) in SCALARS or tagged(value) is not None
 
 
 def describe(value: Any) -> str:
@@ -92,14 +94,17 @@ def space_to_data(space: Any) -> Any:
     return {**written, CONSTRAINT: {OPAQUE: describe(root.constraint)}} if root.constraint else written
 
 
-def space_from_data(data: Any) -> Any:
+def space_from_data(data: Any, find: Callable[[str], Any] = lambda _: None) -> Any:
     """Return the space that `space_to_data` wrote.
+
+    Args:
+        find: Returns the function or class of a description, such as "script.double"; None if it is unknown.
 
     Raises:
         SpaceError: Something in it was no data; the message names each place.
     """
     lost: list[str] = []
-    space = _read(data, "", lost)
+    space = _read(data, "", lost, find)
     if lost:
         raise SpaceError(f"the space has values that are not data; pass the space again: {'; '.join(lost)}")
     return space
@@ -172,6 +177,8 @@ def _written_domain(domain: Domain) -> dict[str, Any]:
 def _written_value(value: Any) -> Any:
     if is_data(value):
         return fresh(value)
+    if (tag := tagged(value)) is not None:
+        return untagged(tag)
     if type(value) is tuple:
         return {TUPLE: [_written_value(item) for item in value]}
     if type(value) is list:
@@ -181,20 +188,22 @@ def _written_value(value: Any) -> Any:
     return {OPAQUE: describe(value)}
 
 
-def _read(data: Any, path: str, lost: list[str]) -> Any:
+def _read(data: Any, path: str, lost: list[str], find: Callable[[str], Any]) -> Any:
     if isinstance(data, list):
-        return [_read(item, f"{path}/{i}", lost) for i, item in enumerate(data)]
+        return [_read(item, f"{path}/{i}", lost, find) for i, item in enumerate(data)]
     if not isinstance(data, Mapping):
         return data
     if OPAQUE in data:
+        if (found := find(data[OPAQUE])) is not None:
+            return found
         lost.append(f"{path.lstrip('/')} ({data[OPAQUE]})")
         return None
     if TUPLE in data:
-        return tuple(_read(item, f"{path}/{i}", lost) for i, item in enumerate(data[TUPLE]))
+        return tuple(_read(item, f"{path}/{i}", lost, find) for i, item in enumerate(data[TUPLE]))
     before = len(lost)
     is_domain = DOMAIN in data
     is_part = is_domain or data.keys() == {"grid_search"}  # its arguments have no names that users know
-    parts = {k: _read(item, path if is_part else f"{path}/{k}", lost) for k, item in data.items()}
+    parts = {k: _read(item, path if is_part else f"{path}/{k}", lost, find) for k, item in data.items()}
     return _domain(parts) if is_domain and len(lost) == before else parts
 
 
@@ -230,6 +239,8 @@ def _encode(node: Node | None, value: Any) -> Any:
         return {TUPLE: items} if type(value) is tuple else items
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0 and type(value.item()) in SCALARS:
         return value.item()
+    if (tag := tagged(value)) is not None:
+        return untagged(tag)
     return _place(node, value) if isinstance(node, Computed) else {OPAQUE: describe(value)}
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
+from overtone.space.generators import generator
+from overtone.space.samplers import BaseSampler, Grid, Sampler
 
 if TYPE_CHECKING:
     from random import Random
@@ -56,9 +59,81 @@ class Domain(ABC):
         """
         raise SpaceError(f"{self!r} has more values than can be listed")
 
-    def sample(self, rng: Random | None = None) -> Any:
-        """Return a value drawn with `rng`; without one (to look by hand), with Python's global generator."""
-        return self.quantile((rng or global_rng()).random())
+    fits_array = False
+    """Whether several drawn values are given as an array."""
+
+    def draw(self, rng: Random) -> Any:
+        """Return a value drawn with `rng`."""
+        return self.quantile(rng.random())
+
+    def sample(self, config: Any = None, size: int = 1, random_state: Any = None) -> Any:
+        """Return values to look at; a search draws its own by key.
+
+        Args:
+            config: The other values, for a function; or a list of `size` configs. A generator of
+                Python's is taken as `random_state`.
+            size: Number of values. 1 returns the value itself, any other number several: an array for
+                real or whole numbers without a quantum if NumPy is imported, else a list.
+            random_state: A seed, or a generator of Python's or NumPy's. None takes the global
+                generator: NumPy's if NumPy is imported, else Python's.
+
+        Raises:
+            SpaceError: `random_state` is neither a seed nor a generator.
+        """
+        if hasattr(config, "getrandbits"):
+            config, random_state = None, config
+        rng = generator(random_state)
+        values = [self.draw_beside(config[i] if type(config) is list else config, rng) for i in range(size)]
+        if size == 1:
+            return values[0]
+        numpy: Any = sys.modules.get("numpy")
+        return numpy.array(values) if self.fits_array and numpy is not None else values
+
+    def draw_beside(self, config: Any, rng: Random) -> Any:
+        """Return a value drawn with `rng`, where the other values are `config` or None."""
+        return self.draw(rng)
+
+    def get_sampler(self) -> Sampler:
+        """Return how values are drawn, for code that converts domains to those of another library."""
+        return BaseSampler()
+
+    def set_sampler(self, sampler: Sampler, allow_override: bool = False) -> None:
+        """Change how values are drawn.
+
+        Args:
+            sampler: One of `space.samplers`.
+            allow_override: Accepted; a domain always has a sampler.
+
+        Raises:
+            SpaceError: The domain has no such sampler.
+        """
+        vars(self).update(vars(self.with_sampler(sampler)))
+
+    def with_sampler(self, sampler: Sampler) -> Domain:
+        """Return the same values, drawn in another way.
+
+        Raises:
+            SpaceError: The domain has no such sampler.
+        """
+        raise SpaceError(f"{self!r} has no sampler {sampler}")
+
+    @property
+    def sampler(self) -> Sampler:
+        """The result of `get_sampler()`."""
+        return self.get_sampler()
+
+    @property
+    def domain_str(self) -> str:
+        """The values in a few characters, such as "(0.1, 1)"."""
+        return "(unknown)"
+
+    def is_grid(self) -> bool:
+        """Return whether all values are tried, and not some of them drawn."""
+        return isinstance(self.get_sampler(), Grid)
+
+    def is_function(self) -> bool:
+        """Return whether a function computes the value."""
+        return False
 
     def is_valid(self, value: Any) -> bool:
         """Return whether `value` may be drawn."""
@@ -78,15 +153,6 @@ class Domain(ABC):
 
     def __hash__(self) -> int:
         return hash((self.name, repr(self)))
-
-
-def global_rng() -> Random:
-    """Python's global generator, behind the interface of `random.Random`."""
-    import random
-
-    rng: Any = random
-    generator: Random = rng
-    return generator
 
 
 def unit(u: float) -> float:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
 from overtone.space.function import seeded
-from overtone.space.spec import Spec, SpecSeries, plain
-from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series, fresh, parse, parse_part
+from overtone.space.spec import Spec, SpecSeries, fresh, plain
+from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series, parse, parse_part
 
 if TYPE_CHECKING:
     from random import Random
@@ -50,7 +50,7 @@ class Drawing:
 
     def value(self, node: Drawn) -> Any:
         """Return the number at `node`."""
-        return node.domain.sample(self.rng_for(node.key))
+        return node.domain.draw(self.rng_for(node.key))
 
     def config(self) -> dict[str, Any]:
         """Return the configuration."""

@@ -15,52 +15,52 @@ from overtone.space.prior import NormalPrior
 
 def uniform(lower: float, upper: float) -> Float:
     """Return a domain of real numbers between the bounds."""
-    return Float("uniform", lower, upper, log=False, q=None, base=10)
+    return Float(lower, upper)
 
 
 def quniform(lower: float, upper: float, q: float) -> Float:
     """Return a domain of multiples of `q` from `lower` to `upper`, both included and multiples of `q`."""
-    return Float("quniform", lower, upper, log=False, q=q, base=10)
+    return Float(lower, upper, q=q)
 
 
 def loguniform(lower: float, upper: float, base: float = 10) -> Float:
     """Return a domain of real numbers between the bounds, uniform in their logarithm."""
-    return Float("loguniform", lower, upper, log=True, q=None, base=base)
+    return Float(lower, upper, log=True, base=base)
 
 
 def qloguniform(lower: float, upper: float, q: float, base: float = 10) -> Float:
     """Return a domain of multiples of `q` from `lower` to `upper`, both included, uniform in log scale."""
-    return Float("qloguniform", lower, upper, log=True, q=q, base=base)
+    return Float(lower, upper, log=True, q=q, base=base)
 
 
 def randint(lower: int, upper: int) -> Integer:
     """Return a domain of whole numbers from `lower` to `upper - 1`."""
-    return Integer("randint", lower, upper, log=False, q=None, base=10)
+    return Integer(lower, upper)
 
 
 def qrandint(lower: int, upper: int, q: int = 1) -> Integer:
     """Return a domain of multiples of `q` from `lower` to `upper`, both included."""
-    return Integer("qrandint", lower, upper, log=False, q=q, base=10)
+    return Integer(lower, upper, q=q)
 
 
 def lograndint(lower: int, upper: int, base: float = 10) -> Integer:
     """Return a domain of whole numbers from `lower` to `upper - 1`, uniform in their logarithm."""
-    return Integer("lograndint", lower, upper, log=True, q=None, base=base)
+    return Integer(lower, upper, log=True, base=base)
 
 
 def qlograndint(lower: int, upper: int, q: int, base: float = 10) -> Integer:
     """Return a domain of multiples of `q` from `lower` to `upper`, both included, uniform in log scale."""
-    return Integer("qlograndint", lower, upper, log=True, q=q, base=base)
+    return Integer(lower, upper, log=True, q=q, base=base)
 
 
 def randn(mean: float = 0.0, sd: float = 1.0) -> Normal:
     """Return a domain of normally distributed numbers."""
-    return Normal("randn", mean, sd, q=None)
+    return Normal(mean, sd)
 
 
 def qrandn(mean: float, sd: float, q: float) -> Normal:
     """Return a domain of normally distributed numbers, rounded to multiples of `q`."""
-    return Normal("qrandn", mean, sd, q=q)
+    return Normal(mean, sd, q)
 
 
 def normal_prior(domain: Float | Integer, mean: float, sd: float | None = None) -> NormalPrior:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
-from overtone.space.domain import Domain, global_rng
+from overtone.space.domain import Domain
+from overtone.space.spec import Spec
 
 if TYPE_CHECKING:
     from random import Random
@@ -20,6 +21,7 @@ class Function(Domain):
     Attributes:
         func: A function of one argument, which provides the other values as
             `spec.config.x`, `config["x"]` or `config.x`; or a function without arguments.
+        pass_config: Whether it takes the other values.
     """
 
     name = "sample_from"
@@ -30,18 +32,29 @@ class Function(Domain):
                 f'sample_from({func!r}): a function is needed, such as lambda config: config["x"]'
             )
         self.func = func
+        self.pass_config = _takes_config(func)
 
     def arguments(self) -> dict[str, Any]:
         return {"func": self.func}
 
-    def sample(self, rng: Random | None = None) -> Any:
+    def draw(self, rng: Random) -> Any:
         """Return the function's value for an empty configuration."""
-        with seeded(rng or global_rng()):
-            return self.value({})
+        return self.draw_beside({}, rng)
+
+    def draw_beside(self, config: Any, rng: Random) -> Any:
+        with seeded(rng):
+            return self.value(Spec(config or {}, _seen, is_root=True))
 
     def value(self, others: Any) -> Any:
         """Return the function's value for the other values `others`."""
-        return self.func() if _takes_nothing(self.func) else self.func(others)
+        return self.func(others) if self.pass_config else self.func()
+
+    def is_function(self) -> bool:
+        return True
+
+    @property
+    def domain_str(self) -> str:
+        return f"{self.func}()"
 
     def quantile(self, u: float) -> Any:
         raise SpaceError(f"{self!r} is computed from other values and has no place in the unit cube")
@@ -53,18 +66,40 @@ class Function(Domain):
         return True
 
     def __repr__(self) -> str:
-        return f"sample_from({getattr(self.func, '__qualname__', repr(self.func))})"
+        return f"sample_from({describe(self.func)})"
 
 
-def _takes_nothing(func: Callable[..., Any]) -> bool:
-    """Return whether `func` can only be called without an argument."""
+def _seen(value: Any) -> Any:
+    return Spec(value, _seen) if type(value) is dict else value
+
+
+def _takes_config(func: Callable[..., Any]) -> bool:
+    """Return whether `func` takes one argument, and not none.
+
+    Raises:
+        SpaceError: It needs more.
+    """
     from inspect import signature
 
     try:
-        parameters = signature(func).parameters
+        parameters = signature(func)
     except (TypeError, ValueError):
-        return False  # written in C: nothing is known of it
-    return all(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in parameters.values())
+        return True  # written in C: nothing is known of it
+    for arguments in (("config",), ()):
+        try:
+            parameters.bind(*arguments)
+            return bool(arguments)
+        except TypeError:
+            continue
+    raise SpaceError(
+        f"sample_from({describe(func)}): the function needs {parameters}; it may have one argument, the "
+        'other values, as in lambda config: config["x"]'
+    )
+
+
+def describe(func: Callable[..., Any]) -> str:
+    """Return the name of a function."""
+    return getattr(func, "__qualname__", None) or repr(func)
 
 
 @contextmanager

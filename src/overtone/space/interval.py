@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from overtone.errors import SpaceError
 from overtone.space.domain import Domain, is_number, real, unit, whole
+from overtone.space.normal import Unbounded
+from overtone.space.samplers import LogUniform, Quantized, Sampler, Uniform
 from overtone.space.steps import check_quantum, decimals, inner, is_multiple, multiple
 
 if TYPE_CHECKING:
     from random import Random
 
+Kind = TypeVar("Kind", bound="Interval")
+
 
 class Interval(Domain):
-    """Numbers from `lower` to `upper`.
+    """Numbers from `lower` to `upper`: `Float(1e-4, 1e-1).loguniform()`.
 
     Linear steps are equally likely. A logarithmic step is as likely as the part of the
     logarithmic scale that rounds to it; `lograndint`, which has no quantum, rounds down.
@@ -27,9 +31,12 @@ class Interval(Domain):
         base: The base of the logarithm, as given; the distribution does not depend on it.
     """
 
-    def __init__(self, name: str, lower: Any, upper: Any, log: bool, q: Any, base: Any) -> None:
-        self.name = name
-        call = f"{name}({lower!r}, {upper!r}{'' if q is None else f', {q!r}'})"
+    linear: str
+    """The function of the `tune` module that makes it without a logarithm or a quantum."""
+
+    def __init__(self, lower: Any, upper: Any, log: bool = False, q: Any = None, base: Any = 10) -> None:
+        self.name = f"{'' if q is None else 'q'}{'log' if log else ''}{self.linear}"
+        call = f"{self.name}({lower!r}, {upper!r}{'' if q is None else f', {q!r}'})"
         number = whole if isinstance(self, Integer) else real
         self.lower, self.upper = number(call, "lower", lower), number(call, "upper", upper)
         self.log = log
@@ -80,11 +87,61 @@ class Interval(Domain):
             return super().values()
         return (self._value(self._first + k) for k in range(self._count))
 
-    def sample(self, rng: Random | None = None) -> Any:
-        if rng is not None and self._step is not None and not self.log:
+    def uniform(self: Kind) -> Kind:
+        """Return the same values, equally likely.
+
+        Raises:
+            SpaceError: The domain is logarithmic.
+        """
+        if self.log:
+            raise SpaceError(f"{self!r}.uniform(): it is logarithmic already; choose one of both")
+        return self._with(log=False)
+
+    def loguniform(self: Kind, base: float = 10) -> Kind:
+        """Return the same values, uniform in their logarithm; the base has no effect.
+
+        Raises:
+            SpaceError: A bound has no logarithm.
+        """
+        return self._with(log=True, base=base)
+
+    def quantized(self: Kind, q: float) -> Kind:
+        """Return the multiples of `q` from `lower` to `upper`, both included.
+
+        Raises:
+            SpaceError: `q` is not above 0, wider than the range, or does not divide the bounds
+                of real numbers.
+        """
+        return self._with(q=q)
+
+    def get_sampler(self) -> Sampler:
+        drawn = LogUniform() if self.log else Uniform()
+        return drawn if self.q is None else Quantized(drawn, self.q)
+
+    def with_sampler(self: Kind, sampler: Sampler) -> Kind:
+        q = sampler.q if isinstance(sampler, Quantized) else None
+        drawn = sampler.sampler if isinstance(sampler, Quantized) else sampler
+        if not isinstance(drawn, (Uniform, LogUniform)):
+            raise SpaceError(f"{self!r} has no sampler {sampler}: give Uniform() or LogUniform()")
+        return self._with(log=isinstance(drawn, LogUniform), q=q)
+
+    @property
+    def fits_array(self) -> bool:  # type: ignore[override]
+        return self.q is None
+
+    @property
+    def domain_str(self) -> str:
+        return f"({self.lower}, {self.upper})"
+
+    def _with(self: Kind, **changed: Any) -> Kind:
+        settings = {"log": self.log, "q": self.q, "base": self.base, **changed}
+        return type(self)(self.lower, self.upper, **settings)
+
+    def draw(self, rng: Random) -> Any:
+        if self._step is not None and not self.log:
             # exact where a float's 53 bits could not reach every whole number
             return self._value(self._first + rng.randrange(self._count))
-        return super().sample(rng)
+        return super().draw(rng)
 
     def quantile(self, u: float) -> Any:
         u = unit(u)
@@ -133,7 +190,25 @@ class Interval(Domain):
 
 
 class Float(Interval):
-    """Real numbers between two bounds."""
+    """Real numbers between two bounds; `Float(None, None)` is `Unbounded`."""
+
+    linear = "uniform"
+
+    def __new__(cls, lower: Any = 0.0, upper: Any = 1.0, *_: Any, **__: Any) -> Float:
+        if lower is None and upper is None:
+            return Unbounded()  # type: ignore[return-value]
+        return super().__new__(cls)
+
+    def normal(self, mean: float = 0.0, sd: float = 1.0) -> Any:
+        """Refuse: a normal distribution has no bounds.
+
+        Raises:
+            SpaceError: Always; the message names what there is.
+        """
+        raise SpaceError(
+            f"{self!r} has bounds, and a normal distribution has none: write tune.randn({mean!r}, {sd!r}), "
+            f"or tune.normal_prior({self!r}, {mean!r}, {sd!r}), which stays inside"
+        )
 
     def _value(self, k: int) -> float:
         assert self._step is not None
@@ -142,6 +217,8 @@ class Float(Interval):
 
 class Integer(Interval):
     """Whole numbers between two bounds."""
+
+    linear = "randint"
 
     def _nearest(self, value: Any, step: float) -> int:
         # exact where a float's 53 bits could not reach every whole number

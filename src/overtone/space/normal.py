@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import SpaceError
-from overtone.space.domain import Domain, global_rng, is_number, real, unit
+from overtone.space.domain import Domain, is_number, real, unit
+from overtone.space.samplers import Quantized, Sampler
 from overtone.space.steps import decimals, is_multiple, multiple
 
 if TYPE_CHECKING:
@@ -16,16 +18,42 @@ _TAIL = 2.0**-53
 """The nearest to 0 and 1 that a quantile is taken at: about 8.2 standard deviations out."""
 
 
-class Normal(Domain):
+class Unbounded:
+    """Real numbers without bounds, which have no distribution yet: `Float(None, None).normal(mean, sd)`."""
+
+    lower, upper = -inf, inf
+
+    def normal(self, mean: float = 0.0, sd: float = 1.0) -> Normal:
+        """Return normally distributed numbers."""
+        return Normal(mean, sd)
+
+    def uniform(self, *_: Any) -> Any:
+        """Refuse: numbers without bounds are not uniform.
+
+        Raises:
+            SpaceError: Always.
+        """
+        raise SpaceError(f"{self!r} has no bounds: give both, as in Float(0, 1), or call .normal(mean, sd)")
+
+    loguniform = sample = uniform
+
+    def __repr__(self) -> str:
+        return "Float(None, None)"
+
+
+class Normal(Domain, Sampler):  # type: ignore[misc]
     """Numbers around `mean` with the standard deviation `sd`, rounded to multiples of `q`.
 
     Attributes:
         q: The quantum, or None.
+        lower, upper: Minus and plus infinity: there are no bounds.
     """
 
-    def __init__(self, name: str, mean: Any, sd: Any, q: Any) -> None:
-        self.name = name
-        call = f"{name}({mean!r}, {sd!r}{'' if q is None else f', {q!r}'})"
+    lower, upper = -inf, inf
+
+    def __init__(self, mean: Any = 0.0, sd: Any = 1.0, q: Any = None) -> None:
+        self.name = "randn" if q is None else "qrandn"
+        call = f"{self.name}({mean!r}, {sd!r}{'' if q is None else f', {q!r}'})"
         self.mean, self.sd = real(call, "mean", mean), real(call, "sd", sd)
         self.q = None if q is None else real(call, "q", q)
         if self.sd <= 0:
@@ -36,8 +64,30 @@ class Normal(Domain):
     def arguments(self) -> dict[str, Any]:
         return {"mean": self.mean, "sd": self.sd} | ({} if self.q is None else {"q": self.q})
 
-    def sample(self, rng: Random | None = None) -> float:
-        return self.cast((rng or global_rng()).gauss(self.mean, self.sd))
+    def quantized(self, q: float) -> Normal:
+        """Return the same numbers, rounded to multiples of `q`."""
+        return Normal(self.mean, self.sd, q)
+
+    def get_sampler(self) -> Sampler:
+        return self if self.q is None else Quantized(Normal(self.mean, self.sd), self.q)
+
+    def with_sampler(self, sampler: Sampler) -> Normal:
+        q = sampler.q if isinstance(sampler, Quantized) else None
+        drawn = sampler.sampler if isinstance(sampler, Quantized) else sampler
+        if not isinstance(drawn, Normal):
+            raise SpaceError(f"{self!r} has no sampler {sampler}: give Normal(mean, sd)")
+        return Normal(drawn.mean, drawn.sd, q)
+
+    def draw(self, rng: Random) -> float:
+        return self.cast(rng.gauss(self.mean, self.sd))
+
+    @property
+    def fits_array(self) -> bool:  # type: ignore[override]
+        return self.q is None
+
+    @property
+    def domain_str(self) -> str:
+        return f"({self.lower}, {self.upper})"
 
     def quantile(self, u: float) -> float:
         return self.cast(self._distribution().inv_cdf(min(max(unit(u), _TAIL), 1 - _TAIL)))

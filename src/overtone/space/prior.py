@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.errors import SpaceError
 from overtone.space.domain import Domain, real, unit
 from overtone.space.interval import Interval
+from overtone.space.samplers import Sampler
 
 if TYPE_CHECKING:
     from statistics import NormalDist
@@ -56,6 +57,13 @@ class NormalPrior(Domain):
 
     def values(self) -> Iterator[Any]:
         return self.domain.values()
+
+    def get_sampler(self) -> Sampler:
+        return self.domain.get_sampler()
+
+    @property
+    def domain_str(self) -> str:
+        return self.domain.domain_str
 
     def contains(self, value: Any) -> bool:
         return self.domain.contains(value)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from overtone.space.tree import fresh
-
 See = Callable[[Any], Any]
 """Turns an item of a container into what the function gets: a value, or a further view."""
 
@@ -83,3 +81,12 @@ def plain(value: Any) -> Any:
     if type(value) is tuple:
         return tuple(plain(item) for item in value)
     return fresh(value)
+
+
+def fresh(value: Any) -> Any:
+    """Return `value` with its dicts and lists copied, so that no trial can change another's."""
+    if type(value) is dict:
+        return {key: fresh(item) for key, item in value.items()}
+    if type(value) is list:
+        return [fresh(item) for item in value]
+    return value

@@ -20,6 +20,7 @@ from typing import Any
 from overtone.errors import SpaceError
 from overtone.space.domain import Domain, listed
 from overtone.space.function import Function
+from overtone.space.normal import Unbounded
 
 _MOST_BITS = 14283  # 4,300 digits, the most that Python reads and writes
 SCALARS = (str, int, float, bool, type(None))
@@ -152,6 +153,8 @@ def parse(space: Any) -> Group:
 def parse_part(value: Any, path: str, key: str, no_grid: str) -> Node:
     """Return the tree of a part of a space; `no_grid` says why it may have no grid, empty where it may."""
     if isinstance(value, Domain) and value.categories is not None:
+        if value.is_grid():
+            return _grid(value.categories, path, key, no_grid)
         inner = "a branch of a choice: the number of trials would depend on chance; use a choice there too"
         return Pick(path, key, value.categories, inner, is_grid=False)
     if isinstance(value, Function):
@@ -221,15 +224,6 @@ def is_dynamic(node: Node) -> bool:
     return not isinstance(node, Fixed)
 
 
-def fresh(value: Any) -> Any:
-    """Return `value` with its dicts and lists copied, so that no trial can change another's."""
-    if type(value) is dict:
-        return {key: fresh(item) for key, item in value.items()}
-    if type(value) is list:
-        return [fresh(item) for item in value]
-    return value
-
-
 def _join(path: str, part: Any) -> str:
     return f"{path}/{part}" if path else str(part)
 
@@ -259,6 +253,8 @@ def _refuse_mistakes(value: Any, path: str) -> None:
     if getattr(value, "__module__", None) == "overtone.space.dsl":
         name = value.__name__
         raise SpaceError(f"{path}: tune.{name} is the function itself; call it, as in tune.{name}(...)")
+    if isinstance(value, Unbounded):
+        raise SpaceError(f"{path}: {value!r} has no distribution: write tune.randn(mean, sd)")
     if type(value).__module__.startswith("ray.tune.search"):
         raise SpaceError(
             f"{path}: {value!r} was made by Ray Tune; here it must be made by: from overtone import tune"

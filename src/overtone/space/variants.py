@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from overtone.space.draw import Drawing, RngFor
-from overtone.space.tree import Group, Node, Pick, Series, fresh, parse
+from overtone.space.spec import fresh
+from overtone.space.tree import Group, Node, Pick, Series, parse
 
 
 class Variants:

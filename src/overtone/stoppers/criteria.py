@@ -10,6 +10,7 @@ from overtone.core.goal import real
 from overtone.core.protocols import Stopper
 from overtone.core.trial import Trial
 from overtone.core.types import Result
+from overtone.errors import ArgumentError
 
 _MISSING = object()
 
@@ -67,7 +68,7 @@ class Criteria(Stopper):
                 continue
             value = number(bound)
             if value is None or value != value:
-                raise ValueError(
+                raise ArgumentError(
                     f"stop={{{path + str(key)!r}: {bound!r}}}: a bound must be a number, "
                     'as in {"mean_accuracy": 0.99, "training_iteration": 100}'
                 )

@@ -6,6 +6,7 @@ from bisect import insort
 from collections.abc import Mapping
 from typing import Any
 
+from overtone.errors import ArgumentError
 from overtone.stoppers.criteria import look_up, number
 from overtone.stoppers.spread import check_mode, standard_deviation
 from overtone.stoppers.stopper import Stopper
@@ -27,11 +28,11 @@ class ExperimentPlateauStopper(Stopper):
     ) -> None:
         check_mode(mode)
         if not isinstance(top, int) or top <= 1:
-            raise ValueError(f"top={top!r} must be a whole number above 1")
+            raise ArgumentError(f"top={top!r} must be a whole number above 1")
         if isinstance(std, bool) or not isinstance(std, (int, float)) or not std > 0:
-            raise ValueError(f"std={std!r} must be a number above 0")
+            raise ArgumentError(f"std={std!r} must be a number above 0")
         if not isinstance(patience, int) or patience < 0:
-            raise ValueError(f"patience={patience!r} must be a whole number, 0 or more")
+            raise ArgumentError(f"patience={patience!r} must be a whole number, 0 or more")
         self.metric, self.awaits = metric, (metric,)
         self.std = std
         self.top = top

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from overtone.errors import ArgumentError
 from overtone.stoppers.stopper import Stopper
 
 
@@ -13,7 +14,7 @@ class FunctionStopper(Stopper):
 
     def __init__(self, function: Callable[[str, Mapping[str, Any]], Any]) -> None:
         if not self.is_valid_function(function):
-            raise ValueError(
+            raise ArgumentError(
                 f"stop={function!r} must be a function of (trial_id, result) that returns a bool"
             )
         self.function = function

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from overtone.errors import ArgumentError
 from overtone.stoppers.stopper import Stopper
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ class MaximumIterationStopper(Stopper):
 
     def __init__(self, max_iter: int) -> None:
         if not hasattr(max_iter, "__index__") or max_iter < 1:
-            raise ValueError(f"max_iter={max_iter!r} must be a whole number above 0")
+            raise ArgumentError(f"max_iter={max_iter!r} must be a whole number above 0")
         self.max_iter = max_iter
         self._counted: dict[str, int] = {}
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from overtone.errors import ArgumentError
+
 
 def standard_deviation(numbers: Sequence[float]) -> float:
     """Return the standard deviation of a population; NaN if a number is not finite."""
@@ -20,4 +22,4 @@ def check_mode(mode: Any) -> None:
         ValueError: `mode` is something else.
     """
     if mode not in ("min", "max"):
-        raise ValueError(f'mode={mode!r} must be "min" or "max"')
+        raise ArgumentError(f'mode={mode!r} must be "min" or "max"')

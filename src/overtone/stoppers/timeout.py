@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from overtone.errors import ArgumentError
 from overtone.stoppers.noop import NoopStopper
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class TimeoutStopper(NoopStopper):
         given: Any = timeout
         seconds = given.total_seconds() if hasattr(given, "total_seconds") else given
         if isinstance(seconds, (bool, str)) or not hasattr(seconds, "__float__") or not float(seconds) > 0:
-            raise ValueError(f"timeout={timeout!r} must be a number of seconds above 0, or a timedelta")
+            raise ArgumentError(f"timeout={timeout!r} must be a number of seconds above 0, or a timedelta")
         self.timeout_s = float(seconds)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from overtone.core.protocols import Stopper as NativeStopper
+from overtone.errors import ArgumentError
 from overtone.stoppers.adapter import Adapter, known_form
 from overtone.stoppers.combined import CombinedStopper
 from overtone.stoppers.criteria import Criteria
@@ -34,7 +35,7 @@ def stop(spec: Any, goal_metric: str | None = None, goal_mode: str | None = None
         return [stopper for each in several for stopper in stop(each, goal_metric, goal_mode)]
     if not callable(spec) or isinstance(spec, type):
         hint = f"; make one: {spec.__name__}(...)" if isinstance(spec, type) else ""
-        raise ValueError(
+        raise ArgumentError(
             f"stop={spec!r} is neither a dict of bounds, such as {{'training_iteration': 100}}, "
             f"nor a function of (trial_id, result), nor a Stopper, nor a list of these{hint}"
         )

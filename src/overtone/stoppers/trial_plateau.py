@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from overtone.errors import ArgumentError
 from overtone.stoppers.criteria import look_up, number
 from overtone.stoppers.spread import check_mode, standard_deviation
 from overtone.stoppers.stopper import Stopper
@@ -38,7 +39,7 @@ class TrialPlateauStopper(Stopper):
         if metric_threshold is not None:
             check_mode(mode)
         if num_results < 1:
-            raise ValueError(f"num_results={num_results!r} must be at least 1")
+            raise ArgumentError(f"num_results={num_results!r} must be at least 1")
         self.metric, self.awaits = metric, (metric,)
         self.std = std
         self.num_results = num_results

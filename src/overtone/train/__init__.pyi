@@ -1,6 +1,9 @@
 from overtone.analysis import Result as Result
+from overtone.train import constants as constants
+from overtone.train.constants import TRAIN_DATASET_KEY as TRAIN_DATASET_KEY
+from overtone.train.data import DataConfig as DataConfig
+from overtone.train.data import get_dataset_shard as get_dataset_shard
 from overtone.tune.context import TrainContext as TrainContext
-from overtone.tune.demand import ScalingConfig as ScalingConfig
 from overtone.tune.session import get_checkpoint as get_checkpoint
 from overtone.tune.session import get_context as get_context
 from overtone.tune.session import report as report
@@ -9,3 +12,4 @@ from overtone.tune.tune import CheckpointConfig as CheckpointConfig
 from overtone.tune.tune import FailureConfig as FailureConfig
 from overtone.tune.tune import RunConfig as RunConfig
 from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
+from overtone.worker.trainables.demand import ScalingConfig as ScalingConfig

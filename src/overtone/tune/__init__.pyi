@@ -49,6 +49,7 @@ from overtone.tune import search as search
 from overtone.tune import session as session
 from overtone.tune import stopper as stopper
 from overtone.tune import suggest as suggest
+from overtone.tune import sync_client as sync_client
 from overtone.tune import syncer as syncer
 from overtone.tune import track as track
 from overtone.tune import trainable as trainable
@@ -57,7 +58,6 @@ from overtone.tune import tuner as tuner
 from overtone.tune import utils as utils
 from overtone.tune.analysis import Analysis as Analysis
 from overtone.tune.context import TuneContext as TuneContext
-from overtone.tune.demand import ScalingConfig as ScalingConfig
 from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
 from overtone.tune.experiment import Experiment as Experiment
 from overtone.tune.experiment import run_experiments as run_experiments
@@ -97,6 +97,7 @@ from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
 from overtone.worker.session.once_per_machine import once as once
 from overtone.worker.shared_objects import get as get
 from overtone.worker.shared_objects import put as put
+from overtone.worker.trainables.demand import ScalingConfig as ScalingConfig
 
 params: Mapping[str, Any]
 checkpoint: str | None

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from overtone import machine
-from overtone.errors import OvertoneError, TrainableError
+from overtone.errors import ArgumentError, OvertoneError, TrainableError, UsageError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
 from overtone.searchers.old_forms import known_form
-from overtone.tune.demand import demand
 from overtone.tune.registry import registered
-from overtone.tune.schedulers.trial_scheduler import refuse_old_hooks
 from overtone.tune.trial import with_shown_trial
+from overtone.worker.trainables.demand import demand
 from overtone.worker.trainables.with_parameters import Bound, trainable_name
 
 FIELDS = {
@@ -30,7 +30,7 @@ POLICY = {name: one.argument for name, one in options(CheckpointPolicy).items()}
 
 SILENT = frozenset(
     {
-        "autosync", "chdir_to_trial_dir", "global_checkpoint_period", "queue_trials", "ray_auto_init",
+        "autosync", "global_checkpoint_period", "queue_trials", "ray_auto_init",
         "reuse", "server_port", "storage_filesystem", "sync_config", "sync_function", "sync_on_checkpoint",
         "sync_to_driver", "verbose_level", "with_server",
     }
@@ -39,6 +39,8 @@ SILENT = frozenset(
 
 WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
+
+CHDIR_VARIABLE = "RAY_CHDIR_TO_TRIAL_DIR"
 
 LATER = {
     "restore": "starting a trial from a checkpoint's path",
@@ -62,7 +64,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     scheduler, searcher, budget = values["scheduler"], values["searcher"], values["time_budget_s"]
     values |= {
         "storage": _one("storage_path", "local_dir", given),
-        "scheduler": (create_scheduler if isinstance(scheduler, str) else refuse_old_hooks)(scheduler),
+        "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
         "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
@@ -70,6 +72,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "reuse": bool(values["reuse"]),
         "checkpoints": _policy(given),
         "callbacks": _callbacks(values["callbacks"], given.get("loggers")),
+        "chdir_to_trial_dir": _chosen(values["chdir_to_trial_dir"], chdir_by_environment()),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
         "trial_name": with_shown_trial(values["trial_name"], shown_name),
@@ -78,6 +81,25 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "resume": _resume(values["resume"], given.get("resume_config")),
     }
     return Experiment(trainable, **{name: value for name, value in values.items() if value is not None})
+
+
+def chdir_by_environment() -> bool | None:
+    """Return whether trials work in their own folders by RAY_CHDIR_TO_TRIAL_DIR; None if it is not set.
+
+    Raises:
+        ValueError: The variable is not a whole number, true or false.
+    """
+    text = os.environ.get(CHDIR_VARIABLE, "").strip().lower()
+    if text in ("", "true", "false"):
+        return None if not text else text == "true"
+    try:
+        return bool(int(text))
+    except ValueError:
+        raise ValueError(f"{CHDIR_VARIABLE}={text!r}: must be 1 or 0") from None
+
+
+def _chosen(given: Any, otherwise: bool | None) -> bool | None:
+    return otherwise if given is None else bool(given)
 
 
 def trainable_of(given: Any) -> Any:
@@ -103,7 +125,7 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     known = [*FIELDS, *POLICY.values(), *sorted(SILENT | WITHOUT_EFFECT | LATER.keys())]
     for name in arguments:
         if name not in known and not name.startswith("_"):
-            raise TypeError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
+            raise UsageError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
     for name in LATER:
         if arguments.get(name):
             raise OvertoneError(
@@ -132,7 +154,7 @@ def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:
     """Return the value of an argument that has two names."""
     value, old_value = given.get(name), given.get(old_name)
     if value is not None and old_value is not None and str(value) != str(old_value):
-        raise ValueError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
+        raise ArgumentError(f"{name}={value!r} and {old_name}={old_value!r} are the same option: give one")
     return old_value if value is None else value
 
 
@@ -153,7 +175,7 @@ def _policy(given: Mapping[str, Any]) -> CheckpointPolicy:
     if config is not None:
         if any(value is not None for value in values.values()):
             *first, last = dict.fromkeys(POLICY.values())
-            raise ValueError(
+            raise ArgumentError(
                 f"checkpoint_config and {', '.join(first)} or {last} are the same options: "
                 "give one or the other"
             )

@@ -1,5 +1,5 @@
 """Kept for imports of `tune.error`."""
 
-from overtone.errors import OvertoneError, TuneError
+from overtone.errors import CallbackError, OvertoneError, TrialError, TuneError
 
-__all__ = ["OvertoneError", "TuneError"]
+__all__ = ["CallbackError", "OvertoneError", "TrialError", "TuneError"]

@@ -7,6 +7,8 @@ from typing import Any
 
 from overtone.observers.callbacks.callback import LoggerCallback
 
+__path__: list[str] = []  # Ray has modules below: see overtone.module_paths
+
 __all__ = [
     "DEFAULT_LOGGERS",
     "CSVLogger",

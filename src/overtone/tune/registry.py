@@ -1,4 +1,4 @@
-"""Registry of trainables by name, so that experiments can be written as data."""
+"""Registry of trainables and environments by name, so that experiments can be written as data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from overtone.errors import TrainableError
 from overtone.lazy import nearest
 
 _trainables: dict[str, Any] = {}
+_environments: dict[str, Any] = {}
 
 
 def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
@@ -37,7 +38,7 @@ def registered(name: str) -> Any:
     if name not in _trainables:
         from overtone.tune.rllib import rllib_algorithm
 
-        algorithm = rllib_algorithm(name, {})
+        algorithm = rllib_algorithm(name, _environments)
         if algorithm is not None:
             return algorithm
         known = ", ".join(map(repr, sorted(_trainables))) or "none"
@@ -47,3 +48,57 @@ def registered(name: str) -> Any:
             '"PPO", need pip install "overtone[ray]" "ray[rllib]"'
         )
     return _trainables[name]
+
+
+def get_trainable_cls(trainable_name: str) -> Any:
+    """Return the trainable registered under `trainable_name`: a class, or a function as it was given.
+
+    Raises:
+        TrainableError: No trainable is registered under this name.
+    """
+    return registered(trainable_name)
+
+
+def validate_trainable(trainable_name: str) -> None:
+    """Refuse the name of no trainable.
+
+    Raises:
+        TrainableError: No trainable is registered under this name.
+    """
+    registered(trainable_name)
+
+
+def is_function_trainable(trainable: Any) -> bool:
+    """Return whether a trainable, or the registered one with this name, is a function and not a class."""
+    known = _trainables.get(trainable) if isinstance(trainable, str) else trainable
+    return callable(known) and not isinstance(known, type)
+
+
+def register_env(name: str, env_creator: Any) -> None:
+    """Register an environment under `name`, for trainables that create it by name: see `registered_env`.
+
+    Args:
+        name: Any text; an environment registered under the same name is replaced.
+        env_creator: A function `env_config -> environment`.
+
+    Raises:
+        TypeError: `env_creator` is not callable.
+    """
+    if not callable(env_creator):
+        raise TypeError(f"register_env({name!r}, ...) got {env_creator!r}: give a function of the env_config")
+    _environments[name] = env_creator
+
+
+def registered_env(name: str) -> Any:
+    """Return the function registered under `name`.
+
+    Raises:
+        TrainableError: No environment is registered under `name`.
+    """
+    if name not in _environments:
+        known = ", ".join(map(repr, sorted(_environments))) or "none"
+        raise TrainableError(
+            f"no environment is registered as {name!r}{nearest(name, _environments)} (registered: {known}); "
+            f"call register_env({name!r}, your_function) first"
+        )
+    return _environments[name]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from overtone.worker.session.current import current, is_inside
 
 if TYPE_CHECKING:
-    from overtone.core.resources import Resources
     from overtone.worker.checkpoints.checkpoint import Checkpoint
+    from overtone.worker.placement_group import PlacementGroupFactory
     from overtone.worker.session.session import Session
 
 
@@ -69,7 +69,7 @@ def get_experiment_name() -> str:
     return current().get_experiment_name()
 
 
-def get_trial_resources() -> Resources:
+def get_trial_resources() -> PlacementGroupFactory:
     """Return the resources assigned to the trial."""
     return current().get_trial_resources()
 

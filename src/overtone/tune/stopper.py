@@ -11,6 +11,8 @@ from overtone.stoppers import (
     TrialPlateauStopper,
 )
 
+__path__: list[str] = []  # Ray has modules below: see overtone.module_paths
+
 __all__ = [
     "CombinedStopper",
     "ExperimentPlateauStopper",

@@ -12,6 +12,8 @@ T = TypeVar("T")
 DurableTrainable = Trainable
 """The old name of a trainable with durable checkpoints; all checkpoints are durable."""
 
+__path__: list[str] = []  # Ray has modules below: see overtone.module_paths
+
 __all__ = ["DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources"]
 
 

@@ -71,6 +71,7 @@ def run(
     trial_limits: Mapping[str, Any] | TrialLimits | None = None,
     captures_output: bool = True,
     durability: Literal["interval", "sync"] = "interval",
+    chdir_to_trial_dir: bool | None = None,
     grace_s: float = 10.0,
     storage_patience_s: float = 300.0,
     tensorboard: bool | None = None,
@@ -130,7 +131,7 @@ def run(
         loggers: Classes of loggers, as early versions of the API have them.
         max_concurrent_trials: Maximum number of trials that run at the same time; None or 0 for no limit.
         points_to_evaluate: Configs (may be partial) to evaluate first.
-        seed: The seed of all random choices; None draws a seed, which is logged.
+        seed: The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.
         engine: "local", "ray", "inline", "simulated" or an Engine; None to choose.
         resume_config: The same choices as a `ResumeConfig`.
         resume: True, False, or "AUTO" to resume the earlier experiment if there is one. "AUTO+ERRORED" also
@@ -147,6 +148,9 @@ def run(
             "cpu_s": 7200, "memory": "2GB"}; a trial that exceeds a limit fails.
         captures_output: Whether the output of trials is shown with their name.
         durability: When the journal is on the disk: "interval" (fsync once a second) or "sync" (each batch).
+        chdir_to_trial_dir: Whether each trial works in its own folder, so that files with relative paths are
+            there; the driver's directory is `os.environ["TUNE_ORIG_WORKING_DIR"]`. None takes the environment
+            variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
         grace_s: Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM, a trial
             has as many seconds to save.
         storage_patience_s: Seconds that a `storage_path` at a URL may be unreachable before the run ends.
@@ -213,8 +217,10 @@ class TuneConfig:
             class trainable that defines `reset_config` keeps its object as well.
         trial_name_creator: `trial -> name`, the name that output shows.
         trial_dirname_creator: `trial -> name of the trial's folder`, below the experiment's folder.
-        chdir_to_trial_dir: Accepted: trials never change their working directory.
-        seed: The seed of all random choices; None draws a seed, which is logged.
+        chdir_to_trial_dir: Whether each trial works in its own folder, so that files with relative paths are
+            there; the driver's directory is `os.environ["TUNE_ORIG_WORKING_DIR"]`. None takes the environment
+            variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
+        seed: The seed of all random choices. None draws it, from NumPy's state if imported, and logs it.
         priority: `config -> number`; trials with a higher number are chosen first.
         points_to_evaluate: Configs (may be partial) to evaluate first.
         warm_start: Earlier searches whose results the searcher observes first: folders of experiments,
@@ -234,7 +240,7 @@ class TuneConfig:
     reuse_actors: bool = False
     trial_name_creator: Callable[[Any], str] | None = None
     trial_dirname_creator: Callable[[Any], str] | None = None
-    chdir_to_trial_dir: Any = None
+    chdir_to_trial_dir: bool | None = None
     seed: int | None = None
     priority: Callable[[Mapping[str, Any]], float] | None = None
     points_to_evaluate: Sequence[Mapping[str, Any]] | None = None
@@ -266,6 +272,9 @@ class RunConfig:
         engine: "local", "ray", "inline", "simulated" or an Engine; None to choose.
         trial_limits: Limits of each trial with all processes that it starts, such as {"time_s": 3600,
             "cpu_s": 7200, "memory": "2GB"}; a trial that exceeds a limit fails.
+        chdir_to_trial_dir: Whether each trial works in its own folder, so that files with relative paths are
+            there; the driver's directory is `os.environ["TUNE_ORIG_WORKING_DIR"]`. None takes the environment
+            variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
     """
 
     name: str | None = None
@@ -282,6 +291,7 @@ class RunConfig:
     local_dir: str | Path | None = None
     engine: Any = None
     trial_limits: Mapping[str, Any] | None = None
+    chdir_to_trial_dir: bool | None = None
 
 
 @dataclass

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
-from overtone.tune.arguments import FIELDS, POLICY, to_experiment
+from overtone.tune.arguments import FIELDS, POLICY, chdir_by_environment, to_experiment
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
+from overtone.worker.trainables.demand import demand
 
 if TYPE_CHECKING:
     from overtone.analysis import ResultGrid
@@ -36,7 +37,7 @@ class Tuner:
         run_config: RunConfig | None = None,
     ) -> None:
         if trainable is None:
-            raise TypeError("Tuner() needs a trainable: Tuner(my_function, param_space={...})")
+            raise UsageError("Tuner() needs a trainable: Tuner(my_function, param_space={...})")
         own = getattr(trainable, "run_config", None)  # a trainer may bring one
         self._trainable = trainable
         self._space = param_space
@@ -79,8 +80,9 @@ class Tuner:
         if self._experiment is not None:
             return self._experiment
         tune, run = self._tune, self._run
-        if tune.trial_limits and run.trial_limits:
-            raise ValueError("trial_limits is given to TuneConfig and to RunConfig: give it to one of them")
+        for name in ("trial_limits", "chdir_to_trial_dir"):
+            if getattr(tune, name) is not None and getattr(run, name) not in (None, getattr(tune, name)):
+                raise ArgumentError(f"{name} is given to TuneConfig and to RunConfig: give it to one of them")
         configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
         given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]
         arguments = {name: value for name, value in given if value is not None and name != "failure_config"}
@@ -107,13 +109,16 @@ class Tuner:
             resume_unfinished: Must be True: unfinished trials always resume.
             resume_errored: Retry failed trials from their last checkpoint.
             restart_errored: Retry failed trials from their beginning.
-            param_space: The space again, if it holds values that are not plain data.
+            param_space: The space again, if it holds values that are neither plain data nor functions
+                of the trainable's module. Its keys must be the recorded ones.
             arguments: Arguments of `tune.run` that should differ, such as `num_samples`, or that are not
                 plain data, such as `callbacks`. All other arguments are taken from the experiment.
 
         Raises:
             OvertoneError: An argument must be passed again (the message names it), or
                 `resume_unfinished` is False.
+            TrainableError: The experiment is of another trainable.
+            SpaceError: `param_space` has other keys than the recorded space.
             StorageError: There is no experiment at `path`.
         """
         from overtone.run.resume.recorded_experiment import recorded_experiment
@@ -124,7 +129,9 @@ class Tuner:
                 "resume_unfinished=False: open the results with tune.ExperimentAnalysis(path) instead"
             )
         if trainable is None:
-            raise TypeError("Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)")
+            raise UsageError(
+                "Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)"
+            )
         folder = locate(path)
         if param_space is not None:
             arguments["config"] = param_space
@@ -132,12 +139,16 @@ class Tuner:
         given = {FIELDS[name]: getattr(told, FIELDS[name]) for name in FIELDS.keys() & arguments.keys()}
         if told.resources is not None:  # the trainable may bring its own
             given["resources"] = told.resources
+        if (changes_directory := chdir_by_environment()) is not None:
+            given.setdefault("chdir_to_trial_dir", changes_directory)
         errored = "+RESTART_ERRORED" if restart_errored else "+ERRORED" if resume_errored else ""
         tuner = cls.__new__(cls)
         tuner._results, tuner._restored = None, folder
         tuner._experiment = recorded_experiment(
             folder, told.trainable, {"raise_on_failed_trial": False, **given, "resume": f"LOCAL{errored}"}
         )
+        if callable(tuner._experiment.resources):  # it returns what the user wrote
+            tuner._experiment.resources = demand(tuner._experiment.resources)
         for name, argument in POLICY.items():  # set only the given options of the policy
             if argument in arguments:
                 setattr(tuner._experiment.checkpoints, name, getattr(told.checkpoints, name))

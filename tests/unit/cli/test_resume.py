@@ -11,8 +11,9 @@ import pytest
 from overtone.cli.arguments import parsed
 from overtone.cli.commands import resume
 from overtone.cli.exit_codes import NotFoundError
-from overtone.cli.recorded_command import again, newest_driver
+from overtone.cli.recorded_command import again
 from overtone.errors import StorageError
+from overtone.journal.newest_parts import newest_driver
 
 
 class Executed(Exception):

@@ -197,6 +197,23 @@ def test_fail_fast_waits_for_the_last_retry():
 # --- what a trial must do --------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("goal", "observes", "status"),
+    [
+        (Goal(), False, Status.TERMINATED),
+        (Goal(), True, Status.ERROR),
+        (Goal(is_needed=True), False, Status.ERROR),
+        (Goal(constraints={"size": 4}), False, Status.ERROR),
+    ],
+)
+def test_a_result_is_needed_where_somebody_decides_by_it(goal, observes, status):
+    hand = ByHand(goal=goal, limits={"total": 1}, observes=observes)
+    trial = hand.run()
+    hand.ended(trial)
+    assert hand.status(trial) is status
+    assert hand.controller.is_done
+
+
 def test_a_trial_without_a_result_has_failed():
     hand = ByHand(limits={"total": 1, "max_failures": 5})
     trial = hand.run()

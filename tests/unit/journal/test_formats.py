@@ -165,3 +165,15 @@ def test_a_codec_reads_another_journal_from_its_header_on(tmp_path):
     for head, config in ((old, NEW), (new, None), (old, NEW)):
         *_, record = read(journal(tmp_path, head, *lines), codec=codec)
         assert record.choices[0].config == config
+
+
+def test_the_lineage_of_a_growing_journal_leaves_later_records_to_be_completed(tmp_path):
+    first, second = encoded(ruled()), encoded([LAST])
+    path = journal(tmp_path, Codec().encode_fact(1, "header", {"format": 1, "overtone": "0.1"}), *first)
+    index = JournalIndex(path)
+    index.refresh()
+    with open(path, "ab") as file:
+        file.write(b"".join(second))
+    index.lineage()
+    index.refresh()
+    assert index.table.rows[TRIAL].config == NEW

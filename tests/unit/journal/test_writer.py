@@ -152,11 +152,6 @@ def test_a_failed_sync_is_told_at_the_next_append(path, records, monkeypatch) ->
     assert list(read(path)) == records
 
 
-def test_an_unknown_durability_is_refused(path) -> None:
-    with pytest.raises(ValueError, match="durability='never'"):
-        begin(path, durability="never")
-
-
 def test_an_experiment_is_not_overwritten(path) -> None:
     begin(path).close()
     with pytest.raises(StorageError, match="exists already: resume"):

@@ -7,6 +7,7 @@ import pytest
 
 from overtone.core.messages import Moved
 from overtone.core.types import Checkpoint, Why
+from overtone.errors import CallbackError
 from overtone.observers.callbacks.callback import HOOKS, Callback, LoggerCallback
 from overtone.observers.callbacks.callback_observer import CallbackObserver
 from overtone.observers.trial_view import Experiment, SeenTrial
@@ -74,14 +75,15 @@ class Recorder(Callback):
         self.calls.append(("end", [trial.status for trial in trials]))
 
 
-def drive(story: Story, *callbacks: Any, experiment: Experiment = EXPERIMENT, steps: int = 1) -> WithTable:
+FACTS = {"stop": {"loss": 0}, "num_samples": 2, "time_budget_s": 9.0, "total_num_samples": 6}
+
+
+def drive(
+    story: Story, *callbacks: Any, experiment: Experiment = EXPERIMENT, steps: int = 1, **options: Any
+) -> WithTable:
     """Show the whole story, in `steps` equal batches."""
-    observer = WithTable(
-        lambda table: CallbackObserver(
-            callbacks, experiment, table, stop={"loss": 0}, num_samples=2, total_num_samples=6
-        )
-    )
-    size = -(-len(story.records) // steps)
+    observer = WithTable(lambda table: CallbackObserver(callbacks, experiment, table, FACTS, **options))
+    size = -(-len(story.records) // steps) or 1
     for i in range(0, len(story.records), size):
         for record in story.records[i : i + size]:
             observer.on_record(record)
@@ -109,7 +111,7 @@ def test_hooks_come_in_order_with_the_step_s_number() -> None:
         ("end", ["TERMINATED"]),
     ]
     steps = [call[:2] for call in recorder.calls if call[0].startswith("step")]
-    assert steps == [(kind, i) for i in range(5) for kind in ("step_begin", "step_end")]
+    assert steps == [one for i in range(5) for one in (("step_begin", i), ("step_end", i + 1))]
 
 
 def test_a_result_carries_who_the_trial_is() -> None:
@@ -140,8 +142,8 @@ def test_a_failure_that_is_tried_again_is_a_recovery() -> None:
     assert [call[0] for call in recorder.calls if call[0] not in ("setup", "step_begin", "step_end")] == [
         "start",
         "recover",
-        "restore",
         "start",
+        "restore",
         "error",
     ]
     assert recorder.calls[-2][3] == "ValueError: second"
@@ -200,24 +202,67 @@ def test_a_trial_has_the_names_that_users_know() -> None:
     assert trial.resources.total() == {"cpu": 2}
 
 
-def test_a_callback_that_raises_is_called_no_more_and_the_others_go_on() -> None:
-    class Broken(Callback):
-        n = 0
+class Broken(Callback):
+    """Raises at each result and at the end."""
 
-        def on_trial_result(self, *args: Any, **kwargs: Any) -> None:
-            self.n += 1
-            raise RuntimeError("broken callback")
+    def __init__(self) -> None:
+        self.calls: list[str] = []
 
+    def on_trial_result(self, *args: Any, **kwargs: Any) -> None:
+        self.calls.append("result")
+        raise RuntimeError("broken callback")
+
+    def on_step_end(self, *args: Any, **kwargs: Any) -> None:
+        self.calls.append("step_end")
+
+    def on_experiment_end(self, *args: Any, **kwargs: Any) -> None:
+        self.calls.append("end")
+        raise KeyError("again")
+
+
+@pytest.mark.parametrize("as_is", [False, True])
+def test_a_callback_that_raises_is_told_of_nothing_but_the_end(as_is: bool) -> None:
     story = Story()
     trial = story.add({"lr": 0.1})
     story.start(trial)
-    story.report(trial, loss=1.0)
-    story.report(trial, loss=0.5)
     broken, recorder = Broken(), Recorder()
-    with pytest.warns(RuntimeWarning, match=r"(?s)Broken.on_trial_result raised.*broken callback"):
-        drive(story, broken, recorder)
-    assert broken.n == 1
-    assert len(recorder.results) == 2
+    observer = drive(story, broken, recorder, raises_as_is=as_is)
+    story.report(trial, loss=0.5)
+    with pytest.raises(RuntimeError if as_is else CallbackError, match="broken callback") as caught:
+        observer.on_record(story.records[-1])
+    observer.flush()
+    assert broken.calls == ["step_end", "result"]
+    assert len(recorder.results) == 1  # The others have that result.
+    if not as_is:
+        assert str(caught.value) == "Broken.on_trial_result raised RuntimeError: broken callback"
+        assert isinstance(caught.value.__cause__, RuntimeError)
+    with pytest.raises(KeyError if as_is else CallbackError, match="again"):
+        observer.close()
+    observer.close()
+    assert broken.calls == ["step_end", "result", "end"]
+    assert recorder.calls[-1][0] == "end"
+
+
+class Empty(Callback):
+    setup_with: Any = None
+
+
+def test_setup_gets_the_facts_that_it_takes() -> None:
+    class All(Empty):
+        def setup(self, **info: Any) -> None:  # type: ignore[override]
+            self.setup_with = info
+
+    class Some(Empty):
+        def setup(self, stop: Any, total_num_samples: Any) -> None:  # type: ignore[override]
+            self.setup_with = (stop, total_num_samples)
+
+    class Old(Empty):
+        def setup(self) -> None:  # type: ignore[override]
+            self.setup_with = "called"
+
+    given = [All(), Some(), Old()]
+    drive(Story(), *given)
+    assert [one.setup_with for one in given] == [FACTS, ({"loss": 0}, 6), "called"]
 
 
 def test_a_logger_gets_its_own_hooks() -> None:
@@ -274,3 +319,28 @@ def test_a_callback_with_no_hooks_costs_and_changes_nothing() -> None:
     story.add({"lr": 0.1})
     observer = drive(story, Callback())
     assert all(not observer.observer._hooks[hook] for hook in HOOKS)
+    assert not observer.observer.follows_results
+    assert not observer.observer.has_steps
+
+
+def test_a_logger_costs_nothing_for_what_it_does_not_log() -> None:
+    class Starts(LoggerCallback):
+        def log_trial_start(self, trial: SeenTrial) -> None:
+            pass
+
+    class Ends(LoggerCallback):
+        def log_trial_end(self, trial: SeenTrial, failed: bool = False) -> None:
+            pass
+
+    class Own(LoggerCallback):
+        def on_trial_result(self, *args: Any, **info: Any) -> None:
+            pass
+
+    def hooks(callback: Any) -> list[str]:
+        observer = drive(Story(), callback).observer
+        return [hook for hook in HOOKS if observer._hooks[hook]]
+
+    assert hooks(LoggerCallback()) == []
+    assert hooks(Starts()) == ["on_trial_start"]
+    assert hooks(Ends()) == ["on_trial_complete", "on_trial_error"]
+    assert hooks(Own()) == ["on_trial_result"]

@@ -13,7 +13,7 @@ from overtone.core.messages import Added
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
 from overtone.observers.files.constant_text import ConstantTexts, constant_text, params_text
-from overtone.observers.flatten import flatten
+from overtone.space import flatten
 
 
 def row(config: Mapping[str, Any], tag: str = "0_lr=0.1,x=1") -> Row:

@@ -16,9 +16,9 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.header import new_header
 from overtone.journal.writer import JournalWriter
-from overtone.observers.files import file_writer
-from overtone.observers.files.file_process import write_files
-from overtone.observers.files.file_writer import FileWriter
+from overtone.observers import helper_processes
+from overtone.observers.files import file_process
+from overtone.observers.files.file_process import FileWriter, write_files
 from overtone.observers.projections import file_observers
 from overtone.observers.table_keeper import TableKeeper
 from overtone.store.folder_mark import FolderGoneError, FolderMark
@@ -66,8 +66,8 @@ def journal(folder):
 
 def started(folder: Path, monkeypatch) -> FileWriter:
     """A writer whose process is there."""
-    for name in ("START_AFTER_S", "LOOK_EVERY_S"):
-        monkeypatch.setattr(file_writer, name, 0.0)
+    monkeypatch.setattr(file_process, "START_AFTER_S", 0.0)
+    monkeypatch.setattr(helper_processes, "LOOK_EVERY_S", 0.0)
     observer = FileWriter(folder)
     observer.flush()
     return observer
@@ -218,7 +218,7 @@ def test_nothing_is_written_into_another_folder_at_the_path(folder, journal, mon
     other.close()
     with pytest.raises(FolderGoneError):
         write_files(mark)
-    monkeypatch.setattr(file_writer, "START_AFTER_S", 0.0)
+    monkeypatch.setattr(file_process, "START_AFTER_S", 0.0)
     observer = FileWriter(folder)
     observer._mark = mark
     with pytest.raises(FolderGoneError):

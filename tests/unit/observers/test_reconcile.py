@@ -210,8 +210,8 @@ def with_events(tmp_path_factory):
     root = tmp_path_factory.mktemp("events")
     counts = (21, 24, len(RECORDS))
     for count in counts:
-        (root / str(count)).mkdir()
-        observe(writing(root / str(count), tensorboard=True, began=100.0), RECORDS[:count])
+        write_journal(root / str(count), RECORDS[:count])
+        observe(writing(root / str(count), tensorboard=True), RECORDS[:count])
     return {count: root / str(count) for count in counts}
 
 
@@ -231,6 +231,8 @@ def test_steps_are_neither_lost_nor_doubled(tmp_path, with_events, in_journal, i
     observers = mended(folder, tensorboard=True)
     if in_journal == in_files:
         assert {path: path.stat().st_ino for path in folder.glob("*/events*")} == before
+    with open(folder / "journal.jsonl", "ab") as journal:
+        journal.writelines(map(Codec().encode, RECORDS[in_journal:]))
     observe(observers, RECORDS[in_journal:])
     for trial in ("358bb_00000", "358bb_00001"):
         assert [step for step, _ in steps(folder, trial)] == shown(RECORDS, trial)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 import subprocess
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from overtone.core.messages import Reported
-from overtone.core.table import TrialTable
 from overtone.errors import MissingPackageError, StorageError
+from overtone.journal.codec import Codec
+from overtone.journal.header import new_header
 from overtone.observers import helper_processes
-from overtone.observers.tensorboard import event_writer
+from overtone.observers.tensorboard.event_process import write_events
 from overtone.observers.tensorboard.scalars import TensorBoard
-from overtone.testing.observer_conformance import WithTable, eventful
+from overtone.store.folder_mark import FolderMark
+from overtone.testing.observer_conformance import eventful
 from overtone.testing.scripted_records import Story
 
 pytest.importorskip("tensorboardX")
@@ -59,8 +59,13 @@ def events(folder: Path, trial: str):
     return [Event.FromString(one) for one in frames(path)]
 
 
-def observe(folder: Path, records, **options) -> None:
-    observer = WithTable(partial(TensorBoard, folder, **options))
+def observe(folder: Path, records, wall: float = 0.0) -> None:
+    """Have the event files of a run written, whose driver began at this wall time."""
+    codec = Codec()
+    lines = [codec.encode_fact(1, "header", {**new_header(1, {}), "wall": wall})]
+    lines += [codec.encode(replace(record, n=n)) for n, record in enumerate(records, 2)]
+    (folder / "journal.jsonl").write_bytes(b"".join(lines))
+    observer = TensorBoard(folder)
     for record in records:
         observer.on_record(record)
     observer.close()
@@ -84,7 +89,7 @@ def test_scalars_and_hparams_are_read_back(tmp_path) -> None:
         story.time += 1.0
         story.report(trial, acc=t / 2, nested={"loss": math.nan}, text="x", flag=True, huge=10**400)
     story.end(trial)
-    observe(tmp_path, story.records, began=100.0)
+    observe(tmp_path, story.records, wall=100.0)
     found = events(tmp_path, trial)
     assert found[0].file_version == "brain.Event:2"
     assert [(step, values["tune/acc"]) for step, values in scalars(found)] == [(1, 0.0), (2, 0.5), (3, 1.0)]
@@ -119,20 +124,7 @@ def test_everything_is_there_after_close_and_redone_results_are_not(tmp_path) ->
     assert not (tmp_path / "358bb_00003").exists()
 
 
-def test_a_raw_text_is_enough(tmp_path) -> None:
-    story = Story()
-    trial = story.add({})
-    story.start(trial)
-    record = story.report(trial)
-    assert isinstance(record.event, Reported)
-    raw = json.dumps({"acc": 0.5, "training_iteration": 7})
-    observe(tmp_path, [*story.records[:-1], replace(record, event=replace(record.event, raw=raw))])
-    assert scalars(events(tmp_path, trial)) == [(7, {"tune/acc": 0.5})]
-
-
-def test_a_wall_clock_that_jumps_leaves_no_trace(tmp_path, monkeypatch) -> None:
-    wall = iter([2e9, *range(1000)])
-    monkeypatch.setattr("overtone.observers.tensorboard.scalars.time.time", lambda: float(next(wall)))
+def test_times_are_those_of_the_run_counted_from_the_wall_time_of_its_driver(tmp_path) -> None:
     story = Story()
     story.time = 5.0
     trial = story.add({})
@@ -141,10 +133,10 @@ def test_a_wall_clock_that_jumps_leaves_no_trace(tmp_path, monkeypatch) -> None:
         story.time += 1.0
         story.report(trial)
     story.end(trial)
-    observe(tmp_path, story.records)
+    observe(tmp_path, story.records, wall=2e9)
     found = events(tmp_path, trial)
-    assert [event.wall_time - 2e9 for event in found] == [0.0, 0.0, 1.0, 2.0, 3.0, 3.0]
-    assert next((tmp_path / trial).iterdir()).name.startswith("events.out.tfevents.2000000000.")
+    assert [event.wall_time - 2e9 for event in found] == [5.0, 5.0, 6.0, 7.0, 8.0, 8.0]
+    assert next((tmp_path / trial).iterdir()).name.startswith("events.out.tfevents.2000000005.")
 
 
 def test_a_later_event_file_sorts_after_the_earlier_one(tmp_path) -> None:
@@ -152,8 +144,8 @@ def test_a_later_event_file_sorts_after_the_earlier_one(tmp_path) -> None:
     trial = story.add({})
     story.start(trial)
     story.report(trial)
-    observe(tmp_path, story.records, began=2e9)
-    observe(tmp_path, story.records, began=1e9)  # the clock was set back between two drivers
+    observe(tmp_path, story.records, wall=2e9)
+    observe(tmp_path, story.records, wall=1e9)  # the clock was set back between two drivers
     (path,) = (tmp_path / trial).iterdir()
     assert path.name.startswith("events.out.tfevents.2000000000.")
 
@@ -186,29 +178,47 @@ def test_what_goes_wrong_there_is_told_here(tmp_path) -> None:
 
 def test_nobody_waits_for_a_process_that_failed(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(helper_processes, "_PROGRAM", "import sys; sys.exit(3)")
-    monkeypatch.setattr(event_writer, "_START_AFTER_S", 0.0)
-    monkeypatch.setattr(event_writer, "MOST_WAITING", 2)
-    writer = event_writer.EventWriter(str(tmp_path))
+    with pytest.raises(StorageError, match="cannot be written: its process ended with exit code 3"):
+        observe(tmp_path, eventful())
 
-    def flood() -> None:
-        for _ in range(100_000):
-            writer.put([("result", "t", 0.0, "{}" * 1000)])
 
-    with pytest.raises(StorageError, match="cannot be written"):
-        flood()
+def test_a_run_without_records_has_no_process(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(helper_processes, "started", None)
+    observe(tmp_path, [])
+
+
+def test_files_follow_the_journal_while_it_grows(tmp_path) -> None:
+    """They go on after a record; the files of trials that are named are written from their beginning."""
+    records = [replace(record, n=record.n + 1) for record in eventful()]
+    other = [one for one in records if type(one.event) is Reported and one.event.trial_id == "358bb_00001"]
+    codec = Codec()
+    journal = tmp_path / "journal.jsonl"
+    journal.write_bytes(codec.encode_fact(1, "header", new_header(1, {})))
+    left = list(records)
+
+    def rest(seconds: float) -> None:
+        with open(journal, "ab") as file:
+            file.write(codec.encode(left.pop(0)))
+
+    write_events(FolderMark.of(tmp_path), lambda: not left, rest, since=other[0].n, again={"358bb_00000"})
+    assert [step for step, _ in scalars(events(tmp_path, "358bb_00000"))] == [1, 2, 3, 4, 6]
+    assert [step for step, _ in scalars(events(tmp_path, "358bb_00001"))] == [
+        one.event.t for one in other[1:]
+    ]
 
 
 def test_pytorch_is_imported_nowhere(tmp_path) -> None:
     program = f"""
 import sys
-from overtone.observers.tensorboard.event_process import EventFiles
+import overtone.observers.tensorboard.event_process
 sys.modules["torch"] = None
 from overtone.observers.tensorboard.scalars import TensorBoard
-from overtone.testing.observer_conformance import WithTable, eventful
-observer = WithTable(lambda table: TensorBoard({str(tmp_path)!r}, table))
-for record in eventful():
-    observer.on_record(record)
-observer.close()
+observer = TensorBoard({str(tmp_path)!r}, again=["a"])
+observer.flush()
+try:
+    observer.close()
+except OSError as error:
+    assert "journal.jsonl cannot be read" in str(error), error
 del sys.modules["torch"]
 assert not [name for name in sys.modules if name.partition(".")[0] in ("torch", "tensorboardX", "numpy")]
 """
@@ -218,4 +228,4 @@ assert not [name for name in sys.modules if name.partition(".")[0] in ("torch", 
 def test_a_missing_library_is_an_error_that_names_it(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("overtone.observers.tensorboard.scalars.is_available", lambda: False)
     with pytest.raises(MissingPackageError, match=r'tensorboardX: pip install "overtone\[tensorboard\]"'):
-        TensorBoard(tmp_path, TrialTable())
+        TensorBoard(tmp_path)

@@ -139,6 +139,27 @@ def test_a_seed_is_drawn_where_none_is_given(parts_of):
     assert parts_of().seed != parts_of().seed
 
 
+def test_the_seed_of_numpy_repeats_a_run_and_a_resume_draws_nothing(tmp_path, parts_of):
+    np = pytest.importorskip("numpy")
+
+    def configs(**options):
+        found = tune.run(
+            lambda config: tune.report({"loss": 0}), config={"x": tune.uniform(0, 1)}, num_samples=3, verbose=0,
+            storage_path=tmp_path, engine="inline", tensorboard=False, **options,
+        )  # fmt: skip
+        return [one.config for one in found.trials]
+
+    np.random.seed(1000)
+    first = configs(name="a")
+    state = np.random.get_state()[1].tolist(), np.random.get_state()[2]
+    assert configs(name="a", resume=True) == first
+    assert (np.random.get_state()[1].tolist(), np.random.get_state()[2]) == state
+    second = configs(name="b")
+    np.random.seed(1000)
+    assert configs(name="c") == first != second
+    assert configs(name="d", seed=3) == configs(name="e", seed=3)
+
+
 def test_the_shortest_of_all_limits_counts(parts_of):
     searcher = BasicVariantGenerator(max_concurrent=3)
     parts = parts_of(
@@ -190,6 +211,11 @@ class Nothing(Observer):
         """Nothing."""
 
 
+class Steps(tune.Callback):
+    def on_step_begin(self, iteration, trials, **info):
+        """Nothing."""
+
+
 def test_who_follows_in_which_order(tmp_path, parts_of):
     mine, console = Nothing(), Nothing()
     keeper = TableKeeper(TrialTable())
@@ -197,7 +223,7 @@ def test_who_follows_in_which_order(tmp_path, parts_of):
         train,
         storage=tmp_path,
         engine="inline",
-        callbacks=[mine, tune.Callback()],
+        callbacks=[mine, Steps()],
         trial_folder=lambda trial: "x",
     )
     parts = compose(experiment)

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from overtone import tune
+from overtone.core.messages import Record
+from overtone.core.protocols import Observer
 from overtone.engines.inline import Inline
 from overtone.journal.lock import is_locked
 from overtone.journal.writer import JournalWriter
 from overtone.run import drive as driving
+from overtone.run.storage.results_place import Place
 from overtone.store.folder_mark import LOCK
 
 
@@ -54,6 +57,10 @@ class Searcher(tune.search.Searcher):
 
 class Scheduler(tune.schedulers.FIFOScheduler):
     on_start = oops
+
+
+class Plain(tune.schedulers.FIFOScheduler):
+    complete = None
 
 
 def run(tmp_path: Path, **options: Any) -> tune.ExperimentAnalysis:
@@ -119,3 +126,37 @@ def test_a_resume_that_fails_keeps_the_experiment(
     assert next(folder.glob("*/result.json")).read_bytes() == results
     monkeypatch.undo()
     assert len(run(tmp_path, resume=True, num_samples=2).trials) == 2
+
+
+def test_a_mirror_that_does_not_open_leaves_nothing_open(tmp_path: Path, monkeypatch: Any) -> None:
+    class Noting(Observer):
+        def on_record(self, record: Record) -> None:
+            pass
+
+        def close(self) -> None:
+            closed.append("observer")
+
+    def noted(*parts: Any) -> Any:
+        host = host_for(*parts)
+        monkeypatch.setattr(host, "close", lambda: closed.append("host"))
+        return host
+
+    closed: list[str] = []
+    host_for, engine = driving.host_for, Engine()
+    monkeypatch.setattr(driving, "host_for", noted)
+    monkeypatch.setattr(Place, "open_mirror", oops)
+    with pytest.raises(Oops):
+        run(tmp_path, callbacks=[Noting()], engine=engine)
+    assert closed == ["host", "observer"]
+    assert engine.n_closed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scheduler_may_do_without_completing_the_space(tmp_path: Path) -> None:
+    assert len(run(tmp_path, scheduler=Plain()).trials) == 1
+
+
+def test_an_unknown_durability_is_refused_before_anything_begins(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="durability='never': choose"):
+        run(tmp_path, durability="never")
+    assert list(tmp_path.iterdir()) == []

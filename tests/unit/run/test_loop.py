@@ -214,7 +214,11 @@ def test_of_what_an_earlier_driver_missed_only_deletions_are_carried_out():
     engine, asked = FakeEngine(), []
     searcher = Counting()
     searcher.suggest = asked.append
-    loop = loop_of(Scripted({m.Reported: Outcome((), [discard, start, PROCEED, m.Suggest(3)])}), engine, searcher=searcher)
+    loop = loop_of(
+        Scripted({m.Reported: Outcome((), [discard, start, PROCEED, m.Suggest(3)])}),
+        engine,
+        searcher=searcher,
+    )
     loop._deletions = Deletions(lambda: 10, lambda: 10, lambda: None)
     loop.pump([reported(1)], is_past=True)
     assert engine.log == [("journal", [2]), ("command", discard)]
@@ -355,3 +359,18 @@ def test_one_that_has_ended_is_not_asked_to_save():
     observer.loop = loop_of(controller, engine, [observer])
     observer.loop.pump([reported(1)])
     assert engine.log == [("journal", [2])]
+
+
+def test_an_observer_that_ends_the_run_does_so_when_the_batch_is_carried_out():
+    engine, warned = FakeEngine(), []
+    strict = Noting(engine.log, fails_at=2, name="strict")
+    strict.ends_run = True
+    controller = Scripted({m.Reported: Outcome((), [PROCEED])})
+    loop = loop_of(controller, engine, [strict, Noting(engine.log)], warned=warned)
+    with pytest.raises(KeyError, match="missing"):
+        loop.pump([reported(1), reported(2)])
+    assert engine.log == [
+        ("journal", [2, 3]), ("seen", 2), ("seen", 3), ("seen", "flush"), ("command", PROCEED), ("command", PROCEED),
+    ]  # fmt: skip
+    loop.pump([reported(3)])  # It is raised once.
+    assert (loop.disconnected, warned) == ([], [])

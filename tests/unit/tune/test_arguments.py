@@ -193,13 +193,13 @@ def test_resources_bound_to_the_trainable_count_where_none_are_given():
     assert to_experiment(bound, resources_per_trial={"cpu": 3}).resources == Resources.of({"cpu": 3})
 
 
-def test_a_scheduler_in_the_old_style_is_answered_with_the_new_form():
+def test_a_scheduler_in_the_old_style_is_passed_on():
     class Mine(FIFOScheduler):
         def on_trial_result(self, controller, trial, result):
             return "STOP"
 
-    with pytest.raises(OvertoneError, match=r"def on_result\(self, trial, result\)"):
-        to_experiment(f, scheduler=Mine())
+    mine = Mine()
+    assert to_experiment(f, scheduler=mine).scheduler is mine
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,15 @@
 import pytest
 
 from overtone.errors import TrainableError
-from overtone.tune.registry import register_trainable, registered
+from overtone.tune.registry import (
+    get_trainable_cls,
+    is_function_trainable,
+    register_env,
+    register_trainable,
+    registered,
+    registered_env,
+    validate_trainable,
+)
 
 
 def test_the_last_registration_of_a_name_counts():
@@ -21,3 +29,24 @@ def test_an_unknown_name_is_answered_with_the_nearest_one():
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(TrainableError, match="got 3"):
         register_trainable("test_registry.three", 3)
+
+
+def test_a_registered_trainable_is_had_by_its_name():
+    register_trainable("test_registry.class", dict)
+    register_trainable("test_registry.function", len)
+    assert get_trainable_cls("test_registry.class") is dict
+    validate_trainable("test_registry.class")
+    assert [is_function_trainable(one) for one in ("test_registry.class", "test_registry.function", len, dict, "?")] == [
+        False, True, True, False, False,
+    ]  # fmt: skip
+    with pytest.raises(TrainableError, match="no trainable is registered as 'test_registry.klass'"):
+        validate_trainable("test_registry.klass")
+
+
+def test_environments_have_names_too():
+    register_env("test_registry.env", len)
+    assert registered_env("test_registry.env") is len
+    with pytest.raises(TrainableError, match=r"'test_registry.evn'; did you mean 'test_registry.env'\?"):
+        registered_env("test_registry.evn")
+    with pytest.raises(TypeError, match=r"register_env\('a', ...\) got 3"):
+        register_env("a", 3)

@@ -651,6 +651,7 @@ def test_the_facts_of_a_trial(make: Make, tmp_path: Path) -> None:
     assert Path(context.get_trial_dir()).is_dir()
     assert context.get_experiment_name() == "exp"
     assert context.get_trial_resources().total() == {"cpu": 1}
+    assert context.get_trial_resources().head_cpus == 1
     assert (context.get_world_size(), context.get_world_rank(), context.get_local_rank()) == (1, 0, 0)
 
 

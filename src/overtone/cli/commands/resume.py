@@ -65,7 +65,8 @@ def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
     """Return the experiment's place, the command to run, and the experiment's overview."""
     from overtone.cli.lookup import journal_of
     from overtone.cli.overview import overview, place_of
-    from overtone.cli.recorded_command import again, newest_driver
+    from overtone.cli.recorded_command import again
+    from overtone.journal.newest_parts import newest_driver
     from overtone.reading.summary_cache import SummaryCache
 
     journal = journal_of(args.experiment, args.dir)

@@ -38,7 +38,7 @@ from overtone.engines.local.process_pool import Crew
 from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
-from overtone.errors import MessageError, OvertoneError
+from overtone.errors import ArgumentError, MessageError, OvertoneError
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import event as event_of
 from overtone.worker.server import requests
@@ -88,9 +88,9 @@ class Local(Engine):
         max_processes: int | None = None,
     ) -> None:
         if start_method not in (None, "warm", "spawn"):
-            raise ValueError(f'start_method={start_method!r}: choose "warm" or "spawn"')
+            raise ArgumentError(f'start_method={start_method!r}: choose "warm" or "spawn"')
         if max_processes is not None and max_processes < 1:
-            raise ValueError(f"max_processes={max_processes!r}: at least one is needed")
+            raise ArgumentError(f"max_processes={max_processes!r}: at least one is needed")
         self.on_output = write_output
         self._is_warm = start_method == "warm" or (start_method is None and sys.platform == "linux")
         self._asked_grace_s = grace_s

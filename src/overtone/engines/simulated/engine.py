@@ -21,7 +21,7 @@ from overtone.engines.simulated.attempt import Attempt
 from overtone.engines.simulated.fleet import Fleet, named
 from overtone.engines.simulated.trials import NODE, Trials
 from overtone.engines.simulated.world import Machines, World
-from overtone.errors import OvertoneError
+from overtone.errors import ArgumentError, OvertoneError
 
 BATCH = 256
 MOST_EMPTY_POLLS = 1000
@@ -57,14 +57,14 @@ class Simulated(Engine):
         world: World | None = None,
     ) -> None:
         if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
-            raise ValueError(f"workers={workers!r}: a whole number, at least one, is needed")
+            raise ArgumentError(f"workers={workers!r}: a whole number, at least one, is needed")
         if not hasattr(seconds, "__float__") or not 0 <= seconds < inf:
-            raise ValueError(f"seconds={seconds!r}: an iteration takes 0 or more, and finite")
+            raise ArgumentError(f"seconds={seconds!r}: an iteration takes 0 or more, and finite")
         if world is not None and not isinstance(world, World):
-            raise ValueError(f"world={world!r:.100}: give World(...), such as World(Machines(count=4))")
+            raise ArgumentError(f"world={world!r:.100}: give World(...), such as World(Machines(count=4))")
         world = world or World()
         if world.machines and (workers is not None or resources):
-            raise ValueError(
+            raise ArgumentError(
                 f"workers={workers} and world.machines both say what there is: leave one of them out"
             )
         one = Machines(cpus=workers or 4, resources={} if resources is None else resources)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from math import inf, isfinite
 
 from overtone.core.resources import bundle
+from overtone.errors import ArgumentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,18 @@ class Machines:
 
     def __post_init__(self) -> None:
         if not isinstance(self.count, int) or isinstance(self.count, bool) or self.count < 1:
-            raise ValueError(f"count={self.count!r}: a kind of machines has at least one")
+            raise ArgumentError(f"count={self.count!r}: a kind of machines has at least one")
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f'name={self.name!r}: give a text, such as "spot"')
+            raise ArgumentError(f'name={self.name!r}: give a text, such as "spot"')
         if not isinstance(self.resources, Mapping):
-            raise ValueError(f'resources={self.resources!r:.100}: give amounts by name, such as {{"gpu": 1}}')
+            raise ArgumentError(
+                f'resources={self.resources!r:.100}: give amounts by name, such as {{"gpu": 1}}'
+            )
         bundle(self.resources)
         _check(self, "cpus", "price_per_hour", "notice_s", "return_s", "joins_s")
         _check(self, "speed", "mean_life_s", "leaves_s", least_is_open=True)
         if self.leaves_s is not None and not self.leaves_s > self.joins_s:
-            raise ValueError(f"leaves_s={self.leaves_s}: must be later than joins_s={self.joins_s}")
+            raise ArgumentError(f"leaves_s={self.leaves_s}: must be later than joins_s={self.joins_s}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ class World:
         if not isinstance(self.machines, Sequence) or not all(
             isinstance(one, Machines) for one in self.machines
         ):
-            raise ValueError(f"machines={self.machines!r:.100}: give Machines(...), or a list of them")
+            raise ArgumentError(f"machines={self.machines!r:.100}: give Machines(...), or a list of them")
         _check(self, *(one.name for one in fields(self) if one.name != "machines"))
         names = [one.name for one in self.machines]
         if len({*names}) < len(names):
-            raise ValueError(f"machines are called {names}: give each kind a name of its own")
+            raise ArgumentError(f"machines are called {names}: give each kind a name of its own")
         if names and min(one.joins_s for one in self.machines) > 0:
-            raise ValueError("no machine is there from the beginning: one kind needs joins_s=0")
+            raise ArgumentError("no machine is there from the beginning: one kind needs joins_s=0")
 
     @property
     def takes_trials(self) -> bool:
@@ -120,4 +123,4 @@ def _check(one: object, *names: str, least_is_open: bool = False) -> None:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
         if not is_number or not (0 < value < inf or (value == 0 and not least_is_open)):
             least = "above 0" if least_is_open else "0 or more"
-            raise ValueError(f"{name}={value!r}: must be a number, {least}, and finite")
+            raise ArgumentError(f"{name}={value!r}: must be a number, {least}, and finite")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from overtone.observers.trial_view import SeenTrial
 
@@ -10,9 +10,15 @@ from overtone.observers.trial_view import SeenTrial
 class Callback:
     """Subclass it and define the hooks that you need.
 
-    `iteration` counts the steps of the run's loop, `trials` are all trials so far, and `info` is
-    for what may come later. A result carries what was reported, `trial_id`, `config` and more.
+    A hook that raises ends the run: its trials save, and the run can be resumed. `iteration` counts
+    the steps of the run's loop, `trials` are all trials so far, and `info` is for future facts. A
+    result carries the reported metrics, `trial_id`, `config` and more.
+
+    Attributes:
+        writes: Names of files in a trial's folder that it writes itself: the run leaves them to it.
     """
+
+    writes: ClassVar[tuple[str, ...]] = ()
 
     def setup(
         self,
@@ -21,13 +27,20 @@ class Callback:
         total_num_samples: int | None = None,
         **info: Any,
     ) -> None:
-        """Called once, before all else."""
+        """Prepare for a run; called once, before all other hooks but `set_state`.
+
+        Args:
+            stop: The stop criterion as given to the run.
+            num_samples: Number of samples of the space.
+            total_num_samples: Number of trials; None if unknown.
+            info: `time_budget_s`, the budget in seconds or None, and future facts.
+        """
 
     def on_step_begin(self, iteration: int, trials: list[SeenTrial], **info: Any) -> None:
         """A batch of news begins."""
 
     def on_step_end(self, iteration: int, trials: list[SeenTrial], **info: Any) -> None:
-        """A batch of news has ended."""
+        """A batch of news has ended; `iteration` counts it."""
 
     def on_trial_start(self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any) -> None:
         """A trial's process runs."""
@@ -67,11 +80,14 @@ class Callback:
         """The run is over."""
 
     def get_state(self) -> dict[str, Any] | None:
-        """Return the state to keep for a resume; None by default."""
+        """Return the state to keep for a resume: numbers, texts, dicts, lists, tuples, sets. None: no state.
+
+        Called every 10 s or less often, and at the end of the run.
+        """
         return None
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take back what `get_state` returned."""
+        """Restore a state of `get_state`; called in a resumed run, before `setup`."""
 
 
 class LoggerCallback(Callback):
@@ -128,3 +144,21 @@ HOOKS = (
     "on_trial_complete", "on_trial_recover", "on_trial_error", "on_checkpoint", "on_experiment_end",
 )  # fmt: skip
 """The hooks that a run calls, except `setup`."""
+
+_PASSED_ON = {
+    "on_trial_start": "log_trial_start", "on_trial_restore": "log_trial_restore",
+    "on_trial_save": "log_trial_save", "on_trial_result": "log_trial_result",
+    "on_trial_complete": "log_trial_end", "on_trial_error": "log_trial_end",
+}  # fmt: skip
+
+
+def defines(callback: Any, hook: str) -> bool:
+    """Return whether `callback` defines this hook or method, rather than inheriting an empty one."""
+    method = getattr(callback, hook, None)
+    own = getattr(method, "__func__", method)
+    if not callable(method) or own is getattr(Callback, hook, None):
+        return False
+    if hook in _PASSED_ON and own is getattr(LoggerCallback, hook):
+        hook = _PASSED_ON[hook]
+        return getattr(getattr(callback, hook), "__func__", None) is not getattr(LoggerCallback, hook)
+    return True

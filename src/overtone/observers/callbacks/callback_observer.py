@@ -2,55 +2,61 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from traceback import format_exc
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
 from typing import Any
 
 from overtone.core.messages import Ended, Moved, Record, Reported, Ruled, Saved, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, full_result
 from overtone.core.types import Checkpoint
-from overtone.observers.callbacks.callback import HOOKS, Callback
+from overtone.errors import CallbackError
+from overtone.observers.callbacks.callback import HOOKS, defines
 from overtone.observers.trial_view import Experiment, SeenTrial
+
+_PER_REPORT = ("on_trial_result", "on_trial_save", "on_checkpoint", "on_step_begin", "on_step_end")
 
 
 class CallbackObserver(Observer):
-    """Observer that calls callbacks for records. A callback that raises is disconnected with one warning.
+    """Observer that calls callbacks for records. A callback that raises ends the run.
 
     Args:
         callbacks: Called in this order; undefined hooks cost nothing.
         experiment: Facts that all trials share.
         table: Has each record before this observer gets it; it keeps all metrics.
-        stop, num_samples, total_num_samples: For `Callback.setup`.
-        warn: Shows a line to the user; by default a RuntimeWarning.
+        facts: Arguments of `Callback.setup`; those that a callback's own `setup` lacks are left out.
+        raises_as_is: Whether a callback's exception is raised itself, not as the cause of a CallbackError.
+
+    Attributes:
+        has_steps: Whether a callback follows the steps, so that a run needs `StepBegin`.
     """
+
+    ends_run = True
 
     def __init__(
         self,
         callbacks: Sequence[Any],
         experiment: Experiment,
         table: TrialTable,
-        *,
-        stop: Any = None,
-        num_samples: int | None = None,
-        total_num_samples: int | None = None,
-        warn: Callable[[str], None] | None = None,
+        facts: Mapping[str, Any],
+        raises_as_is: bool = False,
     ) -> None:
-        self._warn = warn or _warn
         self._table = table
         self._experiment = experiment
+        self._raises_as_is = raises_as_is
         self._iteration = 0
         self._is_in_step = False
         self._is_closed = False
         self._trials: list[SeenTrial] = []
         self._by_id: dict[str, SeenTrial] = {}
         self._hooks: dict[str, list[tuple[Any, Callable[..., Any]]]] = {
-            hook: [(one, getattr(one, hook)) for one in callbacks if _defines(one, hook)] for hook in HOOKS
+            hook: [(one, getattr(one, hook)) for one in callbacks if defines(one, hook)] for hook in HOOKS
         }
+        self.has_steps = bool(self._hooks["on_step_begin"] or self._hooks["on_step_end"])
+        self.follows_results = any(self._hooks[hook] for hook in _PER_REPORT)
         for one in callbacks:
-            if hasattr(one, "setup"):
-                one.setup(stop=stop, num_samples=num_samples, total_num_samples=total_num_samples)
+            if defines(one, "setup"):
+                one.setup(**_accepted(one.setup, facts))
 
     def on_record(self, record: Record) -> None:
         """Call the hooks of this record."""
@@ -62,9 +68,9 @@ class CallbackObserver(Observer):
                 self._on_result(row, event, record)
         elif type(event) is Started:
             trial = self._trial(event.trial_id)
+            self._on("on_trial_start", trial)
             if event.restored is not None:
                 self._on("on_trial_restore", trial)
-            self._on("on_trial_start", trial)
         if type(event) is Saved or (type(event) is Reported and event.checkpoint is not None):
             self._on_saved(event.trial_id, event.checkpoint)
         for choice in record.choices:
@@ -81,11 +87,15 @@ class CallbackObserver(Observer):
         """The step has ended."""
         if self._is_in_step:
             self._is_in_step = False
-            self._call("on_step_end", self._iteration, self._seen())
             self._iteration += 1
+            self._call("on_step_end", self._iteration, self._seen())
 
     def close(self) -> None:
-        """End the callbacks with the run. A second call does nothing."""
+        """End the callbacks with the run. A second call does nothing.
+
+        Raises:
+            CallbackError: A callback raised.
+        """
         if not self._is_closed:
             self._is_closed = True
             self.flush()
@@ -124,17 +134,19 @@ class CallbackObserver(Observer):
             return
         names = ("trials",) if hook == "on_experiment_end" else ("iteration", "trials", "trial")
         named = dict(zip(names, arguments, strict=False))
-        for one, method in list(self._hooks[hook]):
+        failures = []
+        for one, method in self._hooks[hook]:
             try:
                 method(**named, **more)
-            except Exception:
-                self._disconnect(one, hook)
-
-    def _disconnect(self, callback: Any, hook: str) -> None:
-        for calls in self._hooks.values():
-            calls[:] = [call for call in calls if call[0] is not callback]
-        who = f"{type(callback).__name__}.{hook}"
-        self._warn(f"{who} raised, and is called no more; the run goes on:\n{format_exc()}")
+            except Exception as error:
+                failures.append((one, error))
+        for one, failure in failures[:1]:
+            # The run ends: no other hook is called than the one for that.
+            self._hooks = {name: calls * (name == "on_experiment_end") for name, calls in self._hooks.items()}
+            if self._raises_as_is:
+                raise failure
+            what = f"{type(one).__name__}.{hook} raised {type(failure).__name__}: {failure}"
+            raise CallbackError(what) from failure
 
     def _trial(self, trial_id: str) -> SeenTrial:
         self._seen()
@@ -150,20 +162,21 @@ class CallbackObserver(Observer):
         return self._trials
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, RuntimeWarning, stacklevel=4)
-
-
-def _defines(callback: Any, hook: str) -> bool:
-    """Return whether `callback` defines this hook, rather than inheriting the empty one."""
-    method = getattr(callback, hook, None)
-    return callable(method) and getattr(method, "__func__", method) is not getattr(Callback, hook)
+def _accepted(method: Callable[..., Any], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts that `method` takes as arguments."""
+    try:
+        known = signature(method).parameters
+    except (TypeError, ValueError):  # It is not a function of Python.
+        return dict(facts)
+    if any(one.kind is Parameter.VAR_KEYWORD for one in known.values()):
+        return dict(facts)
+    return {name: value for name, value in facts.items() if name in known}
 
 
 class StepBegin(Observer):
     """Begins the steps of callbacks before the table of trials gets the first record of a step."""
 
-    precedes_table = True
+    precedes_table = ends_run = True
 
     def __init__(self, callbacks: CallbackObserver) -> None:
         self._callbacks = callbacks

@@ -11,6 +11,7 @@ from overtone.core.messages import Record
 from overtone.core.protocols import Observer
 from overtone.core.table import TrialTable
 from overtone.core.types import Metrics
+from overtone.errors import ArgumentError
 from overtone.observers.display.display_context import ConsoleFacts
 from overtone.observers.display.notebook import is_notebook
 from overtone.observers.display.plain_display import Lines
@@ -195,7 +196,7 @@ def _level(verbose: Any) -> int:
     except (TypeError, ValueError):
         level = -1
     if level < 0:
-        raise ValueError(
+        raise ArgumentError(
             f"verbose={verbose!r}: choose 0 (silent), 1 (status), 2 (and trials) or 3 (and results)"
         )
     return min(level, 3)
@@ -206,7 +207,7 @@ def _checked(reporter: Any) -> Any:
         return None
     is_one = all(hasattr(reporter, name) for name in ("should_report", "report"))
     if isinstance(reporter, type) or not is_one:
-        raise ValueError(
+        raise ArgumentError(
             f"progress_reporter={reporter!r} must be an object with should_report() and report(), "
             "such as CLIReporter()"
         )

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from overtone.errors import ArgumentError
 from overtone.observers.columns import DEFAULT_METRICS, Columns, added
 from overtone.observers.display.status_block import (
     best_line,
@@ -80,10 +81,10 @@ class TuneReporterBase(ProgressReporter):
         sort_by_metric: bool = False,
     ) -> None:
         if mode not in (None, "min", "max"):
-            raise ValueError(f'mode={mode!r}: choose "max" or "min"')
+            raise ArgumentError(f'mode={mode!r}: choose "max" or "min"')
         for name, columns in (("metric_columns", metric_columns), ("parameter_columns", parameter_columns)):
             if isinstance(columns, str):
-                raise ValueError(
+                raise ArgumentError(
                     f"{name}={columns!r}: give a list, [{columns!r}], or a dict of names and headers"
                 )
         self._metric_columns = metric_columns

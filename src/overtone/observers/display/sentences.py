@@ -145,6 +145,10 @@ def summary(progress: Progress, seconds: float) -> list[str]:
             lines.append(f"best on the way: {_reached(progress, earlier)}")
     elif progress.metric is not None and progress.n_results:
         lines.append(f"best: none, no trial reported a number as {clean(progress.metric)}")
+    elif not progress.n_results and not progress.failed and not progress.rules and n:
+        lines.append(
+            "no trial reported a result: call tune.report({...}) in the trainable, or return metrics"
+        )
     if progress.failed:
         newest = progress.failed[-1]
         lines.append(

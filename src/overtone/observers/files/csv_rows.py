@@ -18,10 +18,9 @@ from overtone.core.types import Metrics
 from overtone.journal.text import LazyMetrics
 from overtone.observers.files.constant_text import ConstantText, ConstantTexts
 from overtone.observers.files.csv_table import Columns, Sheet, columns, names_of, rearranged, sheet_of
+from overtone.observers.files.own_files import PROGRESS_CSV
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.observers.flatten import flatten
-
-PROGRESS_CSV = "progress.csv"
+from overtone.space import flatten
 
 SHARE = 8
 """A file is widened when SHARE times the number of waiting rows reaches its number of rows."""

@@ -1,61 +1,49 @@
-"""The body of the process that writes the text files of trials: it follows the journal of a run.
-
-It ends when something comes on its standard input, or that ends, and all is written; or as soon as its
-parent is gone: a resume compares the files with the journal anyway.
-"""
+"""The process that writes the text files of trials: it follows the journal of a run."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 from overtone.core.table import TrialTable
-from overtone.errors import SpaceError
 from overtone.journal.codec import Codec
 from overtone.journal.reader import follow_lines
 from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.observers.helper_processes import end_well, fail_with, hurry_with
+from overtone.observers.helper_processes import Follower, follow
 from overtone.reading.journal_reader import Reports, runs
-from overtone.space import decode_config
+from overtone.reading.recorded_config import with_tuples
 from overtone.store.folder_mark import FolderMark
 
 JOURNAL = "journal.jsonl"
 
 FOLLOW_EVERY_S = 0.25
 
+START_AFTER_S = 0.5
+"""The process takes some time of a core to begin: the driver of a short run does its work at its end."""
 
-def main(folder: str, parent: int, inode: int) -> None:
-    """Write files below `folder` until standard input ends.
+
+class FileWriter(Follower):
+    """Has params.json, result.json, progress.csv and error.txt written from the journal.
+
+    For a journal that begins with this run, whose configs are data as they are.
 
     Args:
-        folder: The experiment's.
-        parent: The pid of its driver.
-        inode: The number of its lock file: in another folder nothing is written.
+        folder: See `Follower`.
+        clock: See `Follower`.
     """
-    os.nice(5)  # trials come first
-    hurry_with(parent)
-    from select import select
 
-    is_over = False
+    def __init__(self, folder: str | os.PathLike[str], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(folder, __name__, "files of trials", START_AFTER_S, clock=clock)
 
-    def stop() -> bool:
-        if os.getppid() != parent:
-            os._exit(1)  # a child that it has forked may hold the other end of the pipe
-        return is_over
+    def end_early(self) -> None:
+        write_files(self._mark)
 
-    def sleep(seconds: float) -> None:
-        nonlocal is_over
-        is_over = bool(select([sys.stdin], [], [], seconds)[0])
 
-    try:
-        write_files(FolderMark(folder, inode), stop, sleep)
-        end_well()
-    except Exception as error:
-        fail_with(error)
+def main(folder: str, parent: int, inode: int) -> None:
+    """Write files below `folder` as `follow` does."""
+    follow(folder, parent, inode, write_files)
 
 
 def write_files(
@@ -83,7 +71,7 @@ def write_files(
             if some:
                 files.on_results(table.count(trial_id, len(some)), some)
 
-    decode = Codec(None, _config).decode
+    decode = Codec(None, with_tuples).decode
     for bodies in follow_lines(os.path.join(mark.folder, JOURNAL), stop, FOLLOW_EVERY_S, rest):
         for part in runs(bodies):
             if isinstance(part, Reports):
@@ -94,11 +82,3 @@ def write_files(
                 files.on_record(record)
         files.flush()
     files.close()
-
-
-def _config(data: Any) -> Any:
-    """Return the original config, except for values that are not data."""
-    try:
-        return decode_config({}, data)
-    except SpaceError:
-        return data

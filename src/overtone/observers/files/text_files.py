@@ -11,10 +11,8 @@ from overtone.core.table import Row, TrialTable
 from overtone.observers.files.constant_text import ConstantTexts
 from overtone.observers.files.csv_rows import CsvRows
 from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON
 from overtone.observers.files.trial_files import TrialFiles
-
-PARAMS_JSON = "params.json"
-ERROR_TXT = "error.txt"
 
 _IS_FAILURE = frozenset({"raised", "killed", "limit", "lost"})
 _IS_FINAL = frozenset({"TERMINATED", "ERROR"})

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from overtone.errors import StorageError
 from overtone.observers.batch_thread import Aside
 from overtone.observers.file_output import has_made_folder, swap_file, unwritable, write_file
+from overtone.observers.files.own_files import is_own_file
 from overtone.regular_files import read_regular
 from overtone.store.folder_mark import FolderMark
 
@@ -44,7 +45,8 @@ Addition = tuple[tuple[str, str], Pieces]
 class TrialFiles:
     """The files `<folder>/<trial_id>/<name>` of all trials.
 
-    Folders and files are made when they are first written to. What cannot be written is raised as a
+    Folders and files are made when they are first written to. A file that the trial itself has written
+    under one of these names is left as it is. What cannot be written is raised as a
     StorageError by the next `flush`, `settle`, `read` or `close`: once, as many observers may share the
     files. From then on nothing is written.
 
@@ -62,7 +64,7 @@ class TrialFiles:
         self._n_characters = 0
         self._has_failed = False
         self._lengths: dict[tuple[str, str], int] = {}
-        self._cut: tuple[str, str] | None = None
+        self._refused: set[tuple[str, str]] = set()
         self._mark = FolderMark.of(folder)
         self._aside = Aside(self._write_all, "overtone-files", MOST_WAITING, EVERY_S, EVERY_S)
 
@@ -114,10 +116,10 @@ class TrialFiles:
         """
         self.close()
         for file, length in self._lengths.items():
-            if self._cut is None and _length(self._path(*file)) < length:
-                self._cut = file
-        if self._cut is not None and not self._has_failed:
-            raise StorageError(f"{self._path(*self._cut)} was deleted or cut during the run")
+            path = self._path(*file)
+            is_cut = file in self._refused or _length(path) < length
+            if is_cut and not self._has_failed and is_own_file(path, file[1], file[0]):
+                raise StorageError(f"{path} was deleted or cut during the run")
 
     def _write_all(self, additions: list[Addition]) -> None:
         """Write all additions, each file once.
@@ -135,17 +137,27 @@ class TrialFiles:
         failed: StorageError | None = None
         for file, pieces in by_file.items():
             try:
-                self._note(file, *_write(self._path(*file), pieces))
+                self._write(file, pieces)
             except StorageError as error:
                 failed = failed or error
         if failed is not None:
             raise failed
 
-    def _note(self, file: tuple[str, str], before: int | None, length: int) -> None:
-        """Note the length of a file after a write, and whether it was shorter than expected before."""
-        if before is not None and before < self._lengths.get(file, 0):
-            self._cut = self._cut or file
-        self._lengths[file] = length
+    def _write(self, file: tuple[str, str], pieces: Pieces) -> None:
+        """Write to a file, unless it is another one than after the last write."""
+        if file in self._refused:
+            return
+        path, known = self._path(*file), self._lengths.get(file, 0)
+
+        def accepts(length: int) -> bool:
+            return length == known or (length > known and is_own_file(path, file[1], file[0]))
+
+        length = _write(path, pieces, accepts)
+        if length < 0:
+            self._refused.add(file)
+            self._lengths.setdefault(file, 0)
+        else:
+            self._lengths[file] = length
 
     def _tell_once(self, call: Callable[[], None]) -> None:
         try:
@@ -158,27 +170,25 @@ class TrialFiles:
         return f"{self._folder}{os.sep}{trial_id}{os.sep}{name}{self._suffix}"
 
 
-def _write(path: str, pieces: Pieces) -> tuple[int | None, int]:
-    """Write to a file; return its length before, None if that does not matter, and now, in bytes."""
+def _write(path: str, pieces: Pieces, accepts: Callable[[int], bool]) -> int:
+    """Write to a file; return its length in bytes, or -1 if it is not to be written."""
     texts: list[str] = []
     is_whole = False
-    before: int | None = None
     for piece in pieces:
         if type(piece) is str:
             texts.append(piece)
         elif isinstance(piece, str):
             texts, is_whole = [piece], True
         else:
-            before = before if is_whole else _length(path)
+            if not is_whole and not accepts(_length(path)):
+                return -1
             end = "".join(texts)
             texts = [piece(end if is_whole else _held(path) + end)]
             is_whole = True
-    if is_whole and not has_made_folder(path) and os.path.lexists(path):
-        return before, swap_file(path, "".join(texts))
     text = "".join(texts)
-    length = write_file(path, text, append=True)
-    n_added = len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
-    return length - n_added, length
+    if is_whole and not has_made_folder(path) and os.path.lexists(path):
+        return swap_file(path, text) if accepts(_length(path)) else -1
+    return write_file(path, text, append=True, accepts=accepts)
 
 
 def _length(path: str) -> int:

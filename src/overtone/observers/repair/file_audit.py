@@ -12,13 +12,17 @@ from overtone.core.table import Row, TrialTable
 from overtone.errors import StorageError
 from overtone.observers.file_output import NEW
 from overtone.observers.files.constant_text import params_text
-from overtone.observers.files.csv_rows import PROGRESS_CSV
-from overtone.observers.files.json_lines import RESULT_JSON
-from overtone.observers.files.text_files import ERROR_TXT, PARAMS_JSON
+from overtone.observers.files.own_files import (
+    ERROR_TXT,
+    EVENTS,
+    PARAMS_JSON,
+    PROGRESS_CSV,
+    RESULT_JSON,
+    is_own,
+)
 from overtone.observers.repair.file_counts import csv_rows, event_steps, json_lines
 from overtone.regular_files import read_regular
 
-EVENTS = "events.out.tfevents."
 FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
 """Names of files, and how the names of event files begin."""
 
@@ -37,18 +41,18 @@ class Due:
         rows: Trials whose result.json and progress.csv differ.
         events: Trials whose event files differ.
         facts: Trials whose params.json or error.txt may differ.
+        foreign: (trial, name) of the files that the trials wrote themselves, which stay as they are.
     """
 
     rows: set[str] = field(default_factory=set)
     events: set[str] = field(default_factory=set)
     facts: set[str] = field(default_factory=set)
+    foreign: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def trials(self) -> set[str]:
-        return self.rows | self.events | self.facts
-
-    def __bool__(self) -> bool:
-        return bool(self.rows or self.events or self.facts)
+        """Those whose text files are written again."""
+        return self.rows | self.facts
 
 
 def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
@@ -71,7 +75,7 @@ def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clo
         else:
             check_name(folder, row.id)
             _compare(path, row, due, with_events)
-    for trial in due.trials:
+    for trial in due.trials | due.events:
         check_name(folder, trial)
     return due
 
@@ -82,6 +86,7 @@ def _compare_sizes(path: str, row: Row, due: Due, with_events: bool) -> None:
         if _size(path + RESULT_JSON) and _size(path + PROGRESS_CSV):
             return
         due.rows.add(row.id)
+        _find_foreign(path, row, due, _names(path))
         if with_events and not os.path.isdir(path):  # such as where only the journal was brought to
             due.events.add(row.id)
     elif row.started is not None and not _size(path + PARAMS_JSON):
@@ -93,19 +98,26 @@ def _compare(path: str, row: Row, due: Due, with_events: bool) -> None:
     for name in names:
         if name.endswith(NEW) and name.startswith(FILES):
             os.unlink(path + name)
-    if (
-        json_lines(_read(path, RESULT_JSON, names)) != row.n_results
-        or csv_rows(_read(path, PROGRESS_CSV, names)) != row.n_results
-    ):
-        due.rows.add(row.id)
-    params = _read(path, PARAMS_JSON, names)
+    found = _find_foreign(path, row, due, names)
+    counts = {RESULT_JSON: json_lines, PROGRESS_CSV: csv_rows}
+    for name, count in counts.items():
+        if (row.id, name) not in due.foreign and count(found.get(name, b"")) != row.n_results:
+            due.rows.add(row.id)
     expected = params_text(row.config).encode("utf-8", "backslashreplace") if row.started is not None else b""
-    if params != expected or row.error or row.attempt > 1 or ERROR_TXT in names:
+    if found.get(PARAMS_JSON, b"") != expected or row.error or row.attempt > 1 or ERROR_TXT in names:
         due.facts.add(row.id)
     if with_events:
-        counts = [event_steps(_read(path, name, names)) for name in names if name.startswith(EVENTS)]
-        if sum(counts) != row.n_results or -1 in counts:
+        files = [_read(path, name, names) for name in names if name.startswith(EVENTS)]
+        steps = [event_steps(one) for one in files if is_own(EVENTS, row.id, one)]
+        if sum(steps) != row.n_results or -1 in steps:
             due.events.add(row.id)
+
+
+def _find_foreign(path: str, row: Row, due: Due, names: list[str]) -> dict[str, bytes]:
+    """Note the files that the trial wrote itself under Overtone's names; return the contents by name."""
+    found = {name: _read(path, name, names) for name in names if name in FILES}
+    due.foreign |= {(row.id, name) for name, data in found.items() if not is_own(name, row.id, data)}
+    return found
 
 
 def strangers(folder: str, table: TrialTable) -> Iterator[str]:
@@ -119,10 +131,12 @@ def strangers(folder: str, table: TrialTable) -> Iterator[str]:
 
 
 def remove(folder: str, trial: str, names: tuple[str, ...] = FILES) -> None:
-    """Delete a trial's files whose names begin with one of `names`; others stay."""
+    """Delete Overtone's files of a trial whose names begin with one of `names`; others stay."""
     path = f"{folder}{os.sep}{trial}{os.sep}"
-    for name in _names(path):
-        if name in names or (name.startswith(EVENTS) and EVENTS in names):
+    every = _names(path)
+    for name in every:
+        is_one = name in names or (name.startswith(EVENTS) and EVENTS in names)
+        if is_one and is_own(name, trial, _read(path, name, every)):
             with suppress(FileNotFoundError):
                 os.unlink(path + name)
 

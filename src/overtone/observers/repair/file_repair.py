@@ -1,4 +1,4 @@
-"""Repair of the files of selected trials, from their records."""
+"""Repair of the text files of selected trials, from their records."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from overtone.core.messages import Ended, Record, Reported, Started, Tick
+from overtone.core.messages import Ended, Record, Reported, Started
 from overtone.core.table import TrialTable
 from overtone.observers.file_output import NEW, swap_file
 from overtone.observers.files.constant_text import ConstantTexts, params_text
-from overtone.observers.files.csv_rows import PROGRESS_CSV, CsvRows
-from overtone.observers.files.json_lines import RESULT_JSON, JsonLines
-from overtone.observers.files.text_files import ERROR_TXT, PARAMS_JSON, error_text
+from overtone.observers.files.csv_rows import CsvRows
+from overtone.observers.files.json_lines import JsonLines
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, PROGRESS_CSV, RESULT_JSON
+from overtone.observers.files.text_files import error_text
 from overtone.observers.files.trial_files import TrialFiles
-from overtone.observers.repair.file_audit import EVENTS, Due, remove
-from overtone.observers.tensorboard.scalars import TensorBoard
+from overtone.observers.repair.file_audit import Due, remove
 from overtone.regular_files import read_regular
 
 if TYPE_CHECKING:
@@ -32,10 +32,9 @@ class Mending:
     Args:
         folder: The experiment's.
         due: What is to be written.
-        events: The observer through whose process event files are written, if they are.
     """
 
-    def __init__(self, folder: str, due: Due, events: TensorBoard | None) -> None:
+    def __init__(self, folder: str, due: Due) -> None:
         self._folder = folder
         self._due = due
         self._table = TrialTable("live")
@@ -44,16 +43,13 @@ class Mending:
         self._written: set[str] = set()
         self._files, texts = TrialFiles(folder, NEW), ConstantTexts()
         self._json, self._csv = JsonLines(self._files, texts), CsvRows(self._files, texts)
-        self._events = TensorBoard(folder, self._table, beside=events) if events is not None else None
 
     def __enter__(self) -> Self:
         self._remove_new()
-        for trial in self._due.events:
-            remove(self._folder, trial, (EVENTS,))
         return self
 
-    def on_record(self, record: Record, began: float) -> None:
-        """Take a record that is about trials that are due alone; `began` as `TensorBoard` has it."""
+    def on_record(self, record: Record) -> None:
+        """Take a record that is about trials that are due alone."""
         row = self._table.apply(record)
         event: Any = record.event
         trial = getattr(event, "trial_id", None)
@@ -67,12 +63,6 @@ class Mending:
             self._csv.add(row, event.raw, event.metrics)
             self._csv.widen_due()
             self._files.flush()
-        if self._events is not None:
-            self._events.began = began
-            # what another trial's event led to may be the end of one that is due
-            is_due = trial in self._due.events
-            self._events.on_record(record if is_due else Record(record.n, Tick(event.time), record.choices))
-            self._events.flush()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
         try:
@@ -86,6 +76,8 @@ class Mending:
     def _take_places(self) -> None:
         for trial in self._due.rows:
             for name in _ROWS:
+                if (trial, name) in self._due.foreign:
+                    continue
                 if trial in self._written:
                     os.replace(self._path(trial, name + NEW), self._path(trial, name))
                 else:
@@ -101,7 +93,9 @@ class Mending:
                     os.unlink(self._path(trial, name + NEW))
 
     def _put(self, trial: str, name: str, text: str) -> None:
-        """Let a file hold `text`; where that is nothing, let it not be there."""
+        """Let a file hold `text`; where that is nothing, let it not be there. A trial's own file stays."""
+        if (trial, name) in self._due.foreign:
+            return
         path = self._path(trial, name)
         if not text:
             remove(self._folder, trial, (name,))

@@ -11,22 +11,18 @@ from typing import Any
 
 from overtone.core.messages import Noted, Record, Tick
 from overtone.journal.codec import Codec
-from overtone.journal.text import loads
 from overtone.reading.journal_reader import JournalReader, Reports
 
 _NAMED = re.compile(rb'"trial_id":"([^"\\]*)"')
-_TIME = re.compile(rb'"time":([-+.e\d]+)')
-_FACT = re.compile(rb'\{"n":\d+,"e":"(header|driver|end)"')
+_FACT = re.compile(rb'\{"n":\d+,"e":"(?:header|driver)"')  # which say the format of what follows
 
 
 def selected(
     journal: str | os.PathLike[str], trials: Collection[str] | None, codec: Codec | None = None
-) -> Iterator[tuple[Record, float]]:
-    """Yield each record about one of `trials`, reduced to them, and its driver's beginning.
+) -> Iterator[Record]:
+    """Yield each record about one of `trials`, reduced to them.
 
-    Facts about other trials are left out; an event about another trial becomes a
-    Tick. The beginning is the wall time, in seconds since 1970, at which the experiment's
-    clock would have been 0 by the clock of the driver that wrote the record.
+    Facts about other trials are left out; an event about another trial becomes a Tick.
 
     Args:
         trials: The ids of the trials; None for all trials.
@@ -37,7 +33,6 @@ def selected(
     """
     decode = (codec or Codec()).decode
     wanted = None if trials is None else {trial.encode() for trial in trials}
-    began, last = 0.0, b""
     for part in JournalReader(Path(journal)).parts():
         if isinstance(part, Reports):
             bodies = [
@@ -45,25 +40,12 @@ def selected(
                 for trial, body in zip(part.trials, part.bodies, strict=True)
                 if wanted is None or trial in wanted
             ]
-        elif (fact := _FACT.match(part)) is not None:
-            decode(part)
-            if fact[1] != b"end":
-                time = _TIME.search(last)
-                began = _wall(part) - (float(time[1]) if time is not None else 0.0)
-            continue
         else:
-            bodies = [part] if wanted is None or not wanted.isdisjoint(_NAMED.findall(part)) else []
-        last = part.bodies[-1] if isinstance(part, Reports) else part
+            is_wanted = wanted is None or _FACT.match(part) or not wanted.isdisjoint(_NAMED.findall(part))
+            bodies = [part] if is_wanted else []
         for body in bodies:
-            record = decode(body)
-            assert record is not None  # it is no fact
-            yield record if trials is None else _reduced(record, trials), began
-
-
-def _wall(body: bytes) -> float:
-    facts: dict[str, Any] = loads(body.decode() + "}")
-    wall = facts.get("wall")
-    return float(wall) if isinstance(wall, (int, float)) else 0.0
+            if (record := decode(body)) is not None:
+                yield record if trials is None else _reduced(record, trials)
 
 
 def _reduced(record: Record, trials: Collection[str]) -> Record:

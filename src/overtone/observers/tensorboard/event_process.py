@@ -1,57 +1,107 @@
-"""The body of the process that writes TensorBoard event files, through tensorboardX.
-
-It reads batches from standard input until an empty one, or until its parent is gone.
-"""
+"""The process that writes TensorBoard event files through tensorboardX: it follows the journal of a run."""
 
 from __future__ import annotations
 
-import marshal
 import os
 import struct
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from decimal import Decimal
+from functools import partial
 from typing import Any
 
+from overtone.core.messages import Moved, Reported, Started
+from overtone.core.table import TrialTable
 from overtone.core.utf8 import encodable
+from overtone.journal.codec import Codec
+from overtone.journal.plain_reports import PLAIN_REPORT
+from overtone.journal.reader import follow_lines
 from overtone.journal.text import loads
 from overtone.observers.file_output import append
-from overtone.observers.flatten import flatten
-from overtone.observers.helper_processes import end_well, fail_with, hurry_with
+from overtone.observers.files.file_process import JOURNAL
+from overtone.observers.helper_processes import follow
+from overtone.reading.recorded_config import with_tuples
+from overtone.space import flatten
 from overtone.store.folder_mark import FolderMark
 
 FLUSH_EVERY_S = 1.0
 
 _NUMBERS = frozenset({float, int})
+_SCALARS = _NUMBERS | {Decimal}
 _MOST_STEPS = 1 << 63
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _FILE = "events.out.tfevents."
+_SUFFIX = ".overtone"
+"""Keeps the names apart from those of a writer that the trial opens in its folder, which is its own."""
+
 _HPARAMS = "hparams"
 _VERSION = "brain.Event:2"
-_CHUNK_BYTES = 1 << 20
+_IS_FINAL = frozenset({"TERMINATED", "ERROR"})
 
 
-def main(folder: str, parent: int, inode: int) -> None:
-    """Write event files below `folder`; what goes wrong is the last thing on standard output.
+def main(folder: str, parent: int, inode: int, since: int) -> None:
+    """Write event files below `folder` as `follow` does.
 
     Args:
-        folder: The experiment's.
-        parent: The pid of the process that sends batches.
-        inode: The number of the folder's lock file: in another folder nothing is written.
+        since: See `write_events`; the trials of its `again` are a line of JSON on standard input.
     """
-    os.nice(5)  # trials come first
-    hurry_with(parent)
-    try:
-        _spare_imports()
-        files = EventFiles(FolderMark(folder, inode))
-        for batch in _batches(files, parent):
-            for kind, trial, wall, text in batch:
-                files.on_message(kind, trial, wall, text)
-        files.close()
-        end_well()
-    except Exception as error:
-        fail_with(error)
+    again = frozenset(loads(sys.stdin.readline() or "[]"))
+    _spare_imports()
+    follow(folder, parent, inode, partial(write_events, since=since, again=again))
+
+
+def write_events(
+    mark: FolderMark,
+    stop: Callable[[], bool] = lambda: True,
+    sleep: Callable[[float], None] = time.sleep,
+    since: int = 0,
+    again: Collection[str] = (),
+) -> None:
+    """Write what follows from the journal after record `since`, as it grows, until `stop()` is true.
+
+    Events have the wall time at which they happened, by the clock that their driver had when it began:
+    clock jumps do not affect the files.
+
+    Args:
+        again: Trials of which everything is written.
+
+    Raises:
+        StorageError: The journal cannot be read, files cannot be written, or the folder is gone.
+    """
+    files, table = EventFiles(mark), TrialTable("live")
+    began = time_s = 0.0
+    decode = Codec(None, with_tuples).decode
+
+    def rest(seconds: float) -> None:
+        files.flush()
+        sleep(seconds)
+
+    for bodies in follow_lines(os.path.join(mark.folder, JOURNAL), stop, FLUSH_EVERY_S, rest):
+        for body in bodies:
+            if (found := PLAIN_REPORT.match(body)) is not None:
+                n, time_s, trial = int(found[1]), float(found[2]), found[3].decode()
+                if n > since or trial in again:
+                    files.on_result(trial, began + time_s, loads(body[found.end() :].decode()))
+            elif (record := decode(body)) is None:
+                wall = loads(body.decode() + "}").get("wall")
+                began = float(wall) - time_s if isinstance(wall, (int, float)) else began
+            else:
+                event, row, is_new = record.event, table.apply(record), record.n > since
+                time_s, wall = event.time, began + event.time
+                if type(event) is Started and (is_new or event.trial_id in again):
+                    files.on_start(event.trial_id, wall, table.rows[event.trial_id].config)
+                elif type(event) is Reported and row is not None and (is_new or row.id in again):
+                    files.on_result(row.id, wall, event.metrics)
+                for choice in record.choices:
+                    if not isinstance(choice, Moved) or choice.status not in _IS_FINAL:
+                        continue
+                    if is_new or choice.trial_id in again:
+                        files.on_end(choice.trial_id, wall, choice.status)
+        files.flush_now_and_then()
+        stop()  # so that it ends with its driver
+    files.close()
 
 
 def _spare_imports() -> None:
@@ -65,32 +115,6 @@ def _spare_imports() -> None:
     if spec is not None and spec.submodule_search_locations is not None:
         package = sys.modules["tensorboardX"] = ModuleType("tensorboardX")
         package.__path__ = list(spec.submodule_search_locations)
-
-
-def _batches(files: EventFiles, parent: int) -> Any:
-    """Yield the batches from standard input; between them files are flushed."""
-    from select import select
-
-    fd = sys.stdin.fileno()
-    data = bytearray()
-    while True:
-        while len(data) < 4 or len(data) < 4 + struct.unpack_from("<I", data)[0]:
-            if not select([fd], [], [], FLUSH_EVERY_S)[0]:
-                files.flush()
-                if os.getppid() != parent:
-                    return  # a child that it has forked may hold the other end of the pipe
-                continue
-            chunk = os.read(fd, _CHUNK_BYTES)
-            if not chunk:
-                return
-            data += chunk
-        end = 4 + struct.unpack_from("<I", data)[0]
-        batch = marshal.loads(bytes(data[4:end]))
-        del data[:end]
-        if not batch:
-            return
-        yield batch
-        files.flush_now_and_then()
 
 
 class _File:
@@ -147,31 +171,24 @@ class EventFiles:
     def is_dirty(self) -> bool:
         return bool(self._dirty)
 
-    def on_message(self, kind: str, trial: str, wall: float, text: str) -> None:
-        """Take note of a trial's start (with its config), of a result, or of its end (with its status).
+    def on_start(self, trial: str, wall: float, config: Mapping[str, Any]) -> None:
+        """Write a trial's config, unless it has a file already; `trial` is the name of its folder."""
+        if trial not in self._files:
+            self._write(trial, self._session_start(wall, config), wall)
 
-        Args:
-            trial: The name of its folder.
-        """
-        if kind == "result":
-            self._on_result(trial, wall, loads(text))
-        elif kind == "start":
-            if trial not in self._files:
-                self._write(trial, self._session_start(wall, loads(text)), wall)
-        elif kind == "end":
-            if trial not in self._files:  # it ended before it began
-                return
-            self._write(trial, self._session_end(wall, text), wall)
+    def on_end(self, trial: str, wall: float, status: str) -> None:
+        """Write how a trial ended, if it began."""
+        if trial in self._files:
+            self._write(trial, self._session_end(wall, status), wall)
             self._files.pop(trial).flush()
             self._dirty.discard(trial)
-        else:
-            raise ValueError(f"{kind!r} is no message of this process")
 
-    def _on_result(self, trial: str, wall: float, metrics: dict[str, Any]) -> None:
+    def on_result(self, trial: str, wall: float, metrics: Mapping[str, Any]) -> None:
+        """Write the numbers of a result."""
         make, tags = self._value, self._tags
         values = []
         for key, value in flatten(metrics).items():
-            if type(value) in _NUMBERS:
+            if type(value) in _SCALARS:
                 tag = tags.get(key)
                 if tag is None:
                     tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{encodable(key)}"
@@ -193,20 +210,20 @@ class EventFiles:
         with suppress(OSError):  # it is not there yet
             seconds = [name[len(_FILE) :][:10] for name in os.listdir(folder) if name.startswith(_FILE)]
             second = max([second, *(int(one) for one in seconds if one.isdecimal())])
-        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}"
+        return f"{folder}{os.sep}{_FILE}{second:010d}.{self._host}{_SUFFIX}"
 
     # --- the HParams tab ---------------------------------------------------------------
 
     # No summary of the whole experiment is written: without one TensorBoard gathers the
     # parameters and metrics of all trials, with one it takes those of a single trial for all.
 
-    def _session_start(self, wall: float, config: dict[str, Any]) -> Any:
+    def _session_start(self, wall: float, config: Mapping[str, Any]) -> Any:
         info = self._hparams.SessionStartInfo(start_time_secs=wall)
         for name, value in flatten(config).items():
             key = encodable(name)
             if isinstance(value, bool):
                 info.hparams[key].bool_value = value
-            elif isinstance(value, (int, float)):
+            elif isinstance(value, (int, float, Decimal)):
                 info.hparams[key].number_value = _single(value)
             elif value is not None:
                 info.hparams[key].string_value = encodable(str(value))
@@ -248,7 +265,7 @@ class EventFiles:
         self._files.clear()
 
 
-def _step(metrics: dict[str, Any]) -> int:
+def _step(metrics: Mapping[str, Any]) -> int:
     """Return the step of a result, for the axis of steps."""
     for name in ("timesteps_total", "training_iteration"):
         value = metrics.get(name)
@@ -257,9 +274,11 @@ def _step(metrics: dict[str, Any]) -> int:
     return 0
 
 
-def _single(value: float) -> float:
+def _single(value: float | Decimal) -> float:
     """Return `value` as a float, which protobuf then makes single."""
     try:
         return float(value)
+    except ValueError:  # a signalling NaN
+        return float("nan")
     except OverflowError:  # an int beyond all floats
         return float("inf") if value > 0 else float("-inf")

@@ -189,7 +189,7 @@ def _shown(data: Any) -> str:
 
 def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
     """Return each key in which two spaces, as data, differ, with both values."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and not _is_mark(old) and not _is_mark(new):
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and not is_mark(old) and not is_mark(new):
         return [
             line
             for key in dict.fromkeys([*old, *new])
@@ -200,7 +200,7 @@ def space_changes(old: Any, new: Any, path: str = "") -> list[str]:
     return [] if old == new else [f"{path}: was {_shown_in_space(old)}, is {_shown_in_space(new)}"]
 
 
-def _is_mark(data: Mapping[str, Any]) -> bool:
+def is_mark(data: Mapping[str, Any]) -> bool:
     """Return whether `data` stands for one value, such as a domain, and not for a nested space."""
     return "grid_search" in data or any(str(key).startswith("__") for key in data)
 

@@ -12,6 +12,7 @@ from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.journal.newest_parts import newest_parts
 from overtone.option import APART, CODE, DATA, options
+from overtone.run.resume.same_experiment import Sources, check_keys, check_trainable
 from overtone.run.resume.target import header_of
 from overtone.run.storage.results_place import JOURNAL
 
@@ -20,15 +21,21 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     """Return the experiment in `folder`, to be resumed.
 
     Args:
-        trainable: Code is not recorded: it must be given.
+        trainable: Code is not recorded: it must be given. Functions of the recorded space and resources
+            are taken from its module.
         given: Fields of `Experiment` that replace recorded ones.
 
     Raises:
         OvertoneError: A field is not data and was not given; the message names it.
+        TrainableError: It is another trainable than the recorded one.
+        SpaceError: A given space has other keys than the recorded one.
         StorageError: There is no journal.
     """
     header = header_of(folder)
     parts = newest_parts(folder / JOURNAL, header)
+    check_trainable(folder, parts, trainable)
+    if "space" in given:
+        check_keys(folder, parts, given["space"])
     known = options(Experiment)
     recorded = {name: parts["options"].get(name) for name in known if known[name].recorded in (DATA, CODE)}
     recorded |= {name: parts.get(name) for name in known if known[name].recorded == APART}
@@ -36,13 +43,15 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     fields: dict[str, Any] = {name: data for name, data in recorded.items() if data not in (None, [], {})}
     fields["seed"] = header["seed"]
     _take_apart(fields)
-    made, not_data = _made_of({name: data for name, data in fields.items() if name not in given})
+    missing = {name: data for name, data in fields.items() if name not in given}
+    made, not_data = _made_of(missing, Sources(trainable))
     if not_data:
         errors = {known[name].shown: error for name, error in not_data.items()}
         why = ", ".join(f"{name} is not plain data ({error})" for name, error in errors.items())
         raise OvertoneError(
             f"{folder} cannot be resumed from its journal alone: {why}. Pass it again: "
             f"Tuner.restore(path, trainable, {', '.join(f'{name}=...' for name in errors)})"
+            + (". Resources also come with tune.with_resources(trainable, ...)" * ("resources" in not_data))
         )
     if "checkpoints" not in given:
         policy = options(CheckpointPolicy).keys() & parts["checkpoints"].keys()
@@ -52,13 +61,13 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     )
 
 
-def _made_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Exception]]:
+def _made_of(fields: Mapping[str, Any], sources: Sources) -> tuple[dict[str, Any], dict[str, Exception]]:
     """Return the values of recorded fields, and an error for each field that is not plain data."""
     made: dict[str, Any] = {}
     not_data: dict[str, Exception] = {}
     for name, data in fields.items():
         try:
-            made[name] = _space(data) if name == "space" else _made(data)
+            made[name] = _FROM_CODE[name](data, sources) if name in _FROM_CODE else _made(data)
         except (ValueError, TypeError, SpaceError) as error:
             not_data[name] = error
     return made, not_data
@@ -81,10 +90,26 @@ def _take_apart(fields: dict[str, Any]) -> None:
         fields["space"] = arguments.get("configs")
 
 
-def _space(data: Any) -> Any:
+def _space(data: Any, sources: Sources) -> Any:
     from overtone.space import space_from_data
 
-    return data if isinstance(data, list) else space_from_data(data)
+    if isinstance(data, list):
+        return data
+    try:
+        return space_from_data(data, sources.code)
+    except SpaceError:
+        if (found := sources.space(data)) is None:
+            raise
+        return found
+
+
+def _resources(data: Any, sources: Sources) -> Any:
+    code = sources.code(data["path"]) if isinstance(data, Mapping) and set(data) == {"path"} else None
+    return _made(data) if code is None else code
+
+
+_FROM_CODE = {"space": _space, "resources": _resources}
+"""Fields that may hold the user's functions."""
 
 
 def _made(data: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
 from overtone.regular_files import read_regular
+from overtone.store.backoff import pauses
 
 if TYPE_CHECKING:
     from overtone.journal.mirror import JournalMirror
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from overtone.store.folder_mark import FolderMark
 
 JOURNAL_EVERY_S = 2.0
-"""Soon after the start; five times as long once there are thousands of pieces."""
+"""Soon after the start; up to `SELDOM` times as long once there are thousands of pieces."""
+
+SELDOM = 5.0
 
 FIRST_PAUSE_S = 0.1
 """The first pauses are as short as that and double: what has just begun should be known there."""
@@ -111,7 +114,8 @@ class Mirroring:
         from overtone.store.retrying import jittered
 
         away_since: float | None = None
-        first_s = pause_s = min(FIRST_PAUSE_S, JOURNAL_EVERY_S)
+        regular = pauses(FIRST_PAUSE_S, SELDOM * JOURNAL_EVERY_S)
+        pause_s = min(next(regular), JOURNAL_EVERY_S)
         files_at = time.monotonic() + FILES_EVERY_S
         while True:
             self._wakes.wait(pause_s)
@@ -140,9 +144,9 @@ class Mirroring:
                 if away_since is not None:
                     self._warn("the store answers again")
                 # the longer it runs, the less the last seconds matter beside the number of pieces
-                first_s *= 2
                 away_since = None
-                pause_s = min(first_s, JOURNAL_EVERY_S * min(5.0, 1 + self._journal.number / 1000))
+                longest_s = JOURNAL_EVERY_S * min(SELDOM, 1 + self._journal.number / 1000)
+                pause_s = min(next(regular), longest_s)
 
     def _all(self) -> None:
         self._journal.push()

@@ -1,24 +1,20 @@
-"""A trial's resources in several bundles, written as a placement group."""
+"""Kept for imports of `tune.execution.placement_groups`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from overtone.core.resources import Resources
+from overtone.worker.placement_group import PlacementGroupFactory
+from overtone.worker.trainables.demand import demand
+
+__all__ = ["PlacementGroupFactory", "resource_dict_to_pg_factory"]
 
 
-class PlacementGroupFactory(Resources):
-    """Resources in bundles: `PlacementGroupFactory([{"CPU": 1}, {"CPU": 2, "GPU": 1}], strategy="PACK")`.
+def resource_dict_to_pg_factory(spec: Mapping[str, Any] | None = None) -> PlacementGroupFactory:
+    """Return the placement group of amounts by name, such as {"cpu": 2}; of 1 CPU for None.
 
-    The first bundle is for the trial's own process (it may be empty). The other bundles are
-    for processes that the trial starts.
+    Raises:
+        ResourceError: `spec` is not such a mapping, or an amount is invalid.
     """
-
-    __slots__ = ()
-
-    def __init__(
-        self, bundles: Sequence[Mapping[str, Any]], strategy: str = "PACK", *_: Any, **__: Any
-    ) -> None:
-        made = Resources.of(list(bundles), strategy)
-        super().__init__(made.bundles, made.strategy)
+    return PlacementGroupFactory.of(demand(spec or {"cpu": 1}))

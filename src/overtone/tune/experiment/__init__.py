@@ -6,6 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from overtone.errors import UsageError
 from overtone.experiment import Experiment as Native
 from overtone.tune.arguments import to_experiment
 from overtone.tune.trial import Trial as Trial
@@ -37,7 +38,7 @@ class Experiment:
             TypeError: "run" is missing, or an argument is unknown.
         """
         if not isinstance(spec, Mapping) or "run" not in spec:
-            raise TypeError(
+            raise UsageError(
                 f'experiment {name!r} must look like {{"run": trainable, "config": {{...}}}}, not {spec!r}'
             )
         arguments = {key: value for key, value in spec.items() if key not in ("run", "env", "name")}
@@ -68,7 +69,7 @@ def experiments_of(given: Any) -> list[Experiment]:
         return [Experiment.from_json(name, spec) for name, spec in given.items()]
     if isinstance(given, list | tuple):
         return [one for each in given for one in experiments_of(each)]
-    raise TypeError(f"an experiment must be a tune.Experiment or {{name: {{'run': ...}}}}, not {given!r}")
+    raise UsageError(f"an experiment must be a tune.Experiment or {{name: {{'run': ...}}}}, not {given!r}")
 
 
 def run_experiments(

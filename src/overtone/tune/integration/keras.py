@@ -8,6 +8,7 @@ from typing import Any
 from overtone.errors import MissingPackageError, OvertoneError
 from overtone.tune.integration.reported import Metrics, chosen, report_saved
 from overtone.tune.session import report
+from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 try:
     from keras.callbacks import Callback  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -44,6 +45,22 @@ class ReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
         self._metrics, self._file = metrics, filename
         for hook in {*self._saves_on, *self._reports_on}:
             setattr(self, f"on_{hook}", self._at(hook, getattr(self, f"on_{hook}")))
+
+    @classmethod
+    def get_model(cls, checkpoint: Checkpoint, filename: str | None = None) -> Any:
+        """Return the Keras model of a checkpoint that this callback saved.
+
+        Args:
+            checkpoint: The checkpoint of a result.
+            filename: The model's file in the checkpoint; None for the only file with a model.
+
+        Raises:
+            OvertoneError: The checkpoint has no file with a model, or several.
+        """
+        from keras.models import load_model  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+        with checkpoint.as_directory() as folder:
+            return load_model(os.path.join(folder, filename or _only_model(folder)))
 
     def _at(self, hook: str, inherited: Any) -> Any:
         def called(*args: Any, **kwargs: Any) -> None:
@@ -93,6 +110,13 @@ class TuneReportCheckpointCallback(ReportCheckpointCallback):
 
 
 TuneReporterCallback = TuneReportCallback
+
+
+def _only_model(folder: str) -> str:
+    models = sorted(name for name in os.listdir(folder) if name.endswith((".keras", ".h5")))
+    if len(models) != 1:
+        raise OvertoneError(f"{folder} has {len(models)} models ({', '.join(models)}): give filename=...")
+    return models[0]
 
 
 def _hooks(on: Any) -> tuple[str, ...]:

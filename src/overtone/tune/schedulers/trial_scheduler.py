@@ -6,26 +6,21 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from overtone.core import protocols
 from overtone.core.decision import CONTINUE, SAVE, Decision, Pause, Stop
 from overtone.core.types import Result, Why
+from overtone.errors import ArgumentError
+from overtone.schedulers import base
+from overtone.schedulers.base import WithController, n_arguments
 from overtone.schedulers.fifo import FIFOScheduler as FIFOScheduler
-from overtone.schedulers.old_forms import n_arguments
-from overtone.schedulers.old_forms import refuse_old_hooks as refuse_old_hooks
 
 
-class TrialScheduler(protocols.TrialScheduler):
+class TrialScheduler(base.TrialScheduler):
     """A scheduler whose `on_result` may return a flag instead of a decision."""
-
-    CONTINUE = "CONTINUE"
-    NOOP = "NOOP"
-    SAVE = "SAVE"
-    PAUSE = "PAUSE"
-    STOP = "STOP"
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        refuse_old_hooks(cls)
+        if WithController in cls.__mro__:
+            return
         if "on_result" in vars(cls):
             cls.on_result = _with_flags(cls.on_result, cls.__name__)  # type: ignore[assignment,method-assign]
         choose = vars(cls).get("choose_trial_to_run")
@@ -60,4 +55,4 @@ def decision_of(flag: str, rule: str, t: float) -> Decision:
         return Pause(Why(rule=rule, t=t))
     if flag == TrialScheduler.STOP:
         return Stop(Why(rule=rule, t=t))
-    raise ValueError(f"{rule}.on_result returned {flag!r}: return CONTINUE, SAVE, PAUSE or STOP")
+    raise ArgumentError(f"{rule}.on_result returned {flag!r}: return CONTINUE, SAVE, PAUSE or STOP")

@@ -5,6 +5,7 @@ from overtone.searchers import BasicVariantGenerator as BasicVariantGenerator
 from overtone.searchers import ConcurrencyLimiter as ConcurrencyLimiter
 from overtone.searchers import Repeater as Repeater
 from overtone.searchers import SobolSearch as SobolSearch
+from overtone.space.dsl import grid_search as grid_search
 from overtone.tune.search import ax as ax
 from overtone.tune.search import basic_variant as basic_variant
 from overtone.tune.search import bayesopt as bayesopt

@@ -2,4 +2,6 @@
 
 from overtone.searchers.hyperopt import HyperOptSearch
 
+__path__: list[str] = []  # Ray has modules below: see overtone.module_paths
+
 __all__ = ["HyperOptSearch"]

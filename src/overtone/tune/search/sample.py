@@ -1,4 +1,4 @@
-"""Kept for imports of `tune.search.sample`: domains, as classes and by the functions that make them."""
+"""Kept for imports of `tune.search.sample`: domains, as classes and by their functions, and samplers."""
 
 from overtone.space import Categorical, Domain, Float, Function, Integer, Normal
 from overtone.space.dsl import (
@@ -16,14 +16,21 @@ from overtone.space.dsl import (
     sample_from,
     uniform,
 )
+from overtone.space.samplers import BaseSampler, Grid, LogUniform, Quantized, Sampler, Uniform
 
 __all__ = [
+    "BaseSampler",
     "Categorical",
     "Domain",
     "Float",
     "Function",
+    "Grid",
     "Integer",
+    "LogUniform",
     "Normal",
+    "Quantized",
+    "Sampler",
+    "Uniform",
     "choice",
     "grid_search",
     "lograndint",

@@ -3,6 +3,7 @@ from overtone.named import create_searcher as create_searcher
 from overtone.searchers import BasicVariantGenerator as BasicVariantGenerator
 from overtone.searchers import ConcurrencyLimiter as ConcurrencyLimiter
 from overtone.searchers import Repeater as Repeater
+from overtone.space.dsl import grid_search as grid_search
 from overtone.tune.suggest import ax as ax
 from overtone.tune.suggest import basic_variant as basic_variant
 from overtone.tune.suggest import bayesopt as bayesopt

@@ -23,6 +23,7 @@ from overtone.core.types import Checkpoint
 from overtone.errors import DamagedError, StorageError, TrainableError
 from overtone.regular_files import open_regular, read_regular
 from overtone.store.budgeted import size_of
+from overtone.store.local import MANIFEST
 from overtone.store.local import STATE_FILE as STATE_FILE
 
 DATA_JSON = "data.json"
@@ -179,6 +180,11 @@ def name_of(t: int, attempt: int, again: int) -> str:
     return f"{name}_{again + 1}" if again else name
 
 
+def is_users(place: Path) -> bool:
+    """Return whether the place of a checkpoint is taken by something that no store has put there."""
+    return os.path.lexists(place) and not (place / MANIFEST).exists()
+
+
 @contextmanager
 def staging(beside: Path) -> Iterator[Path]:
     """Yield a new directory below `beside`, and delete it after the block unless it was moved."""
@@ -234,9 +240,18 @@ def copy_into(source: Path, folder: Path) -> None:
 
     if not source.is_dir():
         raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
-    ignore = shutil.ignore_patterns(f"{UNFINISHED}*")  # `folder` itself may lie in `source`
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=ignore, ignore_dangling_symlinks=True)
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=_kept_ones, ignore_dangling_symlinks=True)
     folder.chmod(folder.stat().st_mode | 0o700)  # the user's directory may be read-only
+
+
+def _kept_ones(where: str, names: list[str]) -> list[str]:
+    """Return the checkpoints among `names`, kept or being saved: `source` may be the trial's folder."""
+    return [
+        name
+        for name in names
+        if name.startswith(UNFINISHED)
+        or (name.startswith("checkpoint_") and os.path.exists(os.path.join(where, name, MANIFEST)))
+    ]
 
 
 def write_dict(data: Mapping[str, Any], folder: Path) -> None:

@@ -163,6 +163,8 @@ class Keeper:
         self, folder: Path, state: Mapping[str, Any], kind: Mapping[str, Any], is_automatic: bool
     ) -> Checkpoint:
         self._again = self._again + 1 if state["t"] == self.t else 0
+        while saving.is_users(self._home / saving.name_of(state["t"], self._attempt, self._again)):
+            self._again += 1
         state = {**state, "results": saving.newest(self.results, MOST_RESULT_BYTES)}
         kept = saving.keep(
             _store(self._job),

@@ -22,6 +22,7 @@ from overtone.worker.session.session import Session
 from overtone.worker.trainables.class_trial import KeptInstance, is_steppable, run_class
 from overtone.worker.trainables.function_trial import FORMS, run_function
 from overtone.worker.trainables.with_parameters import as_bound, resolve
+from overtone.worker.working_directory import enter, missing_file_advice
 
 LONGEST_ERROR = 500
 GONE_S = 3.0
@@ -56,6 +57,8 @@ def run_trial(
         session = Session(channel, job, start, *((virtual, True) if virtual else ()))
         channel.send(("started", *name, os.getpid(), os.uname().nodename, session.origin))
         with activated(session), ended_after(session, threads):
+            if virtual is None:  # simulated trials share this process
+                enter(job, start.trial_id)
             _call(job, session, kept)
             session.finish()
     except passing:
@@ -65,15 +68,15 @@ def run_trial(
     except EOFError as lost:
         if session is None:
             return False  # the driver was gone before the first message
-        cause, error, traceback = _raised(lost)
+        cause, error, traceback = _raised(lost, job)
     except SystemExit as end:
         if end.code not in (None, 0):
-            cause, error, traceback = _raised(end)
+            cause, error, traceback = _raised(end, job)
     except FolderGoneError as gone:
         time.sleep(GONE_S)  # the driver notices within a second, and ends the run: this is not a failure
         cause, error = "lost", str(gone)
     except BaseException as raised:
-        cause, error, traceback = _raised(raised)
+        cause, error, traceback = _raised(raised, job)
     is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)
     if session is not None and session.is_halted:
         cause, error, traceback = ("returned" if session.is_done else "halted"), "", ""
@@ -115,13 +118,15 @@ def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
         run_function(trainable, session, parameters)
 
 
-def _raised(error: BaseException) -> tuple[Cause, str, str]:
+def _raised(error: BaseException, job: Job) -> tuple[Cause, str, str]:
     """Return the end of a trial that raised: cause, one line, and the user's part of the traceback."""
     from traceback import format_exception
 
     shown = "".join(format_exception(type(error), error, _user_part(error.__traceback__)))
     text = str(error).strip()
     line = f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+    if job.chdir_to_trial_dir and (advice := missing_file_advice(error)):
+        line, shown = f"{line} ({advice})", f"{shown}{advice}\n"
     return "raised", line[:LONGEST_ERROR], shorten(shown)
 
 

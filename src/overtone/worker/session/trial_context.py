@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overtone.core.job import Job
 from overtone.core.messages import Start
-from overtone.core.resources import Resources
 from overtone.store.folder_mark import mark_of
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.checkpoints.trial_checkpoints import Keeper
 from overtone.worker.protocol import Channel
+
+if TYPE_CHECKING:
+    from overtone.worker.placement_group import PlacementGroupFactory
 
 
 class Facts:
@@ -33,9 +35,11 @@ class Facts:
         """Return the trial's folder, below the experiment's, created if missing."""
         return str(mark_of(self._job).make(self._start.trial_id))
 
-    def get_trial_resources(self) -> Resources:
+    def get_trial_resources(self) -> PlacementGroupFactory:
         """Return the resources of the trial."""
-        return self._start.resources
+        from overtone.worker.placement_group import PlacementGroupFactory
+
+        return PlacementGroupFactory.of(self._start.resources)
 
     def get_experiment_name(self) -> str:
         """Return the name of the experiment's folder."""

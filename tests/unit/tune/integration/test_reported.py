@@ -47,7 +47,7 @@ def test_a_tensor_of_one_number_is_that_number():
 
 
 class Environment:
-    iteration = 0
+    iteration, end_iteration = 0, 10
     evaluation_result_list = [("valid", "auc", 0.9, True)]
 
 

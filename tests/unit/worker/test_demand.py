@@ -5,7 +5,7 @@ import pytest
 from overtone import tune
 from overtone.core.resources import Resources
 from overtone.errors import ResourceError
-from overtone.tune.demand import demand
+from overtone.worker.trainables.demand import demand
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,11 @@ def test_a_list_has_one_bundle_an_entry():
     assert demand([{"cpu": 1}, {"gpu": 1}]) == Resources.of([{"cpu": 1}, {"gpu": 1}])
 
 
-def test_a_placement_group_is_a_demand_already():
+def test_a_placement_group_is_its_demand():
     group = tune.PlacementGroupFactory([{"CPU": 1}, {"GPU": 1}], strategy="SPREAD")
-    assert demand(group) is group
+    assert demand(group) == group.resources() == Resources.of([{"cpu": 1}, {"gpu": 1}], "SPREAD")
+    assert demand(lambda config: group)({}) == group.resources()
+    assert Resources.of(group) == group.resources()
 
 
 def test_a_function_of_the_config_is_translated_when_it_is_called():

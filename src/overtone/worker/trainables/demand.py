@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from overtone.core.resources import Resources
+from overtone.core.resources import Request, Resources
 from overtone.errors import ResourceError
 
 _IGNORED = frozenset({"object_store_memory", "extra_object_store_memory"})
 
 
 @dataclass
-class ScalingConfig:
+class ScalingConfig(Request):
     """Resources of a trial that starts workers: given to `tune.with_resources`.
 
     Attributes:
@@ -29,6 +30,9 @@ class ScalingConfig:
     use_gpu: bool = False
     resources_per_worker: Mapping[str, Any] | None = None
     placement_strategy: str = "PACK"
+
+    def resources(self) -> Resources:
+        return Resources.of(self.bundles, self.placement_strategy)
 
     @property
     def bundles(self) -> list[dict[str, Any]]:
@@ -53,19 +57,23 @@ def demand(given: Any) -> Any:
     """
     if given is None or isinstance(given, Resources):
         return given
+    if isinstance(given, Request):
+        return given.resources()
     if isinstance(given, Mapping):
         return Resources.of(_flat(given))
     if isinstance(given, Sequence) and not isinstance(given, str):
         return Resources.of([_flat(one) for one in given])
-    if isinstance(given, ScalingConfig):
-        return Resources.of(given.bundles, given.placement_strategy)
     if callable(given):
         return _by_config(given)
     raise ResourceError(f'resources_per_trial must look like {{"cpu": 1, "gpu": 0.5}}, not {given!r}')
 
 
 def _by_config(given: Callable[[Any], Any]) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda config: demand(given(config))
+    @functools.wraps(given, assigned=("__module__", "__qualname__"), updated=())
+    def by_config(config: Mapping[str, Any]) -> Any:
+        return demand(given(config))
+
+    return by_config
 
 
 def _flat(amounts: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,99 @@
+"""The trial that hooks in Ray Tune's form are handed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from overtone.core.trial import Status, Trial
+from overtone.core.types import Config
+
+WAITING = (Status.PENDING, Status.PAUSED, Status.PARKED)
+"""The statuses of a trial that may be chosen to run."""
+
+
+class TuneTrial:
+    """A trial under Ray Tune's names, and with the attributes of the core's trial.
+
+    Args:
+        native: The core's trial.
+        controller: The `TuneController`.
+    """
+
+    PENDING: ClassVar[str] = "PENDING"
+    RUNNING: ClassVar[str] = "RUNNING"
+    PAUSED: ClassVar[str] = "PAUSED"
+    TERMINATED: ClassVar[str] = "TERMINATED"
+    ERROR: ClassVar[str] = "ERROR"
+
+    def __init__(self, native: Trial, controller: Any) -> None:
+        self.native = native
+        self._controller = controller
+        self._set: tuple[Status, str] | None = None  # A status that the scheduler set, and the real one then.
+
+    @property
+    def trial_id(self) -> str:
+        """The id, such as "358bb_00006"."""
+        return self.native.id
+
+    @property
+    def status(self) -> str:
+        """The status, or what the scheduler set a waiting trial's status to."""
+        if self._set is not None and self._set[0] is self.native.status:
+            return self._set[1]
+        return self.native.status.shown
+
+    @status.setter
+    def status(self, status: str) -> None:
+        self.set_status(status)
+
+    @property
+    def experiment_tag(self) -> str:
+        """The number and hyperparameters, such as "6_lr=0.01"."""
+        return self.native.tag
+
+    @property
+    def evaluated_params(self) -> Config:
+        """The config."""
+        return dict(self.native.config)
+
+    @property
+    def last_result(self) -> dict[str, Any]:
+        """The last reported metrics; empty before the first report."""
+        facts: dict[str, Any] = self._controller.facts(self.native, self.native.last)
+        return facts
+
+    def is_finished(self) -> bool:
+        """Return whether the trial ended for good."""
+        return self.native.status.is_final
+
+    def has_checkpoint(self) -> bool:
+        """Return whether the trial has a checkpoint."""
+        return self.native.checkpoint is not None
+
+    def set_status(self, status: str) -> None:
+        """Mark a waiting trial as PENDING or PAUSED, for the scheduler's own use.
+
+        Raises:
+            ValueError: The controller alone sets any other status.
+        """
+        if self.native.status not in WAITING or status not in (self.PENDING, self.PAUSED):
+            raise ValueError(
+                f"trial {self.trial_id} is {self.status} and cannot be set to {status}: call stop_trial or "
+                "pause_trial of the controller, or return a flag"
+            )
+        self._set = self.native.status, status
+
+    def set_config(self, config: Config) -> None:
+        """Let the trial go on with `config` once it is paused, or before it starts again."""
+        self._controller.configure(self, config)
+
+    def set_experiment_tag(self, tag: str) -> None:
+        """Do nothing: the tag names the trial's first config."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("native", "_controller"):  # while it is copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.native, name)
+
+    def __repr__(self) -> str:
+        return self.trial_id
