@@ -223,7 +223,7 @@ def test_fail_fast_ends_the_search_at_the_first_failure(search):
         fails, config={"x": tune.grid_search([0, 1])}, fail_fast=True, raise_on_failed_trial=False,
         max_concurrent_trials=1,
     )  # fmt: skip
-    assert [trial.status for trial in analysis.trials][0] == "ERROR"
+    assert next(trial.status for trial in analysis.trials) == "ERROR"
 
 
 @covers("tune.run: fail_fast")
@@ -249,7 +249,9 @@ def test_reused_trainables_are_reset(search, tmp_path, reuse):
             self.config = new_config
             return True
 
-    analysis = search(Resets, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=reuse, max_concurrent_trials=1)
+    analysis = search(
+        Resets, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=reuse, max_concurrent_trials=1
+    )
     assert sorted(trial.last_result["x"] for trial in analysis.trials) == [1, 2, 3]
     assert len(list(tmp_path.glob("setup_*"))) == (1 if reuse else 3)
 
@@ -289,7 +291,9 @@ def test_the_checkpoint_config_says_how_often_trials_save(search):
 
 
 @covers("tune.run: checkpoint_freq checkpoint_at_end")
-@pytest.mark.parametrize(("frequency", "at_end", "saved"), [(3, False, 2), (0, True, 1), (0, False, 0), (4, True, 2)])
+@pytest.mark.parametrize(
+    ("frequency", "at_end", "saved"), [(3, False, 2), (0, True, 1), (0, False, 0), (4, True, 2)]
+)
 def test_older_arguments_say_how_often_trials_save(search, frequency, at_end, saved):
     (trial,) = search(Counter, checkpoint_freq=frequency, checkpoint_at_end=at_end).trials
     assert len(list(Path(trial.path).glob("checkpoint_*"))) == saved
@@ -353,7 +357,10 @@ def test_auto_begins_anew_where_there_is_nothing(search):
 
 
 @covers("tune.run: resume raise_on_failed_trial")
-@pytest.mark.parametrize(("resume", "status"), [("AUTO+ERRORED", "TERMINATED"), ("AUTO+RESTART_ERRORED", "TERMINATED"), (True, "ERROR")])
+@pytest.mark.parametrize(
+    ("resume", "status"),
+    [("AUTO+ERRORED", "TERMINATED"), ("AUTO+RESTART_ERRORED", "TERMINATED"), (True, "ERROR")],
+)
 def test_failed_trials_are_resumed_where_asked(search, tmp_path, resume, status):
     def fails_once(config):
         mark = tmp_path / "mark"
@@ -363,7 +370,10 @@ def test_failed_trials_are_resumed_where_asked(search, tmp_path, resume, status)
         return {"score": 1}
 
     search(fails_once, name="again", raise_on_failed_trial=False)
-    assert search(fails_once, name="again", raise_on_failed_trial=False, resume=resume).trials[0].status == status
+    assert (
+        search(fails_once, name="again", raise_on_failed_trial=False, resume=resume).trials[0].status
+        == status
+    )
 
 
 @covers("tune.run: resume_config", "tune.ResumeConfig: errored")
@@ -401,7 +411,9 @@ def test_a_sync_config_is_taken(search):
 def test_a_filesystem_takes_the_results(tmp_path):
     LocalFileSystem = pytest.importorskip("pyarrow.fs").LocalFileSystem
 
-    analysis = tune.run(once, name="mine", storage_path=str(tmp_path), storage_filesystem=LocalFileSystem(), verbose=0)
+    analysis = tune.run(
+        once, name="mine", storage_path=str(tmp_path), storage_filesystem=LocalFileSystem(), verbose=0
+    )
     assert (tmp_path / "mine").is_dir()
     assert len(analysis.trials) == 1
 
@@ -424,7 +436,10 @@ def test_a_trial_exports_its_model(search, tmp_path):
     assert (tmp_path / "exported").read_text() == "model"
 
 
-@covers("tune.run_experiments: experiments verbose", "tune.Experiment: name run stop config num_samples storage_path")
+@covers(
+    "tune.run_experiments: experiments verbose",
+    "tune.Experiment: name run stop config num_samples storage_path",
+)
 def test_experiments_run_one_after_the_other(tmp_path):
     made = [
         tune.Experiment(
@@ -442,7 +457,9 @@ def test_experiments_run_one_after_the_other(tmp_path):
 @covers("tune.run_experiments: experiments concurrent scheduler")
 def test_experiments_run_at_once_from_a_dict(tmp_path):
     spec = {"run": endless, "stop": {"training_iteration": 2}, "storage_path": str(tmp_path)}
-    trials = tune.run_experiments({"one": spec, "two": spec}, concurrent=True, verbose=0, scheduler=tune.schedulers.FIFOScheduler())
+    trials = tune.run_experiments(
+        {"one": spec, "two": spec}, concurrent=True, verbose=0, scheduler=tune.schedulers.FIFOScheduler()
+    )
     assert [trial.last_result["training_iteration"] for trial in trials] == [2, 2]
 
 
@@ -458,12 +475,20 @@ def test_experiments_take_callbacks(tmp_path):
             Counts.errors += 1
 
     made = tune.Experiment("one", run=fails, storage_path=str(tmp_path))
-    trials = tune.run_experiments(made, verbose=0, raise_on_failed_trial=False, callbacks=[Counts()], progress_reporter=tune.CLIReporter())
+    trials = tune.run_experiments(
+        made,
+        verbose=0,
+        raise_on_failed_trial=False,
+        callbacks=[Counts()],
+        progress_reporter=tune.CLIReporter(),
+    )
     assert [trial.status for trial in trials] == ["ERROR"]
     assert Counts.errors == 1
 
 
-@covers("tune.Experiment: time_budget_s resources_per_trial checkpoint_config max_failures log_to_file trial_name_creator trial_dirname_creator")
+@covers(
+    "tune.Experiment: time_budget_s resources_per_trial checkpoint_config max_failures log_to_file trial_name_creator trial_dirname_creator"
+)
 def test_an_experiment_has_the_arguments_of_run(tmp_path):
     class Fails(Counter):
         def step(self):
@@ -481,7 +506,10 @@ def test_an_experiment_has_the_arguments_of_run(tmp_path):
     (trial,) = tune.run_experiments(made, verbose=0)
     assert trial.last_result["score"] == 6
     assert str(trial) == "named"
-    assert sorted(path.name for path in (tmp_path / "one" / "folder").glob("checkpoint_*/count")) == ["count"] * 3
+    assert (
+        sorted(path.name for path in (tmp_path / "one" / "folder").glob("checkpoint_*/count"))
+        == ["count"] * 3
+    )
     assert Path(trial.last_result["here"], "stdout").exists()
     assert trial.placement_group_factory.required_resources["CPU"] == 2
 

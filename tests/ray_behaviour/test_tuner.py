@@ -24,7 +24,12 @@ class Counter(tune.Trainable):
 
     def step(self):
         self.count += 1
-        return {"score": (self.count - 3) ** 2, "count": self.count, "here": os.getcwd(), "done": self.count >= 6}
+        return {
+            "score": (self.count - 3) ** 2,
+            "count": self.count,
+            "here": os.getcwd(),
+            "done": self.count >= 6,
+        }
 
     def save_checkpoint(self, checkpoint_dir):
         Path(checkpoint_dir, "count").write_text(str(self.count))
@@ -118,7 +123,10 @@ def test_reuse_actors(tuned, tmp_path):
 
 @covers("tune.TuneConfig: trial_name_creator trial_dirname_creator")
 def test_names(tuned):
-    names = {"trial_name_creator": lambda trial: f"n_{trial.trial_id}", "trial_dirname_creator": lambda trial: f"d_{trial.trial_id}"}
+    names = {
+        "trial_name_creator": lambda trial: f"n_{trial.trial_id}",
+        "trial_dirname_creator": lambda trial: f"d_{trial.trial_id}",
+    }
     (result,) = tuned(once, {}, names)
     assert Path(result.path).name.startswith("d_")
     assert Path(result.path).name[2:] == result.metrics["trial_id"]
@@ -139,7 +147,9 @@ def test_chdir(tuned, changes):
 
 
 @covers("tune.RunConfig: stop")
-@pytest.mark.parametrize("stop", [{"training_iteration": 2}, lambda trial_id, result: result["training_iteration"] >= 2])
+@pytest.mark.parametrize(
+    "stop", [{"training_iteration": 2}, lambda trial_id, result: result["training_iteration"] >= 2]
+)
 def test_stop(tuned, stop):
     assert tuned(endless, {}, stop=stop)[0].metrics["training_iteration"] == 2
 
@@ -167,7 +177,9 @@ def test_fail_fast(tuned):
             tune.report({"score": 1})
 
     config = {"max_concurrent_trials": 1}
-    results = tuned(fails, {"x": tune.grid_search([0, 1])}, config, failure_config=tune.FailureConfig(fail_fast=True))
+    results = tuned(
+        fails, {"x": tune.grid_search([0, 1])}, config, failure_config=tune.FailureConfig(fail_fast=True)
+    )
     assert results.num_errors == 1
     assert results.num_terminated <= 1
 
@@ -190,7 +202,10 @@ def test_num_to_keep(tuned):
 @pytest.mark.parametrize(("order", "best"), [("max", 6), ("min", 3)])
 def test_the_best_are_kept(tuned, order, best):
     config = tune.CheckpointConfig(
-        num_to_keep=1, checkpoint_score_attribute="score", checkpoint_score_order=order, checkpoint_frequency=1
+        num_to_keep=1,
+        checkpoint_score_attribute="score",
+        checkpoint_score_order=order,
+        checkpoint_frequency=1,
     )
     (result,) = tuned(Counter, {}, checkpoint_config=config)
     kept = sorted(int(path.read_text()) for path in Path(result.path).glob("checkpoint_*/count"))
@@ -206,7 +221,9 @@ def test_checkpoint_at_end(tuned, at_end, saved):
 
 
 @covers("tune.CheckpointConfig: num_to_keep checkpoint_score_order")
-@pytest.mark.parametrize("wrong", [{"num_to_keep": 0}, {"num_to_keep": -1}, {"checkpoint_score_order": "most"}])
+@pytest.mark.parametrize(
+    "wrong", [{"num_to_keep": 0}, {"num_to_keep": -1}, {"checkpoint_score_order": "most"}]
+)
 def test_checkpoint_configs_are_checked(wrong):
     with pytest.raises(ValueError):
         tune.CheckpointConfig(**wrong)
@@ -331,7 +348,9 @@ def test_unfinished_trials_are_resumed_or_left(tuned, tmp_path, resumes):
     space = {"x": tune.grid_search([1, 2])}
     results = tuned(fails_first, space, {"max_concurrent_trials": 1}, name="mine", failure_config=fail_fast)
     assert not (tmp_path / "ran_2").exists()
-    tune.Tuner.restore(results.experiment_path, trainable=fails_first, resume_unfinished=resumes, restart_errored=True).fit()
+    tune.Tuner.restore(
+        results.experiment_path, trainable=fails_first, resume_unfinished=resumes, restart_errored=True
+    ).fit()
     assert (tmp_path / "ran_1").exists()
     assert (tmp_path / "ran_2").exists() == resumes
 
@@ -345,7 +364,9 @@ def test_a_space_is_given_again(tuned):
         return {"score": config["thing"].value}
 
     results = tuned(reads, {"thing": tune.grid_search([Thing()])}, name="mine")
-    restored = tune.Tuner.restore(results.experiment_path, trainable=reads, param_space={"thing": tune.grid_search([Thing()])})
+    restored = tune.Tuner.restore(
+        results.experiment_path, trainable=reads, param_space={"thing": tune.grid_search([Thing()])}
+    )
     assert restored.fit()[0].metrics["score"] == 3
 
 
@@ -369,7 +390,9 @@ def test_a_tuner_is_restored_from_a_filesystem(tuned):
 
     results = tuned(once, {"x": 1}, name="mine")
     assert tune.Tuner.can_restore(results.experiment_path, storage_filesystem=LocalFileSystem())
-    restored = tune.Tuner.restore(results.experiment_path, trainable=once, storage_filesystem=LocalFileSystem())
+    restored = tune.Tuner.restore(
+        results.experiment_path, trainable=once, storage_filesystem=LocalFileSystem()
+    )
     assert len(restored.get_results()) == 1
 
 
@@ -421,7 +444,7 @@ def test_older_homes_of_the_configs(tmp_path, home):
     assert counts.ends == 1
     kept = sorted(int(path.read_text()) for path in Path(result.path).glob("checkpoint_*/count"))
     assert kept == [3, 4]
-    assert Path(result.path) .parent == tmp_path / "results" / "mine"
+    assert Path(result.path).parent == tmp_path / "results" / "mine"
     assert Path(result.metrics["here"], "all.txt").exists()
 
 
@@ -441,7 +464,12 @@ def test_a_scaling_config_adds_up_its_resources():
 
 @covers("air.ScalingConfig.as_placement_group_factory", "air.ScalingConfig.from_placement_group_factory: pgf")
 def test_a_scaling_config_is_a_placement_group_factory():
-    config = train.ScalingConfig(num_workers=2, resources_per_worker={"CPU": 3}, trainer_resources={"CPU": 1}, placement_strategy="SPREAD")
+    config = train.ScalingConfig(
+        num_workers=2,
+        resources_per_worker={"CPU": 3},
+        trainer_resources={"CPU": 1},
+        placement_strategy="SPREAD",
+    )
     factory = config.as_placement_group_factory()
     assert factory.bundles == [{"CPU": 4}, {"CPU": 3}]
     assert factory.strategy == "SPREAD"
