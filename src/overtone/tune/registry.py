@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, UsageError
 from overtone.lazy import nearest
 
 _trainables: dict[str, Any] = {}
@@ -21,10 +21,10 @@ def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
         warn: Accepted and ignored.
 
     Raises:
-        TrainableError: `trainable` is not callable.
+        UsageError: `trainable` is not callable.
     """
     if not callable(trainable):
-        raise TrainableError(
+        raise UsageError(
             f"register_trainable({name!r}, ...) got {trainable!r}: give a function or a Trainable class"
         )
     _trainables[name] = trainable
@@ -73,10 +73,10 @@ def register_input(name: str, input_creator: Any) -> None:
     """Register a function that makes inputs of an environment under `name`.
 
     Raises:
-        TrainableError: `input_creator` is not callable.
+        UsageError: `input_creator` is not callable.
     """
     if not callable(input_creator):
-        raise TrainableError(f"register_input({name!r}, ...) got {input_creator!r}: give a function")
+        raise UsageError(f"register_input({name!r}, ...) got {input_creator!r}: give a function")
     _inputs[name] = input_creator
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, UsageError
 from overtone.tune.registry import (
     get_trainable_cls,
     is_function_trainable,
@@ -27,7 +27,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_one():
 
 
 def test_what_cannot_be_called_is_refused():
-    with pytest.raises(TrainableError, match="got 3"):
+    with pytest.raises(UsageError, match="got 3"):
         register_trainable("test_registry.three", 3)
 
 
