@@ -147,7 +147,7 @@ class Instant(Engine):
         early_s = self._n_results / self._most_per_s - (time.monotonic() - self._began)
         if early_s > 0:
             time.sleep(early_s)
-        found = []
+        found: list[Any] = []
         while self._due and len(found) < BATCH:
             self._clock, _, event = heappop(self._due)
             ident = getattr(event, "trial_id", None), getattr(event, "attempt", 0)

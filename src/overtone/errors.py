@@ -78,12 +78,27 @@ class MissingPackageError(TuneError, ImportError):
         super().__init__(f"{purpose} needs {package}: pip install {what}")
 
 
-class TrialError(TuneError):
-    """A trial's own exception: its text is the traceback from the trial's process."""
-
-
 class CallbackError(TuneError):
     """A user's callback raised, and the run ended; `__cause__` is the exception that it raised."""
+
+
+class TrialError(TuneError):
+    """A trial's own exception: its text includes the traceback from the trial's process.
+
+    Attributes:
+        trial_id: The trial; "" if it is not known.
+        type_name: The name of the exception's type, such as "ValueError"; "" if the trial did not raise.
+        text: The exception's text.
+        traceback: The user's own traceback; "" if the trial did not raise.
+    """
+
+    trial_id = ""
+    type_name = ""
+    text = ""
+    traceback = ""
+
+    def __str__(self) -> str:  # not that of a KeyError, which this may be, too
+        return str(self.args[0]) if self.args else ""
 
 
 class TrialHalted(BaseException):

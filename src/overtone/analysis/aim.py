@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from overtone.analysis.frames import flatten
+from overtone.analysis.no_result import NoBestError
 from overtone.core.goal import OWN_FIELDS, Goal, is_number
 from overtone.errors import GoalError
 
@@ -21,13 +22,17 @@ def chosen(
 ) -> tuple[str, str]:
     """Return the metric and mode to rank by.
 
+    The mode of the experiment is also that of other metrics, as in Ray Tune. A metric whose name tells
+    another direction leads to a warning.
+
     Args:
-        metric, mode: What the caller asks for.
+        metric: The metric that the caller names, or None.
+        mode: The mode that the caller names, or None.
         default: The metric and mode of the experiment.
-        results: Looked at only where nobody named a metric.
+        results: Results to infer the metric from. Read only if nobody named a metric.
 
     Raises:
-        GoalError: It cannot be told.
+        GoalError: The metric or its mode is unknown.
     """
     usual_metric, usual_mode = default
     if metric is None and usual_metric is None:
@@ -44,25 +49,37 @@ def chosen(
         return goal.metric, goal.mode
     name = metric or usual_metric
     assert name is not None
-    if mode is None and usual_mode is not None and usual_metric in (None, name):
-        mode = usual_mode
     if mode is not None:
         return name, Goal(name, mode).mode or mode
+    known = _usual_mode(name)
+    if usual_mode is None and known is None:
+        raise GoalError(f'whether {name!r} should grow or fall is not known: pass mode="max" or mode="min"')
+    if usual_mode is not None and known not in (None, usual_mode) and name != usual_metric:
+        import warnings
+
+        warnings.warn(
+            f'{name!r} is ranked by the mode of the run, mode="{usual_mode}": pass mode="{known}" if it '
+            f"should {'fall' if known == 'min' else 'grow'}",
+            stacklevel=4,
+        )
+    return name, usual_mode or known or "max"
+
+
+def _usual_mode(name: str) -> str | None:
+    """Return the mode that the name of a metric tells, such as "min" for "val_loss"; else None."""
+    goal = Goal(is_needed=True)
     try:
-        goal = Goal(is_needed=True)
         goal.infer({name: 0.0})
     except GoalError:
-        raise GoalError(
-            f'whether {name!r} should grow or fall is not known: pass mode="max" or mode="min"'
-        ) from None
-    return name, goal.mode or "max"
+        return None
+    return goal.mode
 
 
 def check_reported(metric: str, results: Iterable[Mapping[str, Any]]) -> None:
     """Raise where no result has the metric as a number, though there are results.
 
     Raises:
-        GoalError: Its message lists the metrics that there are, and names the nearest.
+        NoBestError: Its message lists the metrics that there are, and names the nearest.
     """
     names: dict[str, bool] = {}
     for result in results:
@@ -77,7 +94,7 @@ def check_reported(metric: str, results: Iterable[Mapping[str, Any]]) -> None:
     if len(numbers) > _MOST_LISTED:
         listed += f" and {len(numbers) - _MOST_LISTED} more"
     if metric in names:
-        raise GoalError(f"metric {metric!r} was reported, but never as a number; there are {listed}")
+        raise NoBestError(f"metric {metric!r} was reported, but never as a number; there are {listed}")
     near = get_close_matches(metric, numbers, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise GoalError(f"no trial reported metric {metric!r}; there are {listed}{hint}")
+    raise NoBestError(f"no trial reported metric {metric!r}; there are {listed}{hint}")

@@ -3,89 +3,34 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
-from overtone.analysis.frames import TrialFrames, flatten, frame
+from overtone.analysis.frames import ByTrial, TrialFrames, flatten, frame
+from overtone.analysis.no_result import NoBestError
 from overtone.analysis.objectives import front, volume
 from overtone.analysis.ranking import best_first, best_result
+from overtone.analysis.recorded_experiment import RecordedExperiment
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.summary import SCOPES
 from overtone.core.goal import Goal, is_number, lookup
 from overtone.errors import ArgumentError, GoalError, OvertoneError
-from overtone.reading.journal_index import JournalIndex
-from overtone.reading.location import located
-from overtone.reading.recorded_goal import first, recorded_goal, recorded_objectives
+from overtone.reading.recorded_goal import recorded_objectives
 
 if TYPE_CHECKING:
-    from overtone.journal.codec import Codec
     from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 _INFINITE = (math.inf, -math.inf)
+_NEWEST = "training_iteration"
+_FRAMES = "trial_dataframes"
 
 
-class ExperimentAnalysis:
+class ExperimentAnalysis(RecordedExperiment):
     """The results of an experiment, from its folder: running, finished, or a copy.
 
-    The journal is read on first use, and again at `refresh()`.
-
-    Args:
-        path: The experiment's folder, its journal, or the URL of its mirror.
-        default_metric: The metric that ranks trials if a call names none; by default the
-            experiment's metric, or else the only possible one.
-        default_mode: "max" or "min" of `default_metric`.
-        trials: Trials, or their ids, to which the analysis is restricted; None for all.
-        codec: Restores values in configs that are not data (classes, functions); without it
-            configs have the journal's description of such values.
-
-    Raises:
-        StorageError: There is no experiment at `path`.
+    See `RecordedExperiment` for the arguments.
     """
-
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        default_metric: str | Sequence[str] | None = None,
-        default_mode: str | Sequence[str] | None = None,
-        trials: Iterable[Any] | None = None,
-        codec: Codec | None = None,
-    ) -> None:
-        self._path = path
-        self._index = JournalIndex(located(path), codec)
-        recorded = recorded_goal(self._index.header)
-        self.default_metric = first(default_metric) or recorded[0]
-        is_recorded = self.default_metric == recorded[0]
-        self.default_mode = first(default_mode) or (recorded[1] if is_recorded else None)
-        self._only = None if trials is None else {getattr(one, "trial_id", one) for one in trials}
-        self._trials: dict[str, RecordedTrial] = {}  # kept, so that a trial stays the same object
-        self._frames: TrialFrames | None = None
-
-    def refresh(self) -> int:
-        """Read what a running experiment has recorded since; returns how many records.
-
-        Trials that were handed out show it; frames that were do not.
-        """
-        if self._index.is_indexed:
-            located(self._path)  # at a URL there may be more by now
-        count = self._index.refresh()
-        self._frames, known = None, self._trials
-        self._trials = {
-            trial_id: known.get(trial_id) or RecordedTrial(trial_id, self._index)
-            for trial_id in self._index.table.rows
-            if self._only is None or trial_id in self._only
-        }
-        return count
-
-    # --- trials ------------------------------------------------------------------------
-
-    @property
-    def trials(self) -> list[RecordedTrial]:
-        """Every trial, in the order of creation."""
-        if not self._index.is_indexed:
-            self.refresh()
-        return list(self._trials.values())
 
     def get_best_trial(
         self,
@@ -96,9 +41,11 @@ class ExperimentAnalysis:
     ) -> RecordedTrial | None:
         """Return the trial with the best value of the metric; None (and a warning) where none has one.
 
+        A single trial is the best one, whatever it reported; there is a warning if it has no value.
+
         Args:
             metric: By default that of the experiment.
-            mode: "max" or "min"; by default that of the experiment.
+            mode: "max" or "min"; by default that of the experiment, also for another metric.
             scope: Compare each trial's "last" value, the "avg" of all its values, its
                 "last-5-avg" or "last-10-avg", or with "all" its best one.
             filter_nan_and_inf: Whether infinite values are passed over; NaN never wins.
@@ -106,31 +53,53 @@ class ExperimentAnalysis:
         Raises:
             GoalError: No trial reported the metric, or it cannot be told which is meant.
         """
-        metric, mode = self._aim(metric, mode)
         if scope not in SCOPES:
             raise GoalError(f"scope={scope!r}: choose one of {', '.join(map(repr, SCOPES))}")
+        trials = self.trials
+        is_only = len(trials) == 1 and not self._constraints and mode in (None, "max", "min")
+        try:
+            asked = (*self._aim(metric, mode), scope, filter_nan_and_inf)
+            best: RecordedTrial | None = self._cache.get(asked) or self._ranked_first(*asked)
+            if best is None:
+                check_reported(asked[0], self._each_result())
+        except GoalError as error:
+            if not is_only:
+                raise
+            reason = str(error)
+        else:
+            if best is not None:
+                self._cache[asked] = best
+                return best
+            none = "none that keeps the constraints" if self._constraints else "none"
+            kind = "a finite number" if filter_nan_and_inf else "a number other than NaN"
+            reason = f"{none} reported {asked[0]!r} as {kind}"
+        import warnings
+
+        if is_only:
+            warnings.warn(f"the only trial is the best one, although {reason}", stacklevel=2)
+            return trials[0]
+        warnings.warn(f"there is no best trial: {reason}", stacklevel=2)
+        return None
+
+    def _ranked_first(
+        self, metric: str, mode: str, scope: str, filter_nan_and_inf: bool
+    ) -> RecordedTrial | None:
+        """Return the trial with the best value of the metric, or None."""
         best, best_value = None, math.nan
-        allows = recorded_objectives(self._index.header).allows
+        goal = recorded_objectives(self._index.header)
         for trial in self.trials:
-            if not allows(trial.last_result):
+            if goal.constraints and not goal.allows(trial.last_result):
                 continue
             value = trial.value(metric, mode, scope)
             if value is None or value != value or (filter_nan_and_inf and value in _INFINITE):
                 continue
             if best is None or (value > best_value if mode == "max" else value < best_value):
                 best, best_value = trial, value
-        if best is None:
-            check_reported(metric, self._each_result())
-            import warnings
-
-            what = "a finite number" if filter_nan_and_inf else "a number other than NaN"
-            none = self._none_of_them()
-            warnings.warn(f"there is no best trial: {none} reported {metric!r} as {what}", stacklevel=2)
         return best
 
-    def _none_of_them(self) -> str:
-        has_constraints = recorded_objectives(self._index.header).constraints
-        return "none that keeps the constraints" if has_constraints else "none"
+    @property
+    def _constraints(self) -> tuple[str, ...]:
+        return recorded_objectives(self._index.header).constraints
 
     def pareto_front(
         self, metric: Sequence[str] | None = None, mode: str | Sequence[str] | None = None
@@ -178,10 +147,11 @@ class ExperimentAnalysis:
         return None if best is None else best.local_path
 
     def get_all_configs(self, prefix: bool = False) -> dict[str, dict[str, Any]]:
-        """Return every trial's config by its folder; with `prefix`, flat and under "config/..."."""
-        return {
-            one.local_path: flatten({"config": one.config}) if prefix else one.config for one in self.trials
+        """Return every trial's config by its id or folder; with `prefix`, flat and under "config/..."."""
+        configs = {
+            one.trial_id: flatten({"config": one.config}) if prefix else one.config for one in self.trials
         }
+        return ByTrial(configs, self._ids_by_folder())
 
     @property
     def best_trial(self) -> RecordedTrial:
@@ -192,8 +162,7 @@ class ExperimentAnalysis:
         """
         best = self.get_best_trial()
         if best is None:
-            among = f"among {len(self.trials)}: {self._none_of_them()}"
-            raise GoalError(f"there is no best trial {among} reported a finite number")
+            raise NoBestError(f"there is no best trial among {len(self.trials)}: none has a finite number")
         return best
 
     @property
@@ -231,9 +200,16 @@ class ExperimentAnalysis:
 
         Args:
             trial: A trial, its id or its folder.
+            metric: By default that of the experiment, or else "training_iteration".
+            mode: "max" or "min"; by default that of the experiment.
             return_path: Whether to return the checkpoint's directory instead.
         """
-        metric, mode = self._aim(metric, mode)
+        try:
+            metric, mode = self._aim(metric, mode)
+        except GoalError:
+            if metric is not None or mode not in (None, "max", "min"):
+                raise
+            metric, mode = _NEWEST, mode or "max"
         ranked = best_first(self._find(trial).checkpoints(), metric, mode)
         if not ranked:
             check_reported(metric, self._each_result())
@@ -241,15 +217,23 @@ class ExperimentAnalysis:
         return best.path if best is not None and return_path else best
 
     def get_last_checkpoint(
-        self, trial: Any = None, metric: str | None = None, mode: str | None = None
+        self, trial: Any = None, metric: str | None = "training_iteration", mode: str | None = None
     ) -> Checkpoint | None:
-        """Return the newest checkpoint of a trial, by default of the best one."""
-        found = self.get_best_trial(metric, mode) if trial is None else self._find(trial)
+        """Return the newest checkpoint of a trial.
+
+        Args:
+            trial: A trial, its id or its folder; by default the best trial by `metric` and `mode`.
+            metric: By default the number of results.
+            mode: "max" or "min"; by default "max" for "training_iteration", else as in `get_best_trial`.
+        """
+        if trial is not None:
+            return self._find(trial).checkpoint
+        found = self.get_best_trial(metric, mode or ("max" if metric == _NEWEST else None))
         return None if found is None else found.checkpoint
 
     def get_trial_checkpoints_paths(self, trial: Any, metric: str | None = None) -> list[tuple[str, Any]]:
         """(directory, value of the metric) of each of a trial's checkpoints, oldest first."""
-        name = metric or self.default_metric or "training_iteration"
+        name = metric or self.default_metric or _NEWEST
         return [(saved.path, lookup(result, name)) for saved, result in self._find(trial).checkpoints()]
 
     # --- frames ------------------------------------------------------------------------
@@ -284,20 +268,21 @@ class ExperimentAnalysis:
 
     @property
     def trial_dataframes(self) -> TrialFrames:
-        """Every trial's frame of all its results, by its folder; a trial id is taken, too."""
-        if self._frames is None:
-            self._frames = TrialFrames({one.local_path: one.trial_id for one in self.trials}, self._frame_of)
-        return self._frames
+        """Every trial's frame of all its results, by its id; its folder is also accepted as a key."""
+        found: TrialFrames | None = self._cache.get(_FRAMES)
+        if found is None:
+            found = self._cache[_FRAMES] = TrialFrames(self._ids_by_folder(), self._frame_of)
+        return found
 
     def fetch_trial_dataframes(self) -> TrialFrames:
         """Read `trial_dataframes` again and return it."""
-        self._frames = None
+        self._cache.pop(_FRAMES, None)
         return self.trial_dataframes
 
     @property
     def best_dataframe(self) -> Any:
         """The frame of all results of the best trial."""
-        return self.trial_dataframes[self.best_logdir]
+        return self.trial_dataframes[self.best_trial.trial_id]
 
     @property
     def best_result_df(self) -> Any:
@@ -308,49 +293,6 @@ class ExperimentAnalysis:
         """Accept the file type of older scripts without effect: results come from the journal."""
         if file_type not in (None, "json", "csv"):
             raise ArgumentError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
-
-    # --- the experiment ----------------------------------------------------------------
-
-    @property
-    def experiment_path(self) -> str:
-        """The experiment's folder, where it lies now."""
-        return str(self._index.folder)
-
-    def runner_data(self) -> dict[str, Any]:
-        """Return the settings of the experiment, from its journal's header."""
-        return dict(self._index.header)
-
-    def stats(self) -> dict[str, Any]:
-        """Return statistics of the experiment so far.
-
-        Returns:
-            `start_time` and `timestamp` (seconds since 1970), `total_time` (s),
-            `num_results`, and `num_trials` by status.
-        """
-        statuses: dict[str, int] = {}
-        for trial in self.trials:
-            statuses[trial.status] = statuses.get(trial.status, 0) + 1
-        begun = self._index.header.get("wall", 0.0)
-        lasted = self._index.table.time
-        return {
-            "start_time": begun,
-            "timestamp": begun + lasted,
-            "total_time": lasted,
-            "num_results": sum(one.num_results for one in self.trials),
-            "num_trials": statuses,
-        }
-
-    @property
-    def account(self) -> dict[str, float] | None:
-        """The cost report of a simulated search that has ended; None for other experiments.
-
-        Its keys are `time_s`, `cost`, `machine_s`, `trial_s`, `trained_s`, `lost_s`, `redone_share` (the
-        share of training that was repeated or lost), `n_starts`, `n_failures`, `n_preempted`; see
-        `overtone.engines.simulated.Account`.
-        """
-        from overtone.analysis.cost_report import recorded_account
-
-        return recorded_account(self._index.journal)
 
     def schedule_of(self, trial: Any = None) -> tuple[dict[str, Any], list[tuple[float, dict[str, Any]]]]:
         """Return the first config of a trial's line of ancestors, and each later one with its t.
@@ -376,15 +318,8 @@ class ExperimentAnalysis:
             metric, mode = recorded.metrics or self._aim(None, None)[:1], mode or recorded.modes
         return Goal(metric, mode, constraints=dict(zip(recorded.constraints, recorded.bounds, strict=True)))
 
-    def _find(self, trial: Any) -> RecordedTrial:
-        wanted = str(getattr(trial, "trial_id", trial)).rstrip("/")
-        trials = self.trials
-        found = next((one for one in trials if wanted in (one.trial_id, one.local_path)), None)
-        if found is None:
-            some = ", ".join(one.trial_id for one in trials[:8]) or "none"
-            more = ", ..." if len(trials) > 8 else ""
-            raise OvertoneError(f"there is no trial {wanted!r}; there are {some}{more}")
-        return found
+    def _ids_by_folder(self) -> dict[str, str]:
+        return {one.local_path: one.trial_id for one in self.trials}
 
     def _each_result(self) -> Iterator[Mapping[str, Any]]:
         return (result for one in self.trials for result in one.results())

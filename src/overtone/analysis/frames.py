@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from typing import Any
 
 from overtone.core.utf8 import encodable
@@ -53,35 +53,66 @@ def frame_of(columns: Mapping[str, Any]) -> Any:
     return pd.DataFrame(columns, columns=list(columns))
 
 
-class TrialFrames(Mapping[str, Any]):
-    """Each trial's frame of all its results, by folder; made when it is first looked at.
-
-    A trial id is taken as a key, too.
+class ByTrial(dict[str, Any]):
+    """Values by trial id. A trial's folder is also accepted as a key.
 
     Args:
-        ids: Each folder's trial id.
-        make: The frame of a trial id.
+        values: The values by trial id.
+        ids: The trial id of each folder.
+    """
+
+    def __init__(self, values: Mapping[str, Any], ids: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self._ids = ids
+
+    def __missing__(self, key: str) -> Any:
+        if key in self._ids:
+            return self[self._ids[key]]
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self._ids
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of a trial id or a folder."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+
+class TrialFrames(ByTrial):
+    """Each trial's frame of all its results, by trial id; made when it is first looked at.
+
+    Args:
+        ids: The trial id of each folder.
+        make: Returns the frame of a trial id.
     """
 
     def __init__(self, ids: Mapping[str, str], make: Callable[[str], Any]) -> None:
-        self._ids = dict(ids)
-        self._known = frozenset(self._ids.values())
+        super().__init__(dict.fromkeys(ids.values(), _NOT_MADE), ids)
         self._make = make
-        self._made: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> Any:
-        trial_id = self._ids.get(key, key)
-        if trial_id not in self._made:
-            if trial_id not in self._known:
-                raise KeyError(key)
-            self._made[trial_id] = self._make(trial_id)
-        return self._made[trial_id]
+        value = super().__getitem__(key)
+        if value is _NOT_MADE:
+            trial_id = self._ids.get(key, key)
+            value = self[trial_id] = self._make(trial_id)
+        return value
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._ids)
+    def __iter__(self) -> Iterator[str]:  # so that dict() of it asks for each frame
+        return iter(self.keys())
 
-    def __len__(self) -> int:
-        return len(self._ids)
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]
+        """Return the frames."""
+        return ValuesView(self)
+
+    def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
+        """Return the trial ids and their frames."""
+        return ItemsView(self)
 
     def __repr__(self) -> str:
-        return f"TrialFrames({len(self)} trials, by folder)"
+        return f"TrialFrames({len(self)} trials)"
+
+
+_NOT_MADE = object()

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from overtone.analysis.columns import columns_of
 from overtone.analysis.frames import flatten, frame_of
 from overtone.analysis.summary import summarize, values_of
+from overtone.analysis.trial_error import trial_error
+from overtone.analysis.trial_parts import (
+    RunMetadata,
+    SavedResult,
+    SavedResults,
+    TrialStorage,
+    by_score,
+    searched_values,
+)
 from overtone.core.goal import is_number, lookup
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint as Reference
 from overtone.core.types import Why
-from overtone.errors import StorageError
+from overtone.errors import StorageError, TrialError
 from overtone.reading.journal_index import JournalIndex
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 
@@ -28,6 +37,12 @@ class RecordedTrial:
     """
 
     __slots__ = ("_index", "trial_id")
+
+    PENDING: ClassVar[str] = "PENDING"
+    RUNNING: ClassVar[str] = "RUNNING"
+    PAUSED: ClassVar[str] = "PAUSED"
+    TERMINATED: ClassVar[str] = "TERMINATED"
+    ERROR: ClassVar[str] = "ERROR"
 
     def __init__(self, trial_id: str, index: JournalIndex) -> None:
         self.trial_id = trial_id
@@ -48,6 +63,12 @@ class RecordedTrial:
     def config(self) -> dict[str, Any]:
         """Its hyperparameters; those it has now, where a scheduler changed them."""
         return self._row.config
+
+    @property
+    def evaluated_params(self) -> dict[str, Any]:
+        """The values that the search chose, by path ("optimizer/lr"); the whole config if it has no space."""
+        space = self._parts.get("space")
+        return dict(searched_values(space, self.config)) if space else flatten(self.config)
 
     @property
     def experiment_tag(self) -> str:
@@ -74,11 +95,52 @@ class RecordedTrial:
         return self._row.is_final
 
     @property
+    def relative_logdir(self) -> str:
+        """The name of its folder; that of `trial_dirname_creator`, if one was given."""
+        return self._index.folder_names.get(self.trial_id, self.trial_id)
+
+    custom_dirname = relative_logdir
+
+    @property
     def local_path(self) -> str:
         """Its folder, where the experiment lies now."""
-        return os.path.join(self._index.folder, self.trial_id)
+        return os.path.join(self._index.folder, self.relative_logdir)
 
     logdir = path = local_dir = local_path
+
+    @property
+    def local_experiment_path(self) -> str:
+        """The experiment's folder."""
+        return str(self._index.folder)
+
+    remote_experiment_path = local_experiment_path
+
+    @property
+    def experiment_dir_name(self) -> str:
+        """The name of the experiment's folder."""
+        return self._index.folder.name
+
+    @property
+    def storage(self) -> TrialStorage:
+        """The places of its files, under the names of Ray Tune's storage context."""
+        folder = self._index.folder
+        return TrialStorage(str(folder.parent), folder.name, self.relative_logdir)
+
+    @property
+    def node_ip(self) -> str:
+        """The address of the node where it last ran; empty before its first start."""
+        return self._row.node_ip if self._row.node else ""
+
+    @property
+    def stopping_criterion(self) -> dict[str, Any]:
+        """The metrics and values of `stop=`, if it was a dict; else empty."""
+        stop = self._parts.get("stop")
+        return dict(stop) if isinstance(stop, dict) and "path" not in stop else {}
+
+    @property
+    def max_failures(self) -> int:
+        """The number of failures after which it is tried again; -1 for no limit."""
+        return int(self._parts.get("options", {}).get("max_failures") or 0)
 
     # --- what it reported --------------------------------------------------------------
 
@@ -91,6 +153,11 @@ class RecordedTrial:
     def last_result(self) -> dict[str, Any]:
         """Its last result with its constant facts and config; empty before the first."""
         return self._index.last_result(self.trial_id)
+
+    @property
+    def has_reported_at_least_once(self) -> bool:
+        """Whether it reported a result."""
+        return self.num_results > 0
 
     def results(self) -> Iterator[dict[str, Any]]:
         """Return all its results, complete, oldest first, read one at a time."""
@@ -128,7 +195,38 @@ class RecordedTrial:
         """Return the trial's constant facts, with the names of result fields."""
         return {**constant_facts(self._row), "config": self._row.config}
 
+    @property
+    def run_metadata(self) -> RunMetadata:
+        """Facts about its run, under the names of Ray Tune's run metadata."""
+        return RunMetadata(self, self._index.header.get("wall", 0.0), self._row.started)
+
     # --- what it saved -----------------------------------------------------------------
+
+    def has_checkpoint(self) -> bool:
+        """Return whether it has a checkpoint, its own or the one from which it started."""
+        return bool(self._index.past(self.trial_id).checkpoints) or self._row.checkpoint is not None
+
+    @property
+    def checkpoint_freq(self) -> int:
+        """The number of iterations between checkpoints; 0 if it was not given."""
+        return int(self._policy.get("every") or 0)
+
+    @property
+    def checkpoint_at_end(self) -> bool:
+        """Whether it had to save at its end."""
+        return bool(self._policy.get("at_end"))
+
+    def saved_results(self) -> SavedResults:
+        """Return its checkpoints with their results, the newest and the ranked ones."""
+        saved = self.checkpoints()
+        ranked = by_score(saved, self._policy.get("order"), self._policy.get("order_mode") or "max")
+        newest = SavedResult(*saved[-1]) if saved else None
+        return SavedResults([SavedResult(*one) for one in ranked], newest)
+
+    @property
+    def latest_checkpoint_result(self) -> SavedResult | None:
+        """Its newest checkpoint and the result that it was saved with; None if it saved none."""
+        return self.saved_results().latest_checkpoint_result
 
     @property
     def checkpoint(self) -> Checkpoint | None:
@@ -180,6 +278,23 @@ class RecordedTrial:
         """The user's own traceback, complete, where the trial failed."""
         return self._index.past(self.trial_id).traceback
 
+    def exception(self) -> TrialError | None:
+        """Return its last error, an instance of the builtin exception that it was; None without one."""
+        if not self.num_failures:
+            return None
+        return trial_error(self.trial_id, self.error, self.traceback)
+
+    get_pickled_error = exception
+
+    def get_error(self) -> str | None:
+        """Return the text of its last error, with the traceback; None without one."""
+        return None if not self.num_failures else self.traceback or self.error
+
+    @property
+    def num_failures_after_restore(self) -> int:
+        """0: failures are counted for the whole experiment."""
+        return 0
+
     @property
     def error_file(self) -> str | None:
         """The file with the traceback, where the trial failed."""
@@ -188,8 +303,22 @@ class RecordedTrial:
     @property
     def trainable_name(self) -> str:
         """The trainable's name, where the journal tells."""
+        return str(self._parts.get("name", ""))
+
+    @property
+    def custom_trial_name(self) -> str | None:
+        """The name that `trial_name_creator` made; None without one."""
+        return self._row.name or None
+
+    @property
+    def _parts(self) -> dict[str, Any]:
         parts = self._index.header.get("parts")
-        return str(parts.get("name", "")) if isinstance(parts, dict) else ""
+        return parts if isinstance(parts, dict) else {}
+
+    @property
+    def _policy(self) -> dict[str, Any]:
+        policy = self._parts.get("checkpoints")
+        return policy if isinstance(policy, dict) else {}
 
     def __str__(self) -> str:
         return self._row.name or f"{self.trainable_name}_{self.trial_id}".lstrip("_")

@@ -3,102 +3,162 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
+from overtone.analysis.no_result import NoBestError, NoTrialError
 from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_trial import RecordedTrial
-from overtone.errors import StorageError, TuneError
+from overtone.analysis.trial_parts import check_local, local_filesystem
+from overtone.core.goal import Goal
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.location import JOURNAL, located
+from overtone.store.files import is_url
 
 if TYPE_CHECKING:
     from overtone.worker.checkpoints.checkpoint import Checkpoint
+
+_VALUES = ("metrics", "checkpoint", "error", "path", "metrics_dataframe", "best_checkpoints", "config")
 
 
 class Result:
     """The outcome of a trial, made by a `ResultGrid` or with `Result.from_path`.
 
+    What it holds is read when it is first asked for, and then stays as it is.
+
     Args:
-        trial: The trial.
-        default_metric, default_mode: The experiment's goal, if it is known.
+        trial: The trial; None for an outcome that consists of `values`.
+        default_metric: The metric of the experiment, if it is known.
+        default_mode: "max" or "min" of `default_metric`.
+        values: Values of this object's attributes, such as `metrics={"loss": 0.1}`, that replace those
+            of the trial; without a trial, the other attributes are None.
     """
 
     def __init__(
-        self, trial: RecordedTrial, default_metric: str | None = None, default_mode: str | None = None
+        self,
+        trial: RecordedTrial | None = None,
+        default_metric: str | None = None,
+        default_mode: str | None = None,
+        **values: Any,
     ) -> None:
-        self._trial = trial
         self._goal = (default_metric, default_mode)
+        filesystem = values.pop("_storage_filesystem", None)
+        if unknown := [name for name in values if name not in _VALUES]:
+            raise TypeError(f"Result() has no attribute {unknown[0]!r}; it has {', '.join(_VALUES)}")
+        if trial is None:
+            values = {**dict.fromkeys(_VALUES), **values}
+            values["config"] = values["config"] or (values["metrics"] or {}).get("config")
+        else:
+            self._trial = trial
+        if filesystem is not None:
+            values["filesystem"] = filesystem
+        vars(self).update(values)  # where a cached property finds its value
 
     @classmethod
-    def from_path(cls, path: str | os.PathLike[str]) -> Result:
+    def from_path(cls, path: str | os.PathLike[str], storage_filesystem: Any = None) -> Result:
         """Return the outcome of the trial whose folder is `path`.
+
+        Args:
+            path: The trial's folder, or its URL.
+            storage_filesystem: Must be None or pyarrow's local file system; elsewhere, `path` is a URL.
 
         Raises:
             StorageError: `path` is not a trial's folder.
         """
-        folder = Path(path).expanduser().absolute()
-        if not (folder.parent / JOURNAL).is_file():
-            raise StorageError(f"{str(path)!r} is no folder of a trial: {folder.parent} has no {JOURNAL}")
-        index = JournalIndex(located(folder.parent))
+        check_local(storage_filesystem)
+        given = os.fspath(path).rstrip("/")
+        if is_url(given):
+            experiment, _, name = given.rpartition("/")
+            index = JournalIndex(located(experiment), url=experiment)
+        else:
+            folder = Path(given).expanduser().absolute()
+            experiment, name = str(folder.parent), folder.name
+            if not (folder.parent / JOURNAL).is_file():
+                raise NoTrialError(f"{given!r} is no folder of a trial: {experiment} has no {JOURNAL}")
+            if folder.is_symlink():  # a name that the user gave
+                name = os.readlink(folder)
+            index = JournalIndex(located(folder.parent))
         index.refresh()
-        row = index.table.rows.get(folder.name)
+        row = index.table.rows.get(name)
         if row is None:
-            raise StorageError(f"experiment {folder.parent} has no trial {folder.name!r}")
+            raise NoTrialError(f"experiment {experiment} has no trial {name!r}")
         return cls(RecordedTrial(row.id, index))
 
-    @property
+    @cached_property
     def metrics(self) -> dict[str, Any]:
         """Its last result, with its constant facts and config; empty where it reported nothing."""
         return self._trial.last_result
 
-    @property
+    @cached_property
     def config(self) -> dict[str, Any]:
         """Its hyperparameters."""
         return self._trial.config
 
-    @property
+    @cached_property
     def checkpoint(self) -> Checkpoint | None:
         """Its newest checkpoint."""
         return self._trial.checkpoint
 
-    @property
+    @cached_property
     def error(self) -> Exception | None:
-        """The trial's error, with the user's own traceback; None if the trial did not fail."""
-        trial = self._trial
-        if trial.status != "ERROR":
-            return None
-        text = f"trial {trial.trial_id} failed: {trial.error or 'no reason is on record'}"
-        return TuneError(f"{text}\n{trial.traceback}" if trial.traceback else text)
+        """The trial's error, with the user's own traceback; None if the trial did not fail.
 
-    @property
+        A `TrialError` with the type's name and text. If the trial raised a builtin exception, the error
+        is an instance of that class, too: `isinstance(result.error, ValueError)`.
+        """
+        return self._trial.exception() if self._trial.status == "ERROR" else None
+
+    @cached_property
     def path(self) -> str:
         """Its folder, where the experiment lies now."""
         return self._trial.local_path
 
-    @property
+    @cached_property
+    def filesystem(self) -> Any:
+        """The file system of `path`, as pyarrow has it.
+
+        Raises:
+            MissingPackageError: pyarrow is not installed.
+        """
+        return local_filesystem()
+
+    @cached_property
     def metrics_dataframe(self) -> Any:
         """A frame of all its results."""
         return self._trial.frame()
 
-    @property
+    @cached_property
     def best_checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
-        """Its checkpoints that are kept, oldest first, each with the result that it was saved with."""
-        return self._trial.checkpoints()
+        """Its checkpoints that are kept, each with the result that it was saved with.
 
-    def get_best_checkpoint(self, metric: str | None = None, mode: str | None = None) -> Checkpoint | None:
-        """Return the checkpoint with the best value of the metric; None if there is none.
+        In ascending order of `checkpoint_score_attribute`; without one, oldest first.
+        """
+        return [tuple(one) for one in self._trial.saved_results().best_checkpoint_results]  # type: ignore[misc]
+
+    def get_best_checkpoint(self, metric: str | None = None, mode: str | None = None) -> Checkpoint:
+        """Return the checkpoint with the best value of the metric.
 
         Raises:
-            GoalError: The trial never reported the metric, or no metric is named and several are possible.
+            GoalError: There is no checkpoint, none of them has the metric, or no metric is named and
+                several are possible. It is a RuntimeError, too, unless the metric is not known.
         """
-        metric, mode = chosen(metric, mode, self._goal, [self.metrics])
-        ranked = best_first(self._trial.checkpoints(), metric, mode)
+        if not self.best_checkpoints:
+            raise NoBestError(f"trial {self.path} has no checkpoint")
+        Goal(mode=mode)  # refuses what is not a mode
+        metric, mode = chosen(metric, mode, self._goal, [self.metrics or {}])
+        ranked = best_first(self.best_checkpoints, metric, mode)
         if not ranked:
-            check_reported(metric, self._trial.results())
-        return ranked[0][0] if ranked else None
+            check_reported(metric, [result for _, result in self.best_checkpoints])
+            raise NoBestError(f"no checkpoint of {self.path} was saved with a number as {metric!r}")
+        return ranked[0][0]
 
     def __repr__(self) -> str:
+        if "_trial" not in vars(self):
+            shown = {
+                name: value for name, value in vars(self).items() if name in _VALUES and value is not None
+            }
+            return f"Result({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
         trial = self._trial
         return f"Result({trial.trial_id} {trial.status}, {trial.num_results} results, path={self.path!r})"

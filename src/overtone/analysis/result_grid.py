@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 from overtone.analysis.experiment_analysis import ExperimentAnalysis
+from overtone.analysis.no_result import NoBestError
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.result import Result
-from overtone.errors import GoalError
+from overtone.analysis.trial_parts import local_filesystem
 
 
 class ResultGrid:
@@ -28,14 +29,17 @@ class ResultGrid:
         scope: str = "last",
         filter_nan_and_inf: bool = True,
     ) -> Result:
-        """Return the outcome of the best trial; a single trial is returned without ranking.
+        """Return the outcome of the best trial; a single trial is the best one, whatever it reported.
 
         Args:
-            metric, mode, scope, filter_nan_and_inf: As in
-                `ExperimentAnalysis.get_best_trial`.
+            metric: As in `ExperimentAnalysis.get_best_trial`.
+            mode: As there.
+            scope: As there.
+            filter_nan_and_inf: As there.
 
         Raises:
-            GoalError: There is no best trial, or no metric is named and several are possible.
+            GoalError: There is no best trial (this is a RuntimeError, too), or no metric is named and
+                several are possible.
         """
         trials = self._analysis.trials
         if len(trials) == 1 and metric is None:
@@ -43,11 +47,11 @@ class ResultGrid:
         import warnings
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # it is an error here
+            warnings.filterwarnings("ignore", "there is no best trial", UserWarning)  # it is an error here
             best = self._analysis.get_best_trial(metric, mode, scope, filter_nan_and_inf)
         if best is None:
             asked = metric or self._analysis.default_metric
-            raise GoalError(
+            raise NoBestError(
                 f"there is no best result among {len(trials)} trials by metric {asked!r}: "
                 f"{self.num_errors} failed, and none reported it as a finite number; see `errors`, "
                 "or pass filter_nan_and_inf=False"
@@ -64,6 +68,15 @@ class ResultGrid:
         return self._analysis.experiment_path
 
     @property
+    def filesystem(self) -> Any:
+        """The file system of `experiment_path`, as pyarrow has it.
+
+        Raises:
+            MissingPackageError: pyarrow is not installed.
+        """
+        return local_filesystem()
+
+    @property
     def errors(self) -> list[Exception]:
         """The errors of all failed trials."""
         return [error for result in self if (error := result.error) is not None]
@@ -71,12 +84,12 @@ class ResultGrid:
     @property
     def num_errors(self) -> int:
         """The number of failed trials."""
-        return self._count("ERROR")
+        return self._analysis.count().get("ERROR", 0)
 
     @property
     def num_terminated(self) -> int:
         """The number of trials that ended without an error."""
-        return self._count("TERMINATED")
+        return self._analysis.count().get("TERMINATED", 0)
 
     def __len__(self) -> int:
         return len(self._analysis.trials)
@@ -97,6 +110,3 @@ class ResultGrid:
 
     def _result(self, trial: RecordedTrial) -> Result:
         return Result(trial, self._analysis.default_metric, self._analysis.default_mode)
-
-    def _count(self, status: str) -> int:
-        return sum(one.status == status for one in self._analysis.trials)

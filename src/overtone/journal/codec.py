@@ -196,6 +196,9 @@ class Codec:
         """Return a codec of the same configs for another reading: it follows the records of one reading."""
         return Codec(self._encode_config, self._decode_config)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Codec, (self._encode_config, self._decode_config)
+
     # --- writing -----------------------------------------------------------------------
 
     def encode(self, record: m.Record) -> bytes:

@@ -1,4 +1,4 @@
-"""Data as JSON text in one line; NaN and the infinities are tagged, so that it is valid JSON."""
+"""Data as JSON text in one line; what JSON does not have is tagged (see `tagged_json`)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 
 from overtone.core.json_encoder import encoder
 from overtone.errors import StorageError
+from overtone.tagged_json import MARK, tagged, untagged
 
 LONGEST_REPR = 500
-_TAGS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def dumps(value: Any) -> str:
@@ -32,7 +32,7 @@ def loads(text: str) -> Any:
         ValueError: The text is not JSON, or nested too deeply.
     """
     try:
-        return (_tagged if '"__float__"' in text else _untagged)(text)[0]
+        return (_tagged if MARK in text else _untagged)(text)[0]
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -57,14 +57,9 @@ def find_field(text: str, field: str) -> int:
     raise ValueError(f"it has no {field!r}")
 
 
-def _untag(found: dict[str, Any]) -> Any:
-    tag = found.get("__float__") if len(found) == 1 else None
-    return _TAGS.get(tag, found) if type(tag) is str else found
-
-
 # raw_decode instead of decode, which would search for blanks at both ends
 _untagged = json.JSONDecoder().raw_decode
-_tagged = json.JSONDecoder(object_hook=_untag).raw_decode
+_tagged = json.JSONDecoder(object_hook=untagged).raw_decode
 
 
 @lru_cache
@@ -86,6 +81,8 @@ def as_data(value: Any) -> Any:
         }
     if isinstance(value, Mapping):
         return dict(value)
+    if (found := tagged(value)) is not None:
+        return found
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=repr)
     try:
@@ -106,9 +103,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
-        if math.isfinite(value):
-            return value
-        return {"__float__": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+        return value if math.isfinite(value) else tagged(float(value))
     if isinstance(value, Mapping):
         return {key if isinstance(key, str) else str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -39,9 +39,12 @@ from overtone.journal.lines import header
 from overtone.journal.newest_parts import newest_parts
 from overtone.journal.plain_reports import PLAIN_REPORT, plain_metrics
 from overtone.journal.text import LazyMetrics, loads
+from overtone.reading.folder_names import linked_names
 from overtone.reading.journal_reader import JournalReader, Reports
+from overtone.reading.packed import Packed
 from overtone.reading.recorded_config import with_tuples
 from overtone.regular_files import open_regular
+from overtone.store.files import is_url
 
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
 _CLOSE_BYTES = 2048  # results within this distance are read faster together
@@ -129,6 +132,7 @@ class JournalIndex:
     Args:
         journal: The file.
         codec: Needed if configs should get back values that are not data.
+        url: The URL from which the journal was downloaded; "" if it was not.
 
     Attributes:
         journal: The file.
@@ -139,8 +143,9 @@ class JournalIndex:
         is_indexed: Whether anything but the header was read.
     """
 
-    def __init__(self, journal: Path, codec: Codec | None = None) -> None:
+    def __init__(self, journal: Path, codec: Codec | None = None, url: str = "") -> None:
         self.folder = journal.parent
+        self._source = url
         self.header = header(journal)
         if "parts" in self.header:
             self.header["parts"] = newest_parts(journal, self.header)
@@ -149,10 +154,15 @@ class JournalIndex:
         self._codec = codec or Codec(decode_config=with_tuples)
         self._begin()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the place of the journal, not its contents: unpickling reads it again."""
+        return _reopened, (self._source or str(self.journal), Packed(self._codec), self.is_indexed)
+
     def _begin(self) -> None:
         """Forget what was read."""
         self.table = TrialTable()
         self.rungs: set[float] = set()
+        self._folder_names: dict[str, str] | None = None
         self._reader = JournalReader(self.journal)
         self._pasts: dict[str, TrialIndex] = {}
         self._savers: dict[str, TrialIndex] = {}
@@ -169,6 +179,7 @@ class JournalIndex:
             StorageError: The journal cannot be read, or is damaged.
         """
         self.is_indexed = True
+        self._folder_names = None
         if self.journal.exists() and self.journal.stat().st_size < self._reader.offset:
             self._begin()  # a failed append was taken back, or another experiment is there now
         reader, newest = self._reader, dict[bytes, bytes]()
@@ -218,6 +229,13 @@ class JournalIndex:
             row.n_results = len(self._pasts[row.id].offsets)
             latest = max(latest, table.time)
         table.time = latest
+
+    @property
+    def folder_names(self) -> dict[str, str]:
+        """The names of `trial_dirname_creator` by trial id: each is a link to a trial's folder."""
+        if self._folder_names is None:
+            self._folder_names = linked_names(self.folder, self.header, self.table.rows)
+        return self._folder_names
 
     def lineage(self) -> Lineage:
         """Return the configs with which trials trained, and the checkpoints from which they resumed."""
@@ -361,3 +379,13 @@ class JournalIndex:
             case _:  # the others say nothing of one trial's past
                 pass
         return row
+
+
+def _reopened(source: str, codec: Packed, is_indexed: bool) -> JournalIndex:
+    """Return the index that was pickled, of the journal as it is now."""
+    from overtone.reading.location import located
+
+    index = JournalIndex(located(source), codec.value, source if is_url(source) else "")
+    if is_indexed:
+        index.refresh()
+    return index

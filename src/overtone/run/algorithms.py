@@ -49,7 +49,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     if own is not None and isinstance(space, Mapping) and not space:
         space = own()  # A table defines its own space.
     if scheduler is not None and not is_listing(space) and isinstance(given := space or {}, Mapping):
-        completed = scheduler.complete(given, found_at) if scheduler.complete else given  # None in a subclass
+        completed = scheduler.complete(given, found_at) if callable(scheduler.complete) else given
         if completed is not given:
             constraint = getattr(space, "constraint", None)
             space = Space(completed, constraint) if constraint else completed

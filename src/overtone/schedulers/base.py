@@ -124,7 +124,7 @@ class TrialScheduler(protocols.TrialScheduler):
 class WithController(TrialScheduler, is_native=True):
     """Stands between a class in Ray Tune's form and its parents, whose hooks of the same name take less."""
 
-    def on_trial_add(self, tune_controller: Any, trial: Any = None) -> None:
+    def on_trial_add(self, tune_controller: Any, trial: Any = None) -> None:  # type: ignore[override]
         super().on_trial_add(trial.native)
 
     def choose_trial_to_run(self, tune_controller: Any) -> Any:

@@ -24,6 +24,7 @@ class Flag(str):
     """A flag such as "STOP" with the decision that it stands for."""
 
     __slots__ = ("decision",)
+    decision: Decision
 
     def __new__(cls, flag: str, decision: Decision) -> Flag:
         self = super().__new__(cls, flag)

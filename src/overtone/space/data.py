@@ -1,6 +1,7 @@
 """Spaces and configurations as JSON data, and back.
 
-What is plain data stays as it is, and a tuple becomes {"__tuple__": [...]}. A constant that is
+What is plain data stays as it is, as do times, decimals, UUIDs and paths, which travel with a tag (see
+`tagged_json`). A tuple becomes {"__tuple__": [...]}. A constant that is
 neither (a class, a function) has a place in the space, and in a configuration that place stands for it:
 
     {"__space__": "model/activation", "index": 1, "shown": "torch.nn.modules.activation.Tanh"}
@@ -22,6 +23,7 @@ from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
 from overtone.space.spec import Spec, fresh, plain
 from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
+from overtone.tagged_json import tagged, untagged
 
 DOMAIN = "__domain__"
 """Marks a domain, with the name of the function that makes it."""
@@ -65,12 +67,12 @@ def is_data_alone(space: Any) -> bool:
 
 
 def _has_text(value: Any) -> bool:
-    """Return whether `value` is data, or has tuples of data in it."""
+    """Return whether `value` is data, or has tuples of data or tagged values in it."""
     if type(value) is dict:
         return all(type(key) is str and _has_text(item) for key, item in value.items())
     if type(value) is list or type(value) is tuple:
         return all(map(_has_text, value))
-    return type(value) in SCALARS
+    return type(value) in SCALARS or tagged(value) is not None
 
 
 def describe(value: Any) -> str:
@@ -175,6 +177,8 @@ def _written_domain(domain: Domain) -> dict[str, Any]:
 def _written_value(value: Any) -> Any:
     if is_data(value):
         return fresh(value)
+    if (tag := tagged(value)) is not None:
+        return untagged(tag)
     if type(value) is tuple:
         return {TUPLE: [_written_value(item) for item in value]}
     if type(value) is list:
@@ -235,6 +239,8 @@ def _encode(node: Node | None, value: Any) -> Any:
         return {TUPLE: items} if type(value) is tuple else items
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0 and type(value.item()) in SCALARS:
         return value.item()
+    if (tag := tagged(value)) is not None:
+        return untagged(tag)
     return _place(node, value) if isinstance(node, Computed) else {OPAQUE: describe(value)}
 
 

@@ -44,6 +44,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.core.sizes import MOST_LEVELS
 from overtone.core.types import Checkpoint
 from overtone.errors import MessageError
+from overtone.tagged_json import MARK, tagged, untagged
 from overtone.worker.frames import FrameReader, framed
 from overtone.worker.message_codec import Message, message_frame, scan, scanner
 
@@ -192,24 +193,23 @@ class SocketChannel(Channel):
         self._sock.close()
 
 
-# --- numbers that JSON does not have ----------------------------------------------------
+# --- values that JSON does not have -----------------------------------------------------
 
 
-_encode = encoder()
-
-_TAGGED: dict[str, float] = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-
-
-def _untag(found: dict[str, Any]) -> Any:
-    tag = found.get("__float__") if len(found) == 1 else None
-    return _TAGGED.get(tag, found) if type(tag) is str else found
+def _tagged(value: Any) -> dict[str, str]:
+    """Return a value that JSON does not have with its tag; it is called for no other."""
+    found = tagged(value)
+    if found is None:
+        raise TypeError(f"a {type(value).__name__} is not plain data")
+    return found
 
 
-_scan_tagged = scanner(_untag)
+_encode = encoder(_tagged)
+_scan_tagged = scanner(untagged)
 
 
 def encode(metrics: Mapping[str, Any]) -> str:
-    """Return `metrics` as JSON text; NaN and the infinities become {"__float__": "nan"} and so on.
+    """Return `metrics` as JSON text; what JSON does not have is tagged (see `tagged_json`).
 
     Raises:
         TypeError, ValueError: `metrics` contains data that is not plain.
@@ -222,9 +222,7 @@ def encode(metrics: Mapping[str, Any]) -> str:
 
 def _tag(value: Any) -> Any:
     if isinstance(value, float):
-        if math.isfinite(value):
-            return value
-        return {"__float__": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
+        return value if math.isfinite(value) else tagged(float(value))
     if isinstance(value, Mapping):
         return {key: _tag(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -239,7 +237,7 @@ def decode(raw: str) -> dict[str, Any]:
         MessageError: The text is not a dict of metrics.
     """
     try:
-        metrics, end = (_scan_tagged if '"__float__"' in raw else scan)(raw, 0)
+        metrics, end = (_scan_tagged if MARK in raw else scan)(raw, 0)
         if end != len(raw):
             raise ValueError(f"more follows at character {end}")
         if type(metrics) is not dict:

@@ -15,12 +15,10 @@ from overtone.reading.recorded_goal import first, recorded_goal
         (None, "max", ("score", "min"), ("score", "max")),
         ("score", None, ("score", "min"), ("score", "min")),
         ("x", None, (None, "min"), ("x", "min")),
-        (
-            "val_loss",
-            None,
-            ("accuracy", "max"),
-            ("val_loss", "min"),
-        ),  # the default's mode is not of this metric
+        ("score", None, ("loss", "max"), ("score", "max")),  # the mode of the run is also that of others
+        ("x", None, ("loss", "min"), ("x", "min")),
+        ("loss", None, ("loss", "max"), ("loss", "max")),  # the user said so
+        ("val_loss", None, ("accuracy", None), ("val_loss", "min")),
         ("mean_accuracy", None, (None, None), ("mean_accuracy", "max")),
         (None, None, (None, None), ("loss", "min")),
         (None, "max", (None, None), ("loss", "max")),
@@ -32,7 +30,12 @@ def test_what_is_ranked_by(metric, mode, default, expected):
 
 def test_a_mode_that_cannot_be_known_is_asked_for():
     with pytest.raises(GoalError, match=r"whether 'x' should grow or fall.*mode=\"max\""):
-        chosen("x", None, ("loss", "min"), [])
+        chosen("x", None, ("loss", None), [])
+
+
+def test_a_name_that_tells_another_direction_than_the_run_is_a_warning():
+    with pytest.warns(UserWarning, match="'val_loss' is ranked by the mode of the run.*pass mode=\"min\""):
+        assert chosen("val_loss", None, ("accuracy", "max"), []) == ("val_loss", "max")
 
 
 def test_a_metric_that_cannot_be_known_is_asked_for():

@@ -74,11 +74,43 @@ def test_infinity_wins_only_where_it_may(told):
 
 def test_where_no_trial_has_a_value_there_is_a_warning_and_no_best(told):
     told.run({"lr": 1}, {"loss": nan})
+    told.run({"lr": 2}, {"loss": nan})
     analysis = ExperimentAnalysis(told.write(), "loss", "min")
     with pytest.warns(UserWarning, match="none reported 'loss' as a finite number"):
         assert analysis.get_best_config() is None
-    with pytest.warns(UserWarning, match="no best trial"), pytest.raises(GoalError, match="among 1"):
+    with pytest.warns(UserWarning, match="no best trial"), pytest.raises(GoalError, match="among 2"):
         _ = analysis.best_config
+
+
+@pytest.mark.parametrize("metric", ["loss", "los", None])
+def test_the_only_trial_is_the_best_and_there_is_a_warning(told, metric):
+    told.run({"lr": 1}, {"loss": nan, "other": 1})
+    analysis = ExperimentAnalysis(told.write())
+    with pytest.warns(UserWarning, match=r"the only trial is the best one, although"):
+        assert analysis.get_best_config(metric, "min") == {"lr": 1}
+    with pytest.raises(GoalError, match="mode='low'"):
+        analysis.get_best_trial(metric, "low")
+
+
+def test_the_only_trial_is_not_the_best_if_it_breaks_a_constraint(tell):
+    told = tell(metric=["loss"], mode=["min"], constraints={"size": 10})
+    told.run({"lr": 1}, {"loss": 1, "size": 11})
+    with pytest.warns(UserWarning, match="none that keeps the constraints"):
+        assert ExperimentAnalysis(told.write()).get_best_trial() is None
+
+
+def test_the_mode_of_the_run_is_that_of_every_metric(analysis):
+    assert analysis.get_best_config("training_iteration")["lr"] == 3
+    assert analysis.get_best_config("training_iteration", "max")["lr"] == 1
+
+
+def test_the_best_trial_is_searched_for_once(analysis, monkeypatch):
+    best = analysis.best_trial
+    monkeypatch.setattr(type(best), "value", None)
+    assert analysis.best_trial is best
+    assert analysis.best_config["lr"] == 1
+    with pytest.raises(TypeError):
+        analysis.get_best_trial(mode="max")
 
 
 def test_a_typo_in_a_metric_lists_the_metrics(analysis):
@@ -149,7 +181,7 @@ def test_dataframe_refuses_half_a_goal(analysis):
 
 def test_trial_dataframes_are_by_folder_and_by_id(analysis):
     frames, second = analysis.trial_dataframes, analysis.trials[1]
-    assert list(frames) == [one.local_path for one in analysis.trials]
+    assert list(frames) == [one.trial_id for one in analysis.trials]
     assert frames[second.local_path] is frames[second.trial_id]
     assert frames[second.local_path]["loss"].tolist() == [1, 9, 8]
     assert frames[second.local_path]["training_iteration"].tolist() == [1, 2, 3]
@@ -168,6 +200,8 @@ def test_all_configs(analysis):
     by_folder = analysis.get_all_configs()
     second = analysis.trials[1].local_path
     assert by_folder[second] == {"lr": 2, "opt": {"name": "b"}}
+    assert by_folder[analysis.trials[1].trial_id] == by_folder[second]
+    assert list(by_folder) == [one.trial_id for one in analysis.trials]
     assert analysis.get_all_configs(prefix=True)[second] == {"config/lr": 2, "config/opt/name": "b"}
 
 
@@ -278,3 +312,53 @@ def test_file_types_of_older_scripts_are_accepted(analysis):
     analysis.set_filetype()
     with pytest.raises(ValueError, match="'parquet'"):
         analysis.set_filetype("parquet")
+
+
+def test_the_arguments_of_ray_tune(told):
+    told.run({"lr": 1}, {"loss": 1})
+    local = type("LocalFileSystem", (), {"type_name": "local"})()
+    found = ExperimentAnalysis(experiment_checkpoint_path=told.write(), storage_filesystem=local)
+    assert len(found.trials) == 1
+    other = type("S3FileSystem", (), {"type_name": "s3"})()
+    with pytest.raises(StorageError, match="pass the URL"):
+        ExperimentAnalysis(told.folder, storage_filesystem=other)
+    with pytest.raises(TypeError, match="needs the folder"):
+        ExperimentAnalysis()
+
+
+def test_trials_are_one_list_until_there_are_more(told):
+    told.run({"lr": 1}, {"loss": 1})
+    analysis = ExperimentAnalysis(told.write())
+    trials = analysis.trials
+    assert analysis.trials is trials
+    told.run({"lr": 2}, {"loss": 2})
+    told.write()
+    analysis.refresh()
+    assert [lr(one) for one in analysis.trials] == [1, 2]
+    assert analysis.trials[0] is trials[0]
+    assert len(trials) == 1
+
+
+def test_a_checkpoint_without_a_known_metric_is_the_newest(told):
+    trial = told.add({})
+    told.start(trial)
+    for step in (1, 2):
+        told.report(trial, a=step, b=step, checkpoint=told.at(trial, step))
+    analysis = ExperimentAnalysis(told.write())
+    found = analysis.trials[0]
+    assert analysis.get_best_checkpoint(found).path.endswith("2")
+    assert analysis.get_best_checkpoint(found, mode="min").path.endswith("1")
+    with pytest.raises(GoalError, match="mode='low'"):
+        analysis.get_best_checkpoint(found, mode="low")
+
+
+def test_the_last_checkpoint_is_that_of_the_longest_trial(told):
+    for lr, losses in ((1, [5]), (2, [9, 9])):
+        trial = told.add({"lr": lr})
+        told.start(trial)
+        for step, loss in enumerate(losses, start=1):
+            told.report(trial, loss=loss, checkpoint=told.at(trial, step))
+    analysis = ExperimentAnalysis(told.write(), "loss", "min")
+    assert analysis.get_last_checkpoint().path.endswith("00001/checkpoint_000002")
+    assert analysis.get_last_checkpoint(metric="loss").path.endswith("00000/checkpoint_000001")
+    assert analysis.get_last_checkpoint(analysis.trials[0].trial_id).path.endswith("00000/checkpoint_000001")

@@ -47,11 +47,17 @@ def test_a_trials_frame_is_made_when_it_is_looked_at_and_once():
     frames = TrialFrames(
         {"/exp/a": "a", "/exp/b": "b"}, lambda trial_id: asked.append(trial_id) or trial_id.upper()
     )
-    assert list(frames) == ["/exp/a", "/exp/b"]
-    assert asked == []
-    assert frames["/exp/b"] == frames["b"] == "B"
+    assert list(frames) == ["a", "b"]
+    assert isinstance(frames, dict)
+    assert "/exp/a" in frames
+    assert "a" in frames
+    assert "c" not in frames
+    assert (len(frames), asked) == (2, [])
+    assert frames["/exp/b"] == frames["b"] == frames.get("b") == "B"
     assert asked == ["b"]
-    assert dict(frames) == {"/exp/a": "A", "/exp/b": "B"}
+    assert dict(frames) == dict(frames.items()) == {"a": "A", "b": "B"}
+    assert list(frames.values()) == ["A", "B"]
+    assert asked == ["b", "a"]
 
 
 def test_another_key_is_a_key_error():

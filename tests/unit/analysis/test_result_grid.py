@@ -5,7 +5,7 @@ from math import nan
 import pytest
 
 from overtone.analysis import ExperimentAnalysis, ResultGrid
-from overtone.errors import GoalError
+from overtone.errors import GoalError, TrialError
 
 
 @pytest.fixture
@@ -61,5 +61,22 @@ def test_the_only_trial_is_the_best_whatever_it_reported(told):
     for default in (None, "c"):
         grid = ResultGrid(ExperimentAnalysis(told.write(), default))
         assert grid.get_best_result().config == {"lr": 1}
-    with pytest.raises(GoalError, match="'c'"):
-        grid.get_best_result("c", "max")
+    with pytest.warns(UserWarning, match="only trial.*'c'"):
+        assert grid.get_best_result("c", "max").config == {"lr": 1}
+
+
+def test_no_best_result_is_also_a_runtime_error(grid):
+    with pytest.raises(RuntimeError, match="no trial reported metric 'los'"):
+        grid.get_best_result("los", "max")
+
+
+def test_errors_are_of_the_type_that_was_raised(grid):
+    (error,) = grid.errors
+    assert isinstance(error, TrialError)
+    assert (error.type_name, error.text) == ("KeyError", "'x'")
+
+
+def test_the_file_system_is_the_local_one(grid):
+    fs = pytest.importorskip("pyarrow.fs")
+    assert isinstance(grid.filesystem, fs.LocalFileSystem)
+    assert isinstance(grid[0].filesystem, fs.LocalFileSystem)

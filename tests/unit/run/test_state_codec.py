@@ -134,3 +134,15 @@ class Stubborn:
 def test_what_refuses_its_state_half_way_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(OvertoneError, match=r"delete snapshot\.json"):
         again([Stubborn()], [Stubborn()])
+
+
+def test_values_with_a_tag_come_back():
+    from datetime import datetime
+    from decimal import Decimal
+    from pathlib import Path
+
+    values = {"a": datetime(2026, 1, 2), "b": [Decimal("1.10"), Path("x")]}
+    again: dict = {}
+    thaw(json.loads(json.dumps(frozen(values))), again)
+    assert again == values
+    assert type(again["b"][0]) is Decimal

@@ -10,17 +10,13 @@ from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import Any, NamedTuple
 
-from overtone.core.json_encoder import encoder
 from overtone.core.table import Row, constant_facts
 from overtone.core.types import Config
-from overtone.journal.text import as_data
 from overtone.observers.files.csv_text import CELLS, row_text
+from overtone.observers.files.readable_json import encode, encode_spaced
 from overtone.space import describe, flatten
 
 _NOT_JSON = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-
-_encode = encoder(as_data, allow_nan=True)
-_encode_spaced = encoder(as_data, allow_nan=True, is_spaced=True)
 
 
 class ConstantText(NamedTuple):
@@ -69,13 +65,13 @@ def constant_text(row: Row) -> ConstantText:
     if plain is None:
         flat = flatten({**facts, "config": config})
         names, cells, params = tuple(flat), _cells(flat), params_text(config)
-        ending = _encode({**facts, "config": config})[1:]
+        ending = encode({**facts, "config": config})[1:]
     else:
         values, texts = plain
         columns, compact, spaced = _templates(tuple(config))
         names, params = (*facts, *columns), spaced % values
         cells = ",".join([row_text(facts.values()), *texts])
-        ending = f'{_encode(facts)[1:-1]},"config":{compact % values}}}'
+        ending = f'{encode(facts)[1:-1]},"config":{compact % values}}}'
     return ConstantText(config, row.attempt, names, f",{cells}", f",{ending}\n", params)
 
 
@@ -85,7 +81,7 @@ def params_text(config: Config) -> str:
     if plain is not None:
         return _templates(tuple(config))[2] % plain[0]
     # json's own indent is ten times slower
-    lines = ",".join([f"\n  {_encode(str(key))}: {_encode_spaced(value)}" for key, value in config.items()])
+    lines = ",".join([f"\n  {encode(str(key))}: {encode_spaced(value)}" for key, value in config.items()])
     return f"{{{lines}\n}}\n"
 
 
@@ -103,7 +99,7 @@ def _plain(config: Config) -> tuple[tuple[str, ...], list[str]] | None:
         if kind is float:
             values.append(cell if value - value == 0.0 else _NOT_JSON[cell])
         else:
-            values.append(cell if kind is int else _encode(value))
+            values.append(cell if kind is int else encode(value))
     return tuple(values), cells
 
 

@@ -1,31 +1,31 @@
 """`result.json` in each trial's folder: one JSON object a line, the full result.
 
-NaN and the infinities are the literals NaN and Infinity, which `json.loads` takes.
+NaN and the infinities are the literals NaN and Infinity, which `json.loads` takes; times, UUIDs and
+paths are texts, and decimals numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from overtone.core.json_encoder import encoder
 from overtone.core.table import Row
 from overtone.core.types import Metrics
-from overtone.journal.text import as_data, loads
+from overtone.journal.text import loads
 from overtone.observers.files.constant_text import ConstantTexts
 from overtone.observers.files.own_files import RESULT_JSON
+from overtone.observers.files.readable_json import encode
 from overtone.observers.files.trial_files import TrialFiles
-
-_encode = encoder(as_data, allow_nan=True)
+from overtone.tagged_json import MARK
 
 
 def _is_usual(raw: str) -> bool:
-    return '"timesteps_total":' in raw and '"__float__"' not in raw
+    return '"timesteps_total":' in raw and MARK not in raw
 
 
 def _usual(raw: str) -> str:
     """Return a result as it is written: with NaN as NaN, and with a number of timesteps."""
-    if '"__float__"' in raw:
-        raw = _encode(loads(raw))
+    if MARK in raw:
+        raw = encode(loads(raw))
     if '"timesteps_total":' in raw:
         return raw
     return f'{raw[:-1]}{"," if len(raw) > 2 else ""}"timesteps_total":null}}'
@@ -45,7 +45,7 @@ class JsonLines:
 
     def add(self, row: Row, raw: str, metrics: Metrics) -> None:
         """Write a result; `raw` is its JSON text, if there is one."""
-        self.add_all(row, [raw if raw and "\n" not in raw else _encode(dict(metrics))])
+        self.add_all(row, [raw if raw and "\n" not in raw else encode(dict(metrics))])
 
     def add_all(self, row: Row, raws: Sequence[str]) -> None:
         """Write results of a trial, each as JSON text without line breaks."""

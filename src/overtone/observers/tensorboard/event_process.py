@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from overtone.store.folder_mark import FolderMark
 FLUSH_EVERY_S = 1.0
 
 _NUMBERS = frozenset({float, int})
+_SCALARS = _NUMBERS | {Decimal}
 _MOST_STEPS = 1 << 63
 _NO_SCALARS = frozenset({"training_iteration", "timestamp", "done"})
 _FILE = "events.out.tfevents."
@@ -93,8 +95,9 @@ def write_events(
                 elif type(event) is Reported and row is not None and (is_new or row.id in again):
                     files.on_result(row.id, wall, event.metrics)
                 for choice in record.choices:
-                    is_end = type(choice) is Moved and choice.status in _IS_FINAL
-                    if is_end and (is_new or choice.trial_id in again):
+                    if not isinstance(choice, Moved) or choice.status not in _IS_FINAL:
+                        continue
+                    if is_new or choice.trial_id in again:
                         files.on_end(choice.trial_id, wall, choice.status)
         files.flush_now_and_then()
         stop()  # so that it ends with its driver
@@ -185,7 +188,7 @@ class EventFiles:
         make, tags = self._value, self._tags
         values = []
         for key, value in flatten(metrics).items():
-            if type(value) in _NUMBERS:
+            if type(value) in _SCALARS:
                 tag = tags.get(key)
                 if tag is None:
                     tag = tags[key] = "" if key in _NO_SCALARS else f"tune/{encodable(key)}"
@@ -220,7 +223,7 @@ class EventFiles:
             key = encodable(name)
             if isinstance(value, bool):
                 info.hparams[key].bool_value = value
-            elif isinstance(value, (int, float)):
+            elif isinstance(value, (int, float, Decimal)):
                 info.hparams[key].number_value = _single(value)
             elif value is not None:
                 info.hparams[key].string_value = encodable(str(value))
@@ -271,9 +274,11 @@ def _step(metrics: Mapping[str, Any]) -> int:
     return 0
 
 
-def _single(value: float) -> float:
+def _single(value: float | Decimal) -> float:
     """Return `value` as a float, which protobuf then makes single."""
     try:
         return float(value)
+    except ValueError:  # a signalling NaN
+        return float("nan")
     except OverflowError:  # an int beyond all floats
         return float("inf") if value > 0 else float("-inf")

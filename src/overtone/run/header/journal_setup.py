@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from overtone.experiment import Experiment
@@ -66,7 +67,7 @@ def codec_for(space: Any) -> Codec:
     from overtone.journal.codec import Codec
     from overtone.space import decode_config, encode_config
 
-    return Codec(lambda config: encode_config(space, config), lambda data: decode_config(space, data))
+    return Codec(partial(encode_config, space), partial(decode_config, space))
 
 
 def open_journal(parts: Parts) -> JournalWriter:

@@ -13,6 +13,7 @@ before the state is put into them. Objects keep their identity: shared objects a
     ["u", 1, ...] a named tuple of class 1
     ["e", 1, "RUNNING"] a member of the enumeration that is class 1
     ["n", "nan"] a float that JSON does not know
+    ["j", ...] another value with a tag, such as a time (see `tagged_json`)
     ["k"]     not data: kept as it is
     ["-"]     an attribute that is not set
 """
@@ -32,6 +33,7 @@ from typing import Any
 
 from overtone.errors import OvertoneError
 from overtone.journal.text import LazyMetrics
+from overtone.tagged_json import is_tagged, tagged, untagged
 
 _PLAIN = frozenset({str, int, bool, type(None)})
 _KEPT = frozenset({FunctionType, BuiltinFunctionType, MethodType, ModuleType, partial, object})
@@ -129,6 +131,8 @@ class _Taking:
             return lambda it: ["n", repr(it)]
         if kind is _Missing:
             return lambda it: _NOT_SET
+        if is_tagged(kind):
+            return lambda it: ["j", tagged(it)]
         if issubclass(kind, Enum):
             place = self._place(kind, ())
             return lambda it: ["e", place, it.name]
@@ -222,6 +226,8 @@ class _Giving:
             return fresh
         if tag == "n":
             return float(data[1])
+        if tag == "j":
+            return untagged(data[1])
         if tag == "u":
             place = len(self._made)
             self._made.append(_MISSING)

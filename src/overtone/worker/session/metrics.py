@@ -12,6 +12,7 @@ from typing import Any
 from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, MOST_LEVELS, largest_value
 from overtone.core.utf8 import encodable
 from overtone.errors import TrainableError
+from overtone.tagged_json import tagged, untagged
 
 LONGEST_REPR = 500
 MOST_DIGITS = 4300
@@ -112,10 +113,10 @@ def _depth(raw: str) -> int:
 def normalise(metrics: Mapping[str, Any], warned: set[str]) -> dict[str, Any]:
     """Return `metrics` as plain data, in the same order.
 
-    NumPy and torch scalars become Python numbers and small arrays lists. An object that is not data, or
-    that raises during the conversion, becomes its repr, cut at 500 characters, with one warning per
-    key. So does an integer of more than 4,300 digits. Half of a surrogate pair is escaped, in names as
-    well.
+    Times, decimals, UUIDs and paths are kept: they travel with a tag (see `tagged_json`). NumPy and
+    torch scalars become Python numbers and small arrays lists. An object that is not data, or that
+    raises during the conversion, becomes its repr, cut at 500 characters, with one warning per key. So
+    does an integer of more than 4,300 digits. Half of a surrogate pair is escaped, in names as well.
 
     Args:
         warned: Keys with a warning so far. Modified in place.
@@ -146,6 +147,8 @@ def _plain(value: Any, key: str, warned: set[str], above: tuple[int, ...]) -> An
             return number if number.bit_length() <= MOST_BITS else _shown(value, key, warned)
         if isinstance(value, float):
             return float.__float__(value)
+        if (tag := tagged(value)) is not None:
+            return untagged(tag)  # an object of the standard library, not of a subclass
         if len(above) < DEEPEST and id(value) not in above:
             return _unpacked(value, key, warned, (*above, id(value)))
     except Exception:  # a user's object may raise anything here: it is not data
