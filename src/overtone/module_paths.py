@@ -153,8 +153,6 @@ ABSENT = {
     "tune.search.dragonfly": _SEARCHER.format("Dragonfly"),
     "tune.search.flaml": _SEARCHER.format("FLAML"),
     "tune.search.hebo": _SEARCHER.format("HEBO"),
-    "tune.search.search_algorithm": "overtone.tune.search.Searcher is the base class of searchers",
-    "tune.search.search_generator": "tune.run takes a Searcher as search_alg",
     "tune.search.sigopt": _SEARCHER.format("SigOpt"),
     "tune.search.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.search.util": _INSIDE,

@@ -29,7 +29,9 @@ def train(config):
 def search(tmp_path):
     def search(*callbacks, **options):
         given = {"engine": "local", "verbose": 0, "max_concurrent_trials": 1, "tensorboard": False, **options}
-        return tune.run(train, name="exp", storage_path=tmp_path, num_samples=2, callbacks=list(callbacks), **given)
+        return tune.run(
+            train, name="exp", storage_path=tmp_path, num_samples=2, callbacks=list(callbacks), **given
+        )
 
     return search
 
@@ -133,7 +135,9 @@ def test_a_subclass_of_the_tensorboard_logger_may_write_more(search, tmp_path):
     class Texts(TBXLoggerCallback):
         def log_trial_result(self, iteration, trial, result):
             super().log_trial_result(iteration, trial, result)
-            self._trial_writer[trial].add_scalar("mine/square", result["loss"] ** 2, result["training_iteration"])
+            self._trial_writer[trial].add_scalar(
+                "mine/square", result["loss"] ** 2, result["training_iteration"]
+            )
 
     search(Texts(), tensorboard=None)
     for folder in trials(tmp_path):
@@ -156,7 +160,13 @@ def test_loggers_of_early_versions(search, tmp_path):
         def on_result(self, result):
             super().on_result({**result, "loss": result["loss"] / 2})
 
-    search(loggers=[Half, UnifiedLogger, lambda config, logdir, trial: UnifiedLogger(config, logdir, trial, [Words])])
+    search(
+        loggers=[
+            Half,
+            UnifiedLogger,
+            lambda config, logdir, trial: UnifiedLogger(config, logdir, trial, [Words]),
+        ]
+    )
     for folder in trials(tmp_path):
         assert losses(folder) == pytest.approx([1 / 2, 1 / 4, 1 / 6, 1 / 8])
         assert len(rows(folder)) == 4

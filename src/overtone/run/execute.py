@@ -102,7 +102,7 @@ class Run:
 
         self._drive.check_folder()
         goal, codec = self._parts.plan.goal, codec_for(self._parts.plan.space)
-        return ExperimentAnalysis(self.folder, goal.metric, goal.mode, codec=codec)
+        return ExperimentAnalysis(self.folder, codec=codec, goal=goal)
 
     def wait(self, n: int | None = None, timeout_s: float | None = None) -> ExperimentAnalysis:
         """Wait until `n` trials have ended, or all if n is None, and return the results.

@@ -68,11 +68,13 @@ def followers_for(parts: Parts, table: TrialTable, ask_to_save: Callable[[str], 
         from overtone.observers.callbacks.callback_observer import CallbackObserver, StepBegin
         from overtone.observers.trial_view import Experiment as Seen
         from overtone.run.resume.callback_states import CallbackStates
+        from overtone.space import variables
         from overtone.worker.checkpoints.checkpoint import Checkpoint
 
         seen = Seen(
-            plan.name, str(folder), None, lambda one: Checkpoint(one.uri), ask_to_save, _summaries(folder)
-        )
+            plan.name, str(folder), variables(plan.space) or None, lambda one: Checkpoint(one.uri),
+            ask_to_save, _summaries(folder),
+        )  # fmt: skip
         states = CallbackStates(folder, callbacks)
         if parts.past is not None:
             states.restore()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +14,6 @@ from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
-from overtone.searchers.old_forms import known_form
 from overtone.tune.environment import settings
 from overtone.tune.registry import registered
 from overtone.tune.trial import with_shown_trial
@@ -37,7 +37,7 @@ SILENT = frozenset(
 )  # fmt: skip
 """Arguments that are accepted and ignored without a warning."""
 
-WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
+WITHOUT_EFFECT = frozenset({"sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
 
 LATER = {
@@ -64,7 +64,7 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     values |= {
         "storage": _one("storage_path", "local_dir", given),
         "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
-        "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
+        "searcher": create_searcher(searcher) if isinstance(searcher, str) else searcher,
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
         "time_budget_s": budget.total_seconds() if isinstance(budget, timedelta) else budget,
@@ -74,8 +74,8 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         "chdir_to_trial_dir": _flag(values["chdir_to_trial_dir"]),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
-        "trial_name": with_shown_trial(values["trial_name"], shown_name),
-        "trial_folder": with_shown_trial(values["trial_folder"], shown_name),
+        "trial_name": with_shown_trial(values["trial_name"], shown_name, values["space"]),
+        "trial_folder": with_shown_trial(values["trial_folder"], shown_name, values["space"]),
         "points_to_evaluate": tuple(values["points_to_evaluate"] or ()),
         "resume": _resume(values["resume"], given.get("resume_config")),
     }
@@ -89,9 +89,14 @@ def trainable_of(given: Any) -> Any:
         TrainableError: `given` is not callable, or the name is not registered.
     """
     if isinstance(given, str):
-        return registered(given)
+        return trainable_of(registered(given))
+    if isinstance(given, Bound):
+        inner = trainable_of(given.trainable)
+        return given if inner is given.trainable else replace(given, trainable=inner)
     if not isinstance(given, type) and hasattr(given, "as_trainable"):
         return given.as_trainable()
+    if isinstance(given, type) and (function := getattr(given, "wrapped_function", None)) is not None:
+        return function  # of `tune.trainable.wrap_function`
     if not callable(given):
         raise TrainableError(
             f"{given!r:.200} cannot be trained: give a function, a class with step(), or another callable, "

@@ -81,7 +81,11 @@ def test_signals_are_left_alone_if_asked(monkeypatch, tmp_path):
     before = signal.getsignal(signal.SIGINT)
 
     def outcome():
-        return tune.run(handlers, storage_path=tmp_path, verbose=0, engine="inline").trials[0].last_result["same"]
+        return (
+            tune.run(handlers, storage_path=tmp_path, verbose=0, engine="inline")
+            .trials[0]
+            .last_result["same"]
+        )
 
     assert environment.catches_signals({})
     assert not environment.catches_signals({"TUNE_DISABLE_SIGINT_HANDLER": "1"})

@@ -72,7 +72,11 @@ def csv_rows(folder):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("logger", [JsonLogger, JsonLoggerCallback(), LegacyLoggerCallback([JsonLogger])], ids=["one", "callback", "legacy"])
+@pytest.mark.parametrize(
+    "logger",
+    [JsonLogger, JsonLoggerCallback(), LegacyLoggerCallback([JsonLogger])],
+    ids=["one", "callback", "legacy"],
+)
 def test_json(tmp_path, logger):
     log(logger, tmp_path)
     found = json_lines(tmp_path)
@@ -83,7 +87,11 @@ def test_json(tmp_path, logger):
     assert pickle.loads((tmp_path / "params.pkl").read_bytes()) == CONFIG
 
 
-@pytest.mark.parametrize("logger", [CSVLogger, CSVLoggerCallback(), LegacyLoggerCallback([CSVLogger])], ids=["one", "callback", "legacy"])
+@pytest.mark.parametrize(
+    "logger",
+    [CSVLogger, CSVLoggerCallback(), LegacyLoggerCallback([CSVLogger])],
+    ids=["one", "callback", "legacy"],
+)
 def test_csv_gets_new_columns(tmp_path, logger):
     log(logger, tmp_path)
     found = csv_rows(tmp_path)
@@ -112,14 +120,25 @@ def test_a_result_without_a_start_begins_the_file(tmp_path):
     assert (len(json_lines(tmp_path)), len(csv_rows(tmp_path)), trial.n_made) == (1, 1, 6)
 
 
-@pytest.mark.parametrize("logger", [TBXLogger, TBXLoggerCallback(), LegacyLoggerCallback([TBXLogger])], ids=["one", "callback", "legacy"])
+@pytest.mark.parametrize(
+    "logger",
+    [TBXLogger, TBXLoggerCallback(), LegacyLoggerCallback([TBXLogger])],
+    ids=["one", "callback", "legacy"],
+)
 def test_tensorboard(tmp_path, logger):
     pytest.importorskip("tensorboardX")
     images = {"training_iteration": 4, "image": np.zeros((3, 4, 4)), "words": ["no", "numbers"], "empty": []}
     log(logger, tmp_path, [*RESULTS, images, {"training_iteration": 5, "loss": 0.25}])
     (file,) = tmp_path.glob("events.out.tfevents.*")
     data = file.read_bytes()
-    for name in (b"tune/loss", b"tune/eval/acc", b"tune/scores", b"tune/image", b"_hparams_/session_start_info", b"lr"):
+    for name in (
+        b"tune/loss",
+        b"tune/eval/acc",
+        b"tune/scores",
+        b"tune/image",
+        b"_hparams_/session_start_info",
+        b"lr",
+    ):
         assert name in data
     assert b"tune/training_iteration" not in data
     assert b"tune/words" not in data
@@ -157,7 +176,13 @@ def test_a_unified_logger_writes_all_files_and_for_a_trial_of_a_run_those_of_oth
 
 
 def test_a_result_is_printed_a_line_a_value():
-    result = {"acc": 0.5, "nested": {"a": 1, "b": None}, "config": {"x": 1}, "timesteps_total": None, "hist_stats": {}}
+    result = {
+        "acc": 0.5,
+        "nested": {"a": 1, "b": None},
+        "config": {"x": 1},
+        "timesteps_total": None,
+        "hist_stats": {},
+    }
     assert pretty_print(result) == "acc: 0.5\nnested:\n  a: 1\n"
     assert pretty_print(result, exclude={"nested"}) == "acc: 0.5\n"
 
@@ -184,7 +209,12 @@ def test_the_loggers_of_files_that_every_run_writes_change_nothing(arguments):
     assert to_experiment(len, **arguments) == Experiment(trainable=len)
     given = taken(files=False, **arguments)  # Nobody else writes the files.
     assert given
-    assert {type(one) for one in given} <= {JsonLoggerCallback, CSVLoggerCallback, TBXLoggerCallback, LegacyLoggerCallback}
+    assert {type(one) for one in given} <= {
+        JsonLoggerCallback,
+        CSVLoggerCallback,
+        TBXLoggerCallback,
+        LegacyLoggerCallback,
+    }
 
 
 def test_loggers_of_users_are_kept():
@@ -198,7 +228,9 @@ def test_loggers_of_users_are_kept():
         pass
 
     first, csv_logger = Callback(), Csv()
-    found = taken(callbacks=[first, CallbackList([csv_logger])], loggers=[JsonLogger, Json, Other, LoggerCallback])
+    found = taken(
+        callbacks=[first, CallbackList([csv_logger])], loggers=[JsonLogger, Json, Other, LoggerCallback]
+    )
     assert found[:2] == (first, csv_logger)
     assert type(found[2]) is LoggerCallback
     assert found[3].logger_classes == [Json, Other]
