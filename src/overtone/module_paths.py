@@ -129,7 +129,7 @@ ABSENT = {
     "tune.cloud": _SYNC,
     "tune.cluster_info": _INSIDE,
     "tune.config_parser": "tune.Experiment takes experiments as data",
-    "tune.constants": "it names environment variables; options are arguments of tune.run",
+    "tune.constants": "docs/environment-variables.md has the environment variables that Overtone reads",
     "tune.examples": _EXAMPLE,
     "tune.execution": _DRIVER,
     "tune.experiment.config_parser": "tune.Experiment takes experiments as data",

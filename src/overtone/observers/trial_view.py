@@ -51,7 +51,7 @@ class SeenTrial:
     Nothing of it can be set; `checkpoint_now` asks it to save.
     """
 
-    __slots__ = ("_experiment", "_row")
+    __slots__ = ("_earlier", "_experiment", "_row")
 
     PENDING: ClassVar[str] = "PENDING"
     RUNNING: ClassVar[str] = "RUNNING"
@@ -62,6 +62,11 @@ class SeenTrial:
     def __init__(self, row: Row, experiment: Experiment) -> None:
         self._row = row
         self._experiment = experiment
+        self._earlier: Metrics | None = None
+
+    def show_earlier(self, metrics: Metrics | None) -> None:
+        """Let `last_result` be of these metrics, empty before the first; None for those of the table."""
+        self._earlier = metrics
 
     @property
     def trial_id(self) -> str:
@@ -90,9 +95,14 @@ class SeenTrial:
 
     @property
     def last_result(self) -> dict[str, Any]:
-        """Its last result with its own constant facts and config; empty before the first."""
-        row = self._row
-        return {**full_result(row, row.metrics), "done": row.is_final} if row.n_results else {}
+        """Its last result with its own constant facts and config; empty before the first.
+
+        In `on_trial_result` it is the result before the one that the hook is called for.
+        """
+        row, earlier = self._row, self._earlier
+        if not row.n_results or (earlier is not None and not earlier):
+            return {}
+        return {**full_result(row, row.metrics if earlier is None else earlier), "done": row.is_final}
 
     @property
     def metric_analysis(self) -> dict[str, dict[str, float]]:
