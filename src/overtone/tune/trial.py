@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 
 class ExportFormat:
-    """Values of `export_formats`, accepted without effect: a checkpoint holds a trial's saved files."""
+    """Values of `export_formats`: the formats that a class trainable's `_export_model` is asked for."""
 
     CHECKPOINT = "checkpoint"
     MODEL = "model"
