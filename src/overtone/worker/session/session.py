@@ -183,7 +183,7 @@ class Session(Line):
         if checkpoint in (_STATE, _AUTOMATIC) and saver is not None:
             is_automatic = checkpoint is _AUTOMATIC
             return self._kept(lambda: keeper.keep_from(saver, t, counts, is_automatic), is_automatic)
-        path = Path(checkpoint.path if isinstance(checkpoint, Checkpoint) else checkpoint)
+        path = Path(checkpoint)
         return self._kept(lambda: keeper.keep(path, t, counts))
 
     def _kept(
