@@ -12,7 +12,6 @@ import importlib.util
 import inspect
 import json
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from fnmatch import fnmatchcase
@@ -20,6 +19,8 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import tomllib
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
