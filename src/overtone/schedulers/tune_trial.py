@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
+from overtone.errors import ArgumentError
 
 WAITING = (Status.PENDING, Status.PAUSED, Status.PARKED)
 """The statuses of a trial that may be chosen to run."""
@@ -74,10 +75,10 @@ class TuneTrial:
         """Mark a waiting trial as PENDING or PAUSED, for the scheduler's own use.
 
         Raises:
-            ValueError: The controller alone sets any other status.
+            ArgumentError: The controller alone sets any other status.
         """
         if self.native.status not in WAITING or status not in (self.PENDING, self.PAUSED):
-            raise ValueError(
+            raise ArgumentError(
                 f"trial {self.trial_id} is {self.status} and cannot be set to {status}: call stop_trial or "
                 "pause_trial of the controller, or return a flag"
             )

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from overtone import tune
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, StorageError
 from overtone.searchers.hyperopt import HyperOptSearch
 from overtone.searchers.optuna import OptunaSearch
 from overtone.tune.search import (
@@ -82,7 +82,7 @@ def test_state_is_saved_and_restored(tmp_path):
         second = HyperOptSearch()
         getattr(second, restore)(str(tmp_path / "state.pkl" if restore == "restore" else tmp_path))
         assert second.suggest("next") == expected
-    with pytest.raises(RuntimeError, match="has no searcher-state"):
+    with pytest.raises(StorageError, match="has no searcher-state"):
         HyperOptSearch().restore_from_dir(str(tmp_path / "none"))
 
 
