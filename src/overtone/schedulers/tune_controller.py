@@ -127,7 +127,8 @@ class TuneController:
         """Return a result as hooks get it: one level, with nested names as "a/b"."""
         if metrics is None:
             return {}
-        return {**flatten(metrics), "trial_id": native.id, "done": native.status.is_final}
+        facts = {"trial_id": native.id, "done": native.status.is_final, "config": native.config}
+        return flatten({**metrics, **facts})
 
     def take(self, trial: TuneTrial, decision: Decision) -> str:
         """Return a decision as a flag; one that is no flag becomes an order."""
