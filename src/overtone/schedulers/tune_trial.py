@@ -63,6 +63,11 @@ class TuneTrial:
         facts: dict[str, Any] = self._controller.facts(self.native, self.native.last)
         return facts
 
+    @property
+    def is_saving(self) -> bool:
+        """Whether the trial is about to pause or end."""
+        return self.native.status is Status.HALTING
+
     def is_finished(self) -> bool:
         """Return whether the trial ended for good."""
         return self.native.status.is_final

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overtone.core.randomness import Random, key
+from overtone.errors import SpaceError
 from overtone.space import Categorical, Domain, Variants, parse
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
@@ -68,6 +69,24 @@ def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
         shown = f"{value:.4f}" if isinstance(value, float) else str(value)
         words.append(f"{'_'.join(last)}={shown.replace('/', '_').replace(',', '_')}")
     return ",".join(words)
+
+
+def assign_value(spec: Any, path: Path, value: Any) -> None:
+    """Set the value at a place in nested dicts and lists; a tuple on the way is replaced.
+
+    Raises:
+        SpaceError: The place is in a tuple that is `spec` itself.
+    """
+    *above, last = path
+    parent, key = None, None
+    for part in above:
+        parent, key, spec = spec, part, spec[part]
+    if isinstance(spec, tuple):
+        if parent is None:
+            raise SpaceError(f"{path}: a value of a tuple cannot be set")
+        parent[key] = (*spec[:last], value, *spec[last + 1 :])
+    else:
+        spec[last] = value
 
 
 class RecursiveDependencyError(Exception):
