@@ -19,6 +19,7 @@ from overtone.analysis.trial_parts import (
     searched_values,
 )
 from overtone.core.goal import is_number, lookup
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
 from overtone.core.trial import Status
@@ -79,6 +80,11 @@ class RecordedTrial:
     def resources(self) -> Resources:
         """The requested resources."""
         return self._row.resources
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The requested resources as a placement group."""
+        return PlacementGroupFactory.of(self._row.resources)
 
     @property
     def status(self) -> str:

@@ -11,11 +11,13 @@ from overtone.analysis.aim import check_reported, chosen
 from overtone.analysis.no_result import NoBestError, NoTrialError
 from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_trial import RecordedTrial
-from overtone.analysis.trial_parts import check_local, local_filesystem
+from overtone.analysis.trial_parts import check_local
 from overtone.core.goal import Goal
+from overtone.errors import UsageError
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.location import JOURNAL, located
 from overtone.store.files import is_url
+from overtone.worker.checkpoints.arrow_files import local_filesystem
 
 if TYPE_CHECKING:
     from overtone.worker.checkpoints.checkpoint import Checkpoint
@@ -46,7 +48,7 @@ class Result:
         self._goal = (default_metric, default_mode)
         filesystem = values.pop("_storage_filesystem", None)
         if unknown := [name for name in values if name not in _VALUES]:
-            raise TypeError(f"Result() has no attribute {unknown[0]!r}; it has {', '.join(_VALUES)}")
+            raise UsageError(f"Result() has no attribute {unknown[0]!r}; it has {', '.join(_VALUES)}")
         if trial is None:
             values = {**dict.fromkeys(_VALUES), **values}
             values["config"] = values["config"] or (values["metrics"] or {}).get("config")

@@ -9,7 +9,7 @@ from overtone.analysis.experiment_analysis import ExperimentAnalysis
 from overtone.analysis.no_result import NoBestError
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.result import Result
-from overtone.analysis.trial_parts import local_filesystem
+from overtone.worker.checkpoints.arrow_files import local_filesystem
 
 
 class ResultGrid:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from overtone.core.goal import is_number, lookup
-from overtone.errors import MissingPackageError, StorageError
+from overtone.errors import StorageError
 from overtone.space.data import DOMAIN
+from overtone.worker.checkpoints.arrow_files import is_elsewhere, local_filesystem
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 
@@ -173,26 +174,13 @@ def searched_values(space: Any, config: Any, path: str = "") -> Iterator[tuple[s
             yield from searched_values(inner, item, f"{path}/{index}".lstrip("/"))
 
 
-def local_filesystem() -> Any:
-    """Return the local file system of pyarrow.
-
-    Raises:
-        MissingPackageError: pyarrow is not installed.
-    """
-    try:
-        from pyarrow.fs import LocalFileSystem
-    except ImportError:
-        raise MissingPackageError("pyarrow", "", "a pyarrow file system") from None
-    return LocalFileSystem()
-
-
 def check_local(filesystem: Any) -> None:
     """Refuse a pyarrow file system other than the local one.
 
     Raises:
         StorageError: It is another one.
     """
-    if filesystem is not None and getattr(filesystem, "type_name", "") != "local":
+    if is_elsewhere(filesystem):
         raise StorageError(
             f'storage_filesystem={filesystem!r:.100}: pass the URL of the folder instead, such as "s3://b/exp"'
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 from overtone.errors import ArgumentError
@@ -67,6 +68,11 @@ class TuneTrial:
     def is_saving(self) -> bool:
         """Whether the trial is about to pause or end."""
         return self.native.status is Status.HALTING
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The resources, in bundles."""
+        return PlacementGroupFactory.of(self.native.resources)
 
     def is_finished(self) -> bool:
         """Return whether the trial ended for good."""

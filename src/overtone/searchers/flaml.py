@@ -11,7 +11,7 @@ from typing import Any
 
 from overtone.errors import MissingPackageError, SpaceError
 from overtone.space import parse
-from overtone.space.tree import Drawn, Fixed, Group, Node, Pick, Series
+from overtone.space.tree import Drawn, Fixed, Group, Node, Pick, Series, is_dynamic
 
 try:
     import flaml
@@ -41,7 +41,7 @@ def to_flaml(space: Any) -> Any:
     """Return a space with FLAML's domains.
 
     Raises:
-        SpaceError: A part of it has no counterpart, such as a grid.
+        SpaceError: A part of it has no counterpart, such as a grid or branches.
     """
     return _written(parse(space))
 
@@ -51,8 +51,8 @@ def _written(node: Node) -> Any:
         return {key: _written(item) for key, item in node.items.items()}
     if isinstance(node, Series):
         return [_written(item) for item in node.items]
-    if isinstance(node, Pick) and not node.is_grid:
-        return dialect.choice([_written(option) for option in node.options])
+    if isinstance(node, Pick) and not node.is_grid and not any(map(is_dynamic, node.options)):
+        return dialect.choice(node.values)
     if isinstance(node, Fixed):
         return node.value
     make = getattr(dialect, node.domain.name, None) if isinstance(node, Drawn) else None

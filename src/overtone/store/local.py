@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MANIFEST = ".manifest.json"
 STATE_FILE = ".overtone.json"
+METADATA_FILE = ".metadata.json"
+"""The user's notes on a checkpoint: they may change after the checkpoint was put into a store."""
 """File in each checkpoint with the state of the session that saved it."""
 
 _UNFINISHED = ".put-"
@@ -115,6 +117,8 @@ class LocalStore(Store):
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise _damaged(uri, f"its {MANIFEST} cannot be read ({error})") from error
         for name, (size, checksum) in files.items():
+            if name == METADATA_FILE:
+                continue
             try:
                 has = os.stat(path / name).st_size
             except OSError as error:

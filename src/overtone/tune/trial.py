@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
+
+from overtone.core.placement_group import PlacementGroupFactory
+from overtone.errors import ArgumentError
+from overtone.observers.columns import chosen
 
 
 class ExportFormat:
@@ -15,9 +19,27 @@ class ExportFormat:
     ONNX = "onnx"
     H5 = "h5"
 
+    @classmethod
+    def validate(cls, formats: list[str]) -> None:
+        """Normalise the formats in place: lower case, without blanks.
+
+        Raises:
+            ArgumentError: One of them is unknown.
+        """
+        known = (cls.CHECKPOINT, cls.MODEL, cls.ONNX, cls.H5)
+        for place, given in enumerate(formats):
+            formats[place] = given.strip().lower()
+            if formats[place] not in known:
+                raise ArgumentError(f"export format {given!r}: must be one of {', '.join(map(repr, known))}")
+
 
 class Trial:
     """A read-only view of a core trial, with all its attributes.
+
+    Args:
+        trial: The core trial.
+        trainable_name: See the attribute.
+        parameters: The paths that the search chooses; None for all of a config.
 
     Attributes:
         trainable_name: The name of the trainable.
@@ -29,8 +51,9 @@ class Trial:
     TERMINATED: ClassVar[str] = "TERMINATED"
     ERROR: ClassVar[str] = "ERROR"
 
-    def __init__(self, trial: Any, trainable_name: str) -> None:
+    def __init__(self, trial: Any, trainable_name: str, parameters: Sequence[str] | None = None) -> None:
         self._trial = trial
+        self._parameters = parameters
         self.trainable_name = trainable_name
 
     @property
@@ -45,8 +68,13 @@ class Trial:
 
     @property
     def evaluated_params(self) -> dict[str, Any]:
-        """The trial's config."""
-        return dict(self._trial.config)
+        """The values that the search chose, by path ("optimizer/lr")."""
+        return chosen(self._trial.config, self._parameters)
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The requested resources as a placement group."""
+        return PlacementGroupFactory.of(self._trial.resources)
 
     @property
     def last_result(self) -> dict[str, Any]:
@@ -61,14 +89,30 @@ class Trial:
 
 
 def with_shown_trial(
-    function: Callable[[Any], str] | None, trainable_name: str
+    function: Callable[[Any], str] | None, trainable_name: str, space: Any = None
 ) -> Callable[[Any], str] | None:
-    """Wrap `function` of a `Trial` as a function of a core trial."""
+    """Wrap `function` of a `Trial` as a function of a core trial.
+
+    Args:
+        function: The function; None for none.
+        trainable_name: The name of the trainable.
+        space: The space of the trials' configs, if it is not the searcher's own.
+    """
     if function is None:
         return None
+    paths: list[tuple[str, ...] | None] = []
+
+    def parameters() -> tuple[str, ...] | None:
+        if not paths:
+            from overtone.space import variables
+
+            paths.append(tuple(variables(space)) or None if isinstance(space, Mapping) else None)
+        return paths[0]
 
     @functools.wraps(function)  # keep the name under which the function is recorded
     def shown(trial: Any) -> str:
-        return str(function(trial if isinstance(trial, Trial) else Trial(trial, trainable_name)))
+        return str(
+            function(trial if isinstance(trial, Trial) else Trial(trial, trainable_name, parameters()))
+        )
 
     return shown

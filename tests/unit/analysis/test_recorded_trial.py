@@ -21,6 +21,7 @@ def test_what_a_trial_is(told):
     assert trial.num_results == 1
     assert trial.logdir == trial.local_path == trial.path == str(told.folder / name)
     assert trial.resources.total() == {"cpu": 1}
+    assert trial.placement_group_factory.bundles == [{"CPU": 1}]
     assert trial.why.rule == "returned"
     assert str(trial) == f"train_{name}"
     assert repr(trial) == f"<train_{name} TERMINATED, 1 results>"

@@ -1,8 +1,12 @@
 """A trial by the names that users' functions expect."""
 
+import pytest
+
+from overtone import tune
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result
+from overtone.errors import TuneError
 from overtone.tune import trial as shown
 
 
@@ -27,3 +31,22 @@ def test_its_last_result_is_what_it_reported():
 def test_a_function_gets_the_shown_trial_and_answers_with_text():
     assert shown.with_shown_trial(lambda trial: trial.config["x"], "f")(core()) == "1"
     assert shown.with_shown_trial(None, "f") is None
+
+
+def test_evaluated_params_are_the_values_that_the_search_chooses():
+    one = core()
+    one.config.update(fixed=5, deep={"lr": 0.1})
+    space = {"x": {"grid_search": [1, 2]}, "fixed": 5, "deep": {"lr": tune.uniform(0, 1)}}
+    found = []
+    shown.with_shown_trial(lambda trial: found.append(trial.evaluated_params), "f", space)(one)
+    shown.with_shown_trial(lambda trial: found.append(trial.evaluated_params), "f")(one)
+    assert found == [{"x": 1, "deep/lr": 0.1}, {"x": 1, "fixed": 5, "deep/lr": 0.1}]
+    assert shown.Trial(one, "f").placement_group_factory.bundles == [{"CPU": 1}]
+
+
+def test_export_formats_are_normalised():
+    formats = [" Model", "h5"]
+    shown.ExportFormat.validate(formats)
+    assert formats == ["model", "h5"]
+    with pytest.raises(TuneError, match="'zip': must be one of 'checkpoint'"):
+        shown.ExportFormat.validate(["zip"])
