@@ -210,8 +210,9 @@ def _merged(config: Config, given: Mapping[str, Any]) -> Config:
     merged = dict(config)
     for name, value in given.items():
         inner = merged.get(name)
-        is_nested = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        merged[name] = _merged(dict(inner), value) if is_nested else value
+        if isinstance(value, Mapping) and isinstance(inner, Mapping):
+            value = _merged(dict(inner), value)
+        merged[name] = value
     return merged
 
 

@@ -50,7 +50,7 @@ class BayesOptSearch(LibrarySearcher):
         self._utility = settings("utility_kwargs", utility_kwargs, _UTILITY)
 
     @staticmethod
-    def convert_search_space(spec: Mapping[str, Any], join: bool = False) -> dict[str, Any]:
+    def convert_search_space(spec: Mapping[str, Any], join: bool = False) -> dict[str, Any]:  # type: ignore[override]
         """Return the bounds of the domains by path, as the library has them.
 
         Args:

@@ -47,7 +47,7 @@ class HyperOptSearch(LibrarySearcher):
             raise ArgumentError(f"gamma={gamma!r} must be between 0 and 1, such as 0.25")
 
     @staticmethod
-    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:  # type: ignore[override]
         """Return a space with Hyperopt's expressions; `prefix` is accepted without effect."""
         converted: dict[str, Any] = to_hyperopt(spec)
         return converted

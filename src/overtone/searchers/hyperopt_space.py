@@ -34,9 +34,7 @@ def from_hyperopt(space: Any) -> Any:
         SpaceError: An expression has no counterpart.
     """
     if isinstance(space, Mapping):
-        return (
-            type(space)({key: from_hyperopt(value) for key, value in space.items()}) if _has(space) else space
-        )
+        return {key: from_hyperopt(value) for key, value in space.items()} if _has(space) else space
     if isinstance(space, (list, tuple)) and _has(space):
         return type(space)(map(from_hyperopt, space))
     if not _is_expression(space):

@@ -47,7 +47,7 @@ class OptunaSearch(LibrarySearcher):
         self.replay, self.is_numeric = replay_of(sampler), sampler == "gp"
 
     @staticmethod
-    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:  # type: ignore[override]
         """Return the domains of a space as Optuna's distributions, by path; constants are left out."""
         return distributions(spec, prefix)
 

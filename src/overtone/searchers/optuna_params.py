@@ -144,9 +144,9 @@ def distributions(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
             step = None if domain.log else domain.q
             found[name] = optuna.FloatDistribution(domain.lower, domain.upper, domain.log, step)
         elif isinstance(domain, Integer):
-            last = domain.upper if domain.q else domain.upper - 1
-            step = 1 if domain.log else domain.q or 1
-            found[name] = optuna.IntDistribution(domain.lower, last, domain.log, step)
+            last = int(domain.upper) - (domain.q is None)
+            step = 1 if domain.log else int(domain.q or 1)
+            found[name] = optuna.IntDistribution(int(domain.lower), last, domain.log, step)
         else:
             raise SpaceError(f"{name}: {domain!r} has no counterpart in Optuna")
     return found

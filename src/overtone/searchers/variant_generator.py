@@ -8,7 +8,7 @@ from typing import Any
 
 from overtone.core.randomness import Random, key
 from overtone.errors import SpaceError
-from overtone.space import Categorical, Domain, Variants, parse
+from overtone.space import Categorical, Domain, RngFor, Variants, parse
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
 Path = tuple[Any, ...]
@@ -35,7 +35,7 @@ def generate_variants(
     variants = Variants(unresolved_spec)
     for point in range(variants.size):
         index = 0 if constant_grid_search else point
-        config = variants.config(point, lambda name, i=index: Random(key(seed, f"space:{name}", str(i))))
+        config = variants.config(point, _rng_for(seed, index))
         places = {path: _at(config, path) for path, _ in _dynamic(variants.root, ())}
         yield {path: value for path, value in places.items() if value is not _ABSENT}, config
 
@@ -94,6 +94,10 @@ class RecursiveDependencyError(Exception):
 
 
 _ABSENT = object()
+
+
+def _rng_for(seed: int, index: int) -> RngFor:
+    return lambda name: Random(key(seed, f"space:{name}", str(index)))
 
 
 def _leaves(node: Node, path: Path) -> Iterator[tuple[Path, Node]]:
