@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from overtone.space import RngFor
 
 
-class BasicVariantGenerator(VariantTrials, Searcher):
+class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
     """Grid and random search: the whole grid `num_samples` times, with new random values for each trial.
 
     A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
@@ -97,11 +97,6 @@ class BasicVariantGenerator(VariantTrials, Searcher):
             more, point = divmod(beyond, variants.size)
             sample += more
         return variants.config(point, self._rng_for(index, sample))
-
-    def _fresh(self, num_samples: int) -> BasicVariantGenerator:
-        made = copy(self)
-        made.num_samples = num_samples
-        return made
 
     def _fresh(self, num_samples: int) -> BasicVariantGenerator:
         made = copy(self)
