@@ -65,7 +65,7 @@ class RecordedExperiment:
         recorded = recorded_goal(self._index.header)
         if goal is not None:
             default_metric, default_mode = goal.metric, goal.mode
-        self._is_inferred = goal is not None and recorded[0] is None
+        self._is_inferred = goal is not None and recorded == (None, None)
         self.default_metric = first(default_metric) or recorded[0]
         is_recorded = self.default_metric == recorded[0]
         self.default_mode = first(default_mode) or (recorded[1] if is_recorded else None)

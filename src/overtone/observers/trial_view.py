@@ -12,6 +12,7 @@ from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Metrics
 from overtone.observers.columns import chosen
 from overtone.store.folder_mark import FolderMark
+from overtone.worker.placement_group import PlacementGroupFactory
 
 
 class Experiment:
@@ -108,6 +109,10 @@ class SeenTrial:
         newest = self._row.checkpoint
         return None if newest is None else self._experiment.open_checkpoint(newest)
 
+    def has_checkpoint(self) -> bool:
+        """Return whether it has a checkpoint, its own or the one from which it started."""
+        return self._row.checkpoint is not None
+
     def checkpoint_now(self) -> None:
         """Have it save: now if it waits for an answer to its report, else at its next report.
 
@@ -130,6 +135,11 @@ class SeenTrial:
     def resources(self) -> Resources:
         """The requested resources."""
         return self._row.resources
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The requested resources as a placement group."""
+        return PlacementGroupFactory.of(self._row.resources)
 
     @property
     def experiment_tag(self) -> str:
