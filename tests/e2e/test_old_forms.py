@@ -20,7 +20,9 @@ def run(tmp_path: Path, trainable: Any, **options: Any) -> list[Any]:
 # --- checkpoint_dir -----------------------------------------------------------------------
 
 
-def keeps_default(config: dict[str, Any], checkpoint_dir: str | None = "DIR", step: int = 3) -> dict[str, Any]:
+def keeps_default(
+    config: dict[str, Any], checkpoint_dir: str | None = "DIR", step: int = 3
+) -> dict[str, Any]:
     return {"begins": checkpoint_dir, "step": step}
 
 

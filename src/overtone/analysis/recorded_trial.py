@@ -19,6 +19,7 @@ from overtone.analysis.trial_parts import (
     searched_values,
 )
 from overtone.core.goal import is_number, lookup
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
 from overtone.core.trial import Status
@@ -27,7 +28,6 @@ from overtone.core.types import Why
 from overtone.errors import StorageError, TrialError
 from overtone.reading.journal_index import JournalIndex
 from overtone.worker.checkpoints.checkpoint import Checkpoint
-from overtone.worker.placement_group import PlacementGroupFactory
 
 
 class RecordedTrial:

@@ -312,11 +312,11 @@ class Loop:
                 self._disconnect(observer, error)
 
     def _disconnect(self, observer: Observer, error: Exception) -> None:
-        self._observers = [each for each in self._observers if each is not observer]
-        self._followers = [each for each in self._followers if each is not observer]
         if observer.ends_run:
             self._failure = self._failure or error  # Raised when the batch is carried out.
             return
+        self._observers = [each for each in self._observers if each is not observer]
+        self._followers = [each for each in self._followers if each is not observer]
         self.disconnected.append(observer)
         if isinstance(error, FolderGoneError):
             return  # `FolderWatch` reports it and ends the run.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
 
@@ -61,6 +62,11 @@ class TuneTrial:
         """The last reported metrics; empty before the first report."""
         facts: dict[str, Any] = self._controller.facts(self.native, self.native.last)
         return facts
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The resources, in bundles."""
+        return PlacementGroupFactory.of(self.native.resources)
 
     def is_finished(self) -> bool:
         """Return whether the trial ended for good."""

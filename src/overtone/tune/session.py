@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from overtone.worker.session.current import current, is_inside
 
 if TYPE_CHECKING:
+    from overtone.core.placement_group import PlacementGroupFactory
     from overtone.worker.checkpoints.checkpoint import Checkpoint
-    from overtone.worker.placement_group import PlacementGroupFactory
     from overtone.worker.session.session import Session
 
 

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.errors import ArgumentError
 from overtone.observers.columns import chosen
-from overtone.worker.placement_group import PlacementGroupFactory
 
 
 class ExportFormat:

@@ -73,7 +73,7 @@ def run(
     durability: Literal["interval", "sync"] = "interval",
     chdir_to_trial_dir: bool | None = None,
     export_formats: Sequence[str] | None = None,
-    grace_s: float = 10.0,
+    grace_s: float | None = None,
     storage_patience_s: float = 300.0,
     tensorboard: bool | None = None,
     files: bool | None = None,
@@ -174,9 +174,11 @@ def run(
     del arguments["run_or_experiment"]
     with ahead(engine):
         from overtone.run import execute
+        from overtone.tune.environment import catches_signals
         from overtone.tune.experiment import is_several, natives
 
-        found: list[Any] = [execute(each) for each in natives(run_or_experiment, **arguments)]
+        experiments = natives(run_or_experiment, **arguments)
+        found: list[Any] = [execute(each, catches_signals()) for each in experiments]
         return cast("ExperimentAnalysis", found if is_several(run_or_experiment) else found[0])
 
 

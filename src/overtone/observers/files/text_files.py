@@ -7,7 +7,7 @@ Infinity, which `json.loads` takes; times, UUIDs and paths are texts, and decima
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from overtone.core.messages import Ended, Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
@@ -16,7 +16,7 @@ from overtone.core.types import Metrics
 from overtone.journal.text import loads
 from overtone.observers.files.constant_text import ConstantTexts
 from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, RESULT_JSON
+from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, PROGRESS_CSV, RESULT_JSON
 from overtone.observers.files.readable_json import encode
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.tagged_json import MARK
@@ -69,29 +69,39 @@ class TextFiles(Observer):
         files: Where it writes.
         table: Has each record before this observer gets it.
         clock: Seconds from some moment on; for how long rows wait.
+        without: Names of files that callbacks write instead.
     """
 
     is_projection = True
 
     def __init__(
-        self, files: TrialFiles, table: TrialTable, clock: Callable[[], float] = time.monotonic
+        self,
+        files: TrialFiles,
+        table: TrialTable,
+        clock: Callable[[], float] = time.monotonic,
+        without: Container[str] = (),
     ) -> None:
         self._files = files
         self._table = table
         self._texts = ConstantTexts()
         self._json = JsonLines(files, self._texts)
         self._csv = CsvRows(files, self._texts, clock)
+        self._has_params = PARAMS_JSON not in without
+        self._has_json, self._has_csv = RESULT_JSON not in without, PROGRESS_CSV not in without
 
     def on_record(self, record: Record) -> None:
         event = record.event
         if type(event) is Reported:
             row = self._table.shown
             if row is not None:
-                self._json.add(row, event.raw, event.metrics)
-                self._csv.add(row, event.raw, event.metrics)
+                if self._has_json:
+                    self._json.add(row, event.raw, event.metrics)
+                if self._has_csv:
+                    self._csv.add(row, event.raw, event.metrics)
         elif type(event) is Started:
             row = self._table.rows[event.trial_id]
-            self._files.put(row.id, PARAMS_JSON, self._texts.of(row).params)
+            if self._has_params:
+                self._files.put(row.id, PARAMS_JSON, self._texts.of(row).params)
             self._files.settle()
         elif type(event) is Ended and (text := error_text(event)):
             self._files.add(event.trial_id, ERROR_TXT, text)
@@ -104,8 +114,10 @@ class TextFiles(Observer):
 
     def on_results(self, row: Row, raws: Sequence[str]) -> None:
         """Write results of a trial without choices, each as JSON text without line breaks."""
-        self._json.add_all(row, raws)
-        self._csv.add_all(row, raws)
+        if self._has_json:
+            self._json.add_all(row, raws)
+        if self._has_csv:
+            self._csv.add_all(row, raws)
 
     def flush(self) -> None:
         self._csv.widen_due()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class Due:
         rows: Trials whose result.json and progress.csv differ.
         events: Trials whose event files differ.
         facts: Trials whose params.json or error.txt may differ.
-        foreign: (trial, name) of the files that the trials wrote themselves, which stay as they are.
+        foreign: (trial, name) of the files that trials or callbacks wrote themselves, which stay as they are.
     """
 
     rows: set[str] = field(default_factory=set)
@@ -59,18 +59,26 @@ class Due:
         return self.rows | self.facts
 
 
-def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
+def deviating(
+    folder: str,
+    table: TrialTable,
+    *,
+    with_events: bool,
+    has_real_clock: bool,
+    without: Iterable[str] = (),
+) -> Due:
     """Return the trials whose files are not as long as the journal says.
 
     Args:
         table: The state at the end of the journal.
         with_events: Whether to look at event files, too.
         has_real_clock: Whether the experiment's seconds are those of the disk.
+        without: Names of files that callbacks write, which stay as they are.
 
     Raises:
         StorageError: A trial's folder would not be in `folder`.
     """
-    due = Due()
+    due = Due(foreign={(trial, name) for name in without for trial in table.rows})
     since = table.time - RECENT_S if has_real_clock else float("-inf")
     for row in table.rows.values():
         path = f"{folder}{os.sep}{row.id}{os.sep}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from overtone.worker.placement_group import PlacementGroupFactory
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.worker.trainables.demand import demand
 
 __all__ = ["PlacementGroupFactory", "resource_dict_to_pg_factory"]

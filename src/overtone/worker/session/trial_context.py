@@ -12,7 +12,7 @@ from overtone.worker.checkpoints.trial_checkpoints import Keeper
 from overtone.worker.protocol import Channel
 
 if TYPE_CHECKING:
-    from overtone.worker.placement_group import PlacementGroupFactory
+    from overtone.core.placement_group import PlacementGroupFactory
 
 
 class Facts:
@@ -37,7 +37,7 @@ class Facts:
 
     def get_trial_resources(self) -> PlacementGroupFactory:
         """Return the resources of the trial."""
-        from overtone.worker.placement_group import PlacementGroupFactory
+        from overtone.core.placement_group import PlacementGroupFactory
 
         return PlacementGroupFactory.of(self._start.resources)
 

@@ -2,14 +2,12 @@
 
 import copy
 import pickle
-import sys
-from types import ModuleType
 
 import pytest
 
 from overtone import tune
 from overtone.core.resources import Resources
-from overtone.errors import MissingPackageError, ResourceError
+from overtone.errors import ResourceError
 from overtone.run.plan import resources_for
 from overtone.tune.execution.placement_groups import PlacementGroupFactory, resource_dict_to_pg_factory
 
@@ -60,18 +58,6 @@ def test_amounts_become_a_group():
     assert resource_dict_to_pg_factory() == PlacementGroupFactory([{"CPU": 1}])
     made = resource_dict_to_pg_factory({"cpu": 2, "custom_resources": {"tape": 1}})
     assert made == PlacementGroupFactory([{"CPU": 2, "tape": 1}])
-
-
-def test_ray_creates_the_group(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingPackageError, match=r"to_placement_group needs ray"):
-        PlacementGroupFactory([{"CPU": 1}]).to_placement_group()
-    module = ModuleType("ray.util.placement_group")
-    module.placement_group = lambda bundles, strategy: (bundles, strategy)
-    for name in ("ray", "ray.util"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    assert PlacementGroupFactory([{"CPU": 1}]).to_placement_group() == ([{"CPU": 1.0}], "PACK")
 
 
 @pytest.mark.parametrize(

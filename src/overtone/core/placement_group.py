@@ -67,20 +67,6 @@ class PlacementGroupFactory(Request):
         """Return the sum over all bundles, such as {"cpu": 3.0}."""
         return self._demand.total()
 
-    def to_placement_group(self) -> Any:
-        """Create the placement group on a Ray cluster, outside of any run.
-
-        Raises:
-            MissingPackageError: Ray is not installed.
-        """
-        try:
-            from ray.util.placement_group import placement_group
-        except ImportError as error:
-            from overtone.errors import MissingPackageError
-
-            raise MissingPackageError("ray", "ray", "PlacementGroupFactory.to_placement_group") from error
-        return placement_group(self.bundles, self.strategy)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Request) and self._demand == other.resources()
 
