@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, full_result
 from overtone.core.trial import Status
 from overtone.core.types import Checkpoint, Metrics
 from overtone.observers.columns import chosen
 from overtone.store.folder_mark import FolderMark
-from overtone.worker.placement_group import PlacementGroupFactory
 
 
 class Experiment:
