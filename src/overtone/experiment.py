@@ -30,6 +30,12 @@ _LIST = must(
     lambda value: hasattr(value, "__iter__") and not isinstance(value, (str, bytes)),
     " must be a list of Callback objects",
 )
+_FORMATS = must(
+    lambda value: (
+        isinstance(value, (list, tuple)) and {*map(str, value)} <= {"checkpoint", "model", "onnx", "h5"}
+    ),
+    ' must be a list of "checkpoint", "model", "onnx" and "h5"',
+)
 _FUNCTION = must(lambda value: value is None or callable(value), " must be a function of a trial")
 _SIZE = must(
     lambda value: value is None or (not isinstance(value, bool) and 0 < parse_bytes(value) < inf),
@@ -188,6 +194,10 @@ class Experiment:
         "driver's directory is `os.environ[\"TUNE_ORIG_WORKING_DIR\"]`. None takes the environment variable "
         "RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.",
         changed=_FROM_NOW, config="TuneConfig or RunConfig")
+    export_formats: Sequence[str] = option(
+        (), 'Formats, such as "model", in which class trainables export their model when they end: '
+        "`_export_model(export_formats, export_dir)` is called with the trial's folder.",
+        changed=_FROM_NOW, check=_FORMATS)
     points_to_evaluate: Sequence[Mapping[str, Any]] = option(
         (), "Configs (may be partial) to evaluate first.",
         changed="taken where they come later than the trials that were made", config="TuneConfig",

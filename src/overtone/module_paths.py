@@ -24,7 +24,6 @@ _STOPPERS = (
 
 MOVED = {
     **{f"tune.search.{name}.{name}_search": f"tune.search.{name}" for name in _SEARCH},
-    **{f"tune.logger.{name}": "tune.logger" for name in ("csv", "json", "logger", "tensorboardx")},
     **{f"tune.stopper.{name}": "tune.stopper" for name in _STOPPERS},
     "air.callbacks": "air.integrations",
     "air.execution": "tune.execution.placement_groups",
@@ -61,7 +60,18 @@ _EXAMPLE = "it is an example of Ray's; examples are in overtone.tune.examples an
 _SEARCHER = '{} is not wrapped; search_alg="auto" or overtone.tune.search.optuna comes closest'
 _LOGGER = "write a tune.Callback that logs with the library, such as one with log_trial_result"
 
+_TRACKER = (
+    'it will come with the extra "overtone[{}]"; until then, pip install {} and log in a subclass of '
+    "overtone.tune.logger.LoggerCallback (log_trial_start, log_trial_result, log_trial_end)"
+)
+_TRACKERS = {"aim": "aim", "comet": "comet-ml", "mlflow": "mlflow", "wandb": "wandb"}
+
 ABSENT = {
+    **{
+        f"{place}.{extra}": _TRACKER.format(extra, package)
+        for extra, package in _TRACKERS.items()
+        for place in ("air.integrations", "tune.integration", "tune.logger")
+    },
     "_private": _INSIDE,
     "actor": _RAYS,
     "air._internal": _INSIDE,
@@ -70,9 +80,6 @@ ABSENT = {
     "air.data_batch_type": _RAYS,
     "air.examples": _EXAMPLE,
     "air.execution": f"{_INSIDE}; a trial's resources are a tune.PlacementGroupFactory",
-    "air.integrations.comet": _LOGGER,
-    "air.integrations.mlflow": _LOGGER,
-    "air.integrations.wandb": _LOGGER,
     "air.train": _TRAINER.format("train"),
     "air.util": _RAYS.format("data"),
     "autoscaler": _RAYS,
@@ -133,21 +140,14 @@ ABSENT = {
     "tune.function_runner": "overtone.tune.trainable has what trainables need",
     "tune.impl": _INSIDE,
     "tune.insufficient_resources_manager": _DRIVER,
-    "tune.integration.comet": _LOGGER,
     "tune.integration.docker": _SYNC,
     "tune.integration.horovod": _TRAINER.format("train.horovod"),
     "tune.integration.kubernetes": _SYNC,
-    "tune.integration.mlflow": _LOGGER,
     "tune.integration.mxnet": "call tune.report at the end of each epoch",
     "tune.integration.ray_train": _TRAINER.format("train"),
     "tune.integration.tensorflow": _TRAINER.format("train.tensorflow"),
     "tune.integration.torch": _TRAINER.format("train.torch"),
-    "tune.integration.wandb": _LOGGER,
     "tune.legacy": _INSIDE,
-    "tune.logger.aim": _LOGGER,
-    "tune.logger.comet": _LOGGER,
-    "tune.logger.mlflow": _LOGGER,
-    "tune.logger.wandb": _LOGGER,
     "tune.ray_trial_executor": _DRIVER,
     "tune.resources": 'write resources as {{"cpu": 2, "gpu": 1}}, or as a tune.PlacementGroupFactory',
     "tune.schedulers.pb2_utils": "tune.schedulers.PB2 has its own Gaussian process",
@@ -156,8 +156,6 @@ ABSENT = {
     "tune.search.dragonfly": _SEARCHER.format("Dragonfly"),
     "tune.search.flaml": _SEARCHER.format("FLAML"),
     "tune.search.hebo": _SEARCHER.format("HEBO"),
-    "tune.search.search_algorithm": "overtone.tune.search.Searcher is the base class of searchers",
-    "tune.search.search_generator": "tune.run takes a Searcher as search_alg",
     "tune.search.sigopt": _SEARCHER.format("SigOpt"),
     "tune.search.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.search.util": _INSIDE,

@@ -205,7 +205,9 @@ class Machine:
 class Case:
     """One experiment at a URL of its own, on one machine after the other."""
 
-    def __init__(self, root: Path, number: int, server: Server, random: Random, expire_s: float = 0.0) -> None:
+    def __init__(
+        self, root: Path, number: int, server: Server, random: Random, expire_s: float = 0.0
+    ) -> None:
         import s3fs
 
         self.name, self.random, self.server = f"case{number}", random, server
@@ -313,7 +315,9 @@ def freeze_driver(case: Case) -> tuple[int, list[str]]:
     if not ended or "was taken over by" not in old.said:
         problems.append(f"the driver that was frozen ended with {ended}")
     theirs = {one.key for one in case.server.log if one.machine == new.name and one.method == "PUT"}
-    began = min(one.time for one in case.server.log if one.machine == new.name and one.key.startswith("lease/"))
+    began = min(
+        one.time for one in case.server.log if one.machine == new.name and one.key.startswith("lease/")
+    )
     needed = _named(case)
     for one in case.server.log:
         if one.machine == old.name and one.time > began and not one.key.startswith("lease/000001"):
@@ -390,7 +394,9 @@ class Proof:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Lose machines and freeze drivers, and look for what was lost.")
+    parser = argparse.ArgumentParser(
+        description="Lose machines and freeze drivers, and look for what was lost."
+    )
     parser.add_argument("--deaths", type=int, default=50, help="of machines")
     parser.add_argument("--frozen", type=int, default=20, help="drivers")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of all chance")

@@ -39,7 +39,9 @@ def test_no_module_of_ray_is_simply_missing():
     answers = {path: answer(path) for path in paths}
     assert {path: text for path, text in answers.items() if text.startswith("missing")} == {}
     errors = [text for text in answers.values() if text != "module"]
-    assert [text for text in errors if not text.startswith(f"error: there is no {ROOT}") and " needs " not in text] == []
+    assert [
+        text for text in errors if not text.startswith(f"error: there is no {ROOT}") and " needs " not in text
+    ] == []
     assert sum(text == "module" for text in answers.values()) > 80
 
 

@@ -227,7 +227,9 @@ def test_a_save_that_no_record_names_is_taken_in_by_a_resume(tmp_path, capsys, k
     said = f"overtone: found {n} save{'s' * (n > 1)} of 1 trial that the journal did not name yet: nothing of these"
     assert said in capsys.readouterr().err
     # with keep=1 the older ones were deleted, with the results that came with them
-    assert [row["score"] for row in again.trials[0].results()] == ([1, 2, 3, 4, 5, 6] if keep is None else [1, 2, 6])
+    assert [row["score"] for row in again.trials[0].results()] == (
+        [1, 2, 3, 4, 5, 6] if keep is None else [1, 2, 6]
+    )
     assert Path(again.trials[0].checkpoint.path, "t").read_text() == "6"
     _, seen = _run_counting(tmp_path, resume=True, num_samples=2, keep_checkpoints_num=keep)
     assert seen == [0]  # a replay of it is the same
@@ -308,7 +310,10 @@ def test_a_resume_gives_back_the_space_of_what_no_record_names(tmp_path, capsys)
     for name in ("checkpoint_best", "checkpoint_000008", "mine"):
         shutil.copytree(home / "checkpoint_000006", home / name)
     _run_counting(tmp_path, resume=True, num_samples=2)
-    assert "overtone: removed 3 unfinished saves (1 MB) that the journal does not name\n" in capsys.readouterr().err
+    assert (
+        "overtone: removed 3 unfinished saves (1 MB) that the journal does not name\n"
+        in capsys.readouterr().err
+    )
     assert sorted(path.name for path in home.iterdir() if path.is_dir()) == [
         *(f"checkpoint_{t:06d}" for t in range(1, 7)), "checkpoint_000008", "checkpoint_best", "mine",
     ]  # fmt: skip

@@ -93,7 +93,9 @@ def test_a_file_that_somebody_deletes_or_cuts_is_whole_at_the_end(
             tune.report({"loss": config["x"]})
         folder = Path(tune.get_context().get_trial_dir())
         give_up_at = time.monotonic() + 20.0
-        while not (has_all(folder, 5) and (folder / "params.json").exists()) and time.monotonic() < give_up_at:
+        while (
+            not (has_all(folder, 5) and (folder / "params.json").exists()) and time.monotonic() < give_up_at
+        ):
             time.sleep(0.02)
         if config["cuts"]:
             os.truncate(folder / name, 10)

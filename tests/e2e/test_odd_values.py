@@ -70,7 +70,8 @@ def test_frames_have_every_result(experiment) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["ls"], ["show"], ["why"], ["export"], ["export", "--format", "json"], ["best", "--metric", "loss"]]
+    "command",
+    [["ls"], ["show"], ["why"], ["export"], ["export", "--format", "json"], ["best", "--metric", "loss"]],
 )
 def test_commands_show_them(experiment, command, capsys) -> None:
     name, *options = command

@@ -89,7 +89,9 @@ def train(config):
 
 
 @pytest.mark.parametrize(("make_engine", "name"), [(Inline, "Inline"), (Instant, "Instant")])
-@pytest.mark.parametrize("combine", [lambda one: one, tune.stopper.CombinedStopper], ids=["alone", "combined"])
+@pytest.mark.parametrize(
+    "combine", [lambda one: one, tune.stopper.CombinedStopper], ids=["alone", "combined"]
+)
 def test_the_required_methods_are_enough(tmp_path, make_engine, name, combine):
     noting, counting, searcher = Noting(), Counting(), Few()
     analysis = tune.run(
@@ -158,7 +160,9 @@ def test_a_scheduler_with_decisions_of_its_own_may_end_trials():
 
 def test_the_limits_of_a_run_config_hold_beside_empty_ones():
     tuner = tune.Tuner(
-        once, tune_config=tune.TuneConfig(trial_limits={}), run_config=tune.RunConfig(trial_limits={"time_s": 1})
+        once,
+        tune_config=tune.TuneConfig(trial_limits={}),
+        run_config=tune.RunConfig(trial_limits={"time_s": 1}),
     )
     assert tuner.to_experiment().trial_limits == {"time_s": 1.0}
 

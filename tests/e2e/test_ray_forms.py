@@ -36,6 +36,36 @@ if __name__ == "__main__":
 """
 
 
+SEARCHER = """
+import random, sys, time
+from overtone import tune
+from overtone.tune.search import ConcurrencyLimiter, Searcher
+
+class Mine(Searcher):
+    told = ()
+
+    def suggest(self, trial_id):
+        self.live = {{**getattr(self, "live", {{}}), trial_id: {draw}}}
+        return {{"x": self.live[trial_id]}}
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        self.told += ((self.live.pop(trial_id), result and result["x"]),)
+
+def train(config):
+    for t in range(3):
+        time.sleep(0.02)
+        tune.report({{"loss": config["x"] / (t + 1), "x": config["x"]}})
+
+if __name__ == "__main__":
+    mine = Mine()
+    found = tune.run(
+        train, num_samples=10, metric="loss", mode="min", resume="AUTO", name="it", storage_path=sys.argv[1],
+        verbose=0, seed=3, tensorboard=False, search_alg=ConcurrencyLimiter(mine, 2),
+    )
+    print("TRIALS", [[one.config["x"] for one in found.trials], mine.told])
+"""
+
+
 def killed_after(n, script, folder):
     """Begin `script`, and kill its driver once its journal has `n` reports."""
     driver = subprocess.Popen([sys.executable, str(script), str(folder)], stderr=subprocess.PIPE, text=True)
@@ -71,3 +101,27 @@ def test_a_driver_with_such_a_scheduler_is_killed_and_begun_again(base, argument
     if base == "FIFOScheduler":  # it is told, and not compared
         assert "would have" not in done.stderr
         assert "decide" not in done.stderr
+
+
+@pytest.mark.parametrize("draw", ["random.random()", "time.time() % 1"])
+def test_a_driver_with_such_a_searcher_is_killed_and_begun_again(draw, tmp_path):
+    script = tmp_path / "search.py"
+    script.write_text(SEARCHER.format(draw=draw))
+    for n in (4, 12):
+        killed_after(n, script, tmp_path)
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    configs, told = eval(done.stdout.split("TRIALS", 1)[1])
+    assert len(configs) == len(set(configs)) == 10
+    assert len(told) == 10
+    results = {given: seen for given, seen in told if seen is not None}
+    assert all(given == seen for given, seen in results.items())
+    if "random" in draw:
+        assert results.keys() == set(configs)

@@ -20,7 +20,9 @@ def train(config):
     for t in range(1, 5):
         if config["x"] == "fails":
             raise RuntimeError("no")
-        tune.report({"loss": config["x"], "size": config["x"]}, checkpoint=tune.Checkpoint.from_dict({"t": t}))
+        tune.report(
+            {"loss": config["x"], "size": config["x"]}, checkpoint=tune.Checkpoint.from_dict({"t": t})
+        )
 
 
 def other(config):
@@ -75,9 +77,14 @@ def test_what_bounds_the_search_is_recorded_once_by_each_driver(search):
     search(num_samples=1)
     for n in (2, 2, 3):
         search(num_samples=n)
-    records = [(kind, {**facts, **facts.get("parts", {})}) for kind, facts in scan(search.folder / "journal.jsonl")]
+    records = [
+        (kind, {**facts, **facts.get("parts", {})}) for kind, facts in scan(search.folder / "journal.jsonl")
+    ]
     assert [kind for kind, facts in records if "limits" in facts] == ["header", *["resumed"] * 3]
-    assert "trials in all: 6 -> 3 (taken: trials that were made stay)" in search(num_samples=3, search_alg=Sevens())[1]
+    assert (
+        "trials in all: 6 -> 3 (taken: trials that were made stay)"
+        in search(num_samples=3, search_alg=Sevens())[1]
+    )
 
 
 def test_what_a_resume_took_is_the_record_of_the_next(search):
@@ -124,7 +131,9 @@ def test_resources_of_today_do_not_rewrite_what_restarted_trials_had(search):
 
     def go(cpu):
         pbt = PopulationBasedTraining(
-            time_attr="training_iteration", perturbation_interval=3, hyperparam_mutations={"x": tune.uniform(0, 1)}
+            time_attr="training_iteration",
+            perturbation_interval=3,
+            hyperparam_mutations={"x": tune.uniform(0, 1)},
         )
         return search(
             trainable=curve, config={"x": tune.uniform(0, 1)}, num_samples=4, stop={"training_iteration": 12},
@@ -145,7 +154,9 @@ def test_names_and_priorities_are_those_of_new_trials(search):
 
     search((1, 2), trial_name_creator=early)
     _, lines = search((1, 2, 3), trial_name_creator=late, priority=lambda config: 5)
-    assert "made keep theirs" in next(one for one in lines if one.startswith("trial_name_creator: early -> late"))
+    assert "made keep theirs" in next(
+        one for one in lines if one.startswith("trial_name_creator: early -> late")
+    )
     assert "made keep theirs" in next(one for one in lines if one.startswith("priority: None -> "))
     assert [(one.name, one.priority) for one in added(search.folder)] == [
         ("early_1", 0), ("early_2", 0), ("late_3", 5),
@@ -233,7 +244,9 @@ def test_fail_fast_is_taken(search):
 def test_a_time_budget_counts_from_the_beginning(search):
     search((1,), time_budget_s=1000)
     found, lines = search((1, 2, 3), time_budget_s=0)
-    assert lines == ["time_budget_s: 1000 -> 0 (taken: the time of earlier drivers counts; trials that ended stay ended)"]
+    assert lines == [
+        "time_budget_s: 1000 -> 0 (taken: the time of earlier drivers counts; trials that ended stay ended)"
+    ]
     assert sum(lengths(found).values()) == 4
 
 
@@ -325,7 +338,10 @@ def test_a_restore_with_nothing_new_says_nothing(search, capfd):
     said = capfd.readouterr().err
     assert "differ" not in said
     tune.Tuner.restore(search.folder, train, max_failures=3).fit()
-    assert "resuming exp: 1 setting differs from the recorded run\n  max_failures: 1 -> 3 (" in capfd.readouterr().err
+    assert (
+        "resuming exp: 1 setting differs from the recorded run\n  max_failures: 1 -> 3 ("
+        in capfd.readouterr().err
+    )
 
 
 def test_a_warm_start_is_what_was_read_when_the_run_began(search, tmp_path):
@@ -366,7 +382,9 @@ if __name__ == "__main__":
     tune.run(train, config={{"x": 1}}, metric="loss", mode="min", storage_path=sys.argv[1], name="exp", verbose=0,
              engine="inline", tensorboard=False, resume="AUTO")
 """
-EDITED = "trainable: the source of train changed (taken: results of both stand side by side. To keep them apart"
+EDITED = (
+    "trainable: the source of train changed (taken: results of both stand side by side. To keep them apart"
+)
 
 
 def test_an_edited_script_is_told(tmp_path):

@@ -148,8 +148,12 @@ def test_a_trial_without_an_end_ends_the_run(
     monkeypatch.setattr("overtone.engines.simulated.trials.MOST_RESULTS", 100)
     if scheduler is not None:
         mutations = {"x": tune.uniform(0, 1)}
-        scheduler = tune.schedulers.PopulationBasedTraining("training_iteration", hyperparam_mutations=mutations)
-    with pytest.raises(OvertoneError, match=r"trial \w+ has reported 100 results .* nothing ends it: give stop="):
+        scheduler = tune.schedulers.PopulationBasedTraining(
+            "training_iteration", hyperparam_mutations=mutations
+        )
+    with pytest.raises(
+        OvertoneError, match=r"trial \w+ has reported 100 results .* nothing ends it: give stop="
+    ):
         search(trainable, tmp_path, scheduler=scheduler)
 
 

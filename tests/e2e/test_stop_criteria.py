@@ -13,7 +13,11 @@ def train(config):
 def run(folder, **arguments):
     options = {"num_samples": 2, "metric": "loss", "mode": "min", "verbose": 0, "tensorboard": False}
     return tune.run(
-        train, config={"x": tune.uniform(0, 1)}, storage_path=str(folder), name="exp", **{**options, **arguments}
+        train,
+        config={"x": tune.uniform(0, 1)},
+        storage_path=str(folder),
+        name="exp",
+        **{**options, **arguments},
     )
 
 

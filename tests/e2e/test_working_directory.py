@@ -162,7 +162,9 @@ def test_a_missing_file_of_the_drivers_directory_is_told(driver: Path, engine: s
     def train(config: dict[str, Any]) -> None:
         Path("train.csv").read_text()
 
-    with pytest.raises(TuneError, match=r"'train.csv' is in .*TUNE_ORIG_WORKING_DIR.*chdir_to_trial_dir=False"):
+    with pytest.raises(
+        TuneError, match=r"'train.csv' is in .*TUNE_ORIG_WORKING_DIR.*chdir_to_trial_dir=False"
+    ):
         search(train, n=1, engine=engine)
     assert os.getcwd() == str(driver)
     (error,) = driver.glob("results/exp/*/error.txt")

@@ -27,7 +27,9 @@ def test_the_table_of_statuses_is_the_controllers() -> None:
 def test_the_files_it_names_are_there() -> None:
     named = re.findall(r"`([a-z_/]+\.py)`", PAGE)
     assert len(named) > 15
-    missing = [name for name in named if not any((at / name).exists() for at in (ROOT / "src/overtone", ROOT))]
+    missing = [
+        name for name in named if not any((at / name).exists() for at in (ROOT / "src/overtone", ROOT))
+    ]
     assert not missing
 
 

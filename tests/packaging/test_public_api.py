@@ -56,11 +56,15 @@ def test_every_lazy_name_can_be_had(package):
     assert set(lazy_names(package)) <= set(dir(module))
 
 
-@pytest.mark.parametrize("stub", sorted(SOURCE.rglob("*.pyi")), ids=lambda stub: ".".join(stub.parent.relative_to(SOURCE).parts))
+@pytest.mark.parametrize(
+    "stub", sorted(SOURCE.rglob("*.pyi")), ids=lambda stub: ".".join(stub.parent.relative_to(SOURCE).parts)
+)
 def test_type_checkers_see_the_same_names(stub):
     package = ".".join(stub.parent.relative_to(SOURCE).parts)
     imports = [node for node in ast.parse(stub.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)]
-    seen = {alias.asname: node.module for node in imports for alias in node.names if alias.asname == alias.name}
+    seen = {
+        alias.asname: node.module for node in imports for alias in node.names if alias.asname == alias.name
+    }
     assert seen == lazy_names(package)
     assert set(seen) == {alias.asname for node in imports for alias in node.names if alias.asname}
     assert [name for name in seen if getattr(importlib.import_module(package), name, None) is None] == []

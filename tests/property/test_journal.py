@@ -51,7 +51,9 @@ def test_cut_at_any_byte_and_followed_by_anything(tmp_path, cut, garbage) -> Non
             break
         whole, end = whole + 1, end + len(line)
     rest = (DATA[:cut] + garbage)[end:]
-    if b"\n" in rest or unsealed(rest[:-1]) is not None:  # no crash writes the end of a line, or what follows it
+    if (
+        b"\n" in rest or unsealed(rest[:-1]) is not None
+    ):  # no crash writes the end of a line, or what follows it
         with pytest.raises(StorageError, match=f"line {whole + 1} "):
             list(read(path))
         return

@@ -183,7 +183,9 @@ def search(
 
 
 def all_is_there(disk: Path, found: Any, n_attempts: int = TRIALS) -> None:
-    assert [trial.status for trial in found.trials] == ["TERMINATED"] * TRIALS, [t.error for t in found.trials]
+    assert [trial.status for trial in found.trials] == ["TERMINATED"] * TRIALS, [
+        t.error for t in found.trials
+    ]
     records = [record.event for record in read(disk / "exp" / "journal.jsonl")]
     assert sum(type(event).__name__ == "Started" for event in records) == n_attempts
     for trial in found.trials:
@@ -226,7 +228,9 @@ def test_what_a_trial_prints_into_a_file_waits_for_room(disk) -> None:
     for trial in found.trials:
         for name in ("stdout", "stderr"):
             lines = (disk / "exp" / trial.trial_id / name).read_text().splitlines()
-            assert [line.split()[0] for line in lines if line[0].isdigit()] == [str(t) for t in range(1, LENGTH + 1)]
+            assert [line.split()[0] for line in lines if line[0].isdigit()] == [
+                str(t) for t in range(1, LENGTH + 1)
+            ]
 
 
 @pytest.mark.timeout(100)

@@ -11,8 +11,7 @@ import pytest
 
 from overtone import tune
 from overtone.engines.inline import Inline
-from overtone.journal.replay import Divergence
-from overtone.run.resume.replay import Resuming
+from overtone.run.resume.replay import Divergence, Resuming
 from overtone.run.resume.snapshot import NAME, Mark, Snapshots
 from overtone.run.resume.state_codec import frozen
 from overtone.tune import schedulers

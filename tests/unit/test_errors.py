@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import overtone
 from overtone import errors, tune
 from overtone.tune import error as tune_error
 
-SOURCE = Path(overtone.__file__).parent
+SOURCE = Path(errors.__file__).parent
 
 INTERNAL = {"NotData", "NotTheSame", "TrialHalted", "_Noticed"}
 """Exceptions that never reach a caller."""

@@ -23,7 +23,8 @@ def test_bytes_as_people_write_them(count, shown):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "shown"), [(-3, "0 s"), (119.4, "119 s"), (120, "2 min"), (7199, "120 min"), (12_600, "3.5 h")]
+    ("seconds", "shown"),
+    [(-3, "0 s"), (119.4, "119 s"), (120, "2 min"), (7199, "120 min"), (12_600, "3.5 h")],
 )
 def test_ages_as_people_tell_them(seconds, shown):
     assert age_text(seconds) == shown

@@ -48,7 +48,7 @@ class ExperimentAnalysis(RecordedExperiment):
             mode: "max" or "min"; by default that of the experiment, also for another metric.
             scope: Compare each trial's "last" value, the "avg" of all its values, its
                 "last-5-avg" or "last-10-avg", or with "all" its best one.
-            filter_nan_and_inf: Whether infinite values are passed over; NaN never wins.
+            filter_nan_and_inf: Whether NaN and infinite values are passed over. If not, NaN is the worst.
 
         Raises:
             GoalError: No trial reported the metric, or it cannot be told which is meant.
@@ -71,7 +71,7 @@ class ExperimentAnalysis(RecordedExperiment):
                 self._cache[asked] = best
                 return best
             none = "none that keeps the constraints" if self._constraints else "none"
-            kind = "a finite number" if filter_nan_and_inf else "a number other than NaN"
+            kind = "a finite number" if filter_nan_and_inf else "a number"
             reason = f"{none} reported {asked[0]!r} as {kind}"
         import warnings
 
@@ -84,16 +84,17 @@ class ExperimentAnalysis(RecordedExperiment):
     def _ranked_first(
         self, metric: str, mode: str, scope: str, filter_nan_and_inf: bool
     ) -> RecordedTrial | None:
-        """Return the trial with the best value of the metric, or None."""
+        """Return the trial with the best value of the metric, or None; NaN is worse than all others."""
         best, best_value = None, math.nan
         goal = recorded_objectives(self._index.header)
         for trial in self.trials:
             if goal.constraints and not goal.allows(trial.last_result):
                 continue
             value = trial.value(metric, mode, scope)
-            if value is None or value != value or (filter_nan_and_inf and value in _INFINITE):
+            if value is None or (filter_nan_and_inf and (value != value or value in _INFINITE)):
                 continue
-            if best is None or (value > best_value if mode == "max" else value < best_value):
+            is_better = value > best_value if mode == "max" else value < best_value
+            if best is None or is_better or (best_value != best_value and value == value):
                 best, best_value = trial, value
         return best
 
@@ -309,7 +310,8 @@ class ExperimentAnalysis(RecordedExperiment):
         return f"ExperimentAnalysis({self.experiment_path!r})"
 
     def _aim(self, metric: str | None, mode: str | None) -> tuple[str, str]:
-        default = (self.default_metric, self.default_mode)
+        is_other = metric is not None and metric != self.default_metric
+        default = (self.default_metric, None if is_other and self._is_inferred else self.default_mode)
         return chosen(metric, mode, default, (one.last_result for one in self.trials))
 
     def _objectives(self, metric: Sequence[str] | None, mode: str | Sequence[str] | None) -> Goal:

@@ -16,6 +16,7 @@ from overtone.reading.recorded_goal import first, recorded_goal
 from overtone.store.files import is_url
 
 if TYPE_CHECKING:
+    from overtone.core.goal import Goal
     from overtone.journal.codec import Codec
 
 
@@ -34,6 +35,8 @@ class RecordedExperiment:
         codec: Restores values in configs that are not data (classes, functions); without it
             configs have the journal's description of such values.
         experiment_checkpoint_path: The name of `path` in Ray Tune.
+        goal: The goal of the run, in place of `default_metric` and `default_mode`. If it was inferred,
+            its mode is not that of other metrics.
         storage_filesystem: Must be None or pyarrow's local file system; elsewhere, `path` is a URL.
 
     Raises:
@@ -50,6 +53,7 @@ class RecordedExperiment:
         *,
         experiment_checkpoint_path: str | os.PathLike[str] | None = None,
         storage_filesystem: Any = None,
+        goal: Goal | None = None,
     ) -> None:
         place = path if path is not None else experiment_checkpoint_path
         if place is None:
@@ -59,6 +63,9 @@ class RecordedExperiment:
         url = os.fspath(place) if is_url(os.fspath(place)) else ""
         self._index = JournalIndex(located(place), codec, url)
         recorded = recorded_goal(self._index.header)
+        if goal is not None:
+            default_metric, default_mode = goal.metric, goal.mode
+        self._is_inferred = goal is not None and recorded[0] is None
         self.default_metric = first(default_metric) or recorded[0]
         is_recorded = self.default_metric == recorded[0]
         self.default_mode = first(default_mode) or (recorded[1] if is_recorded else None)

@@ -18,10 +18,9 @@ from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
 from overtone.core.protocols import Stopper, TrialScheduler, overrides
-from overtone.core.randomness import key
 from overtone.core.recorded_choices import Past
 from overtone.core.retention import Retention
-from overtone.core.roster import Live, Roster
+from overtone.core.roster import Live, Roster, id_prefix
 from overtone.core.rulings import Rulings
 from overtone.core.scheduler_view import View
 from overtone.core.suggestion_quota import Supply
@@ -70,7 +69,7 @@ class Controller:
         self._takes_first = not overrides(scheduler, TrialScheduler.choose_trial_to_run)
         self._limits = limits or Limits()
         self._template = template or Template()
-        self._roster = Roster(f"{key(seed, 'trial ids'):016x}"[:5], retention or Retention())
+        self._roster = Roster(id_prefix(seed), retention or Retention())
         self.trials = self._roster.trials
         self._ledger, self._queue = self._roster.ledger, self._roster.queue
         self._fairness = Fairness(self._queue, self._ledger)

@@ -41,6 +41,7 @@ class Job:
         runtime_env: Ray's runtime environment of trials on a cluster.
         label_selector: Conditions on the labels of the cluster nodes that run trials.
         chdir_to_trial_dir: Whether each trial works in its own folder, below `folder`.
+        export_formats: Formats in which class trainables export their model when they end.
         mark: Identifies `folder` among folders at the same path (`store.folder_mark`). None for a
             folder of this process alone, which is created if missing.
     """
@@ -65,4 +66,5 @@ class Job:
     runtime_env: Mapping[str, Any] = field(default_factory=dict)
     label_selector: Mapping[str, str] = field(default_factory=dict)
     chdir_to_trial_dir: bool = False
+    export_formats: tuple[str, ...] = ()
     mark: Any = None

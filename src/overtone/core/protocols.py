@@ -334,7 +334,8 @@ class Observer(ABC):
         precedes_table: Whether it sees each record before the table of trials has it.
         is_projection: Whether it writes files of trials that follow from the journal alone. The run
             writes the files that are incomplete again.
-        ends_run: Whether the run ends if it raises. Other observers are disconnected with one warning.
+        ends_run: Whether the run ends if it raises; it is shown the rest, too. Other observers are
+            disconnected with one warning.
     """
 
     follows_results: bool = True

@@ -11,6 +11,7 @@ from overtone.core.decision import Pause, Restart, Stop
 from overtone.core.ineffective_settings import HOW_TO_SAVE
 from overtone.core.ledger import Ledger
 from overtone.core.queue import Queue
+from overtone.core.randomness import key
 from overtone.core.recorded_choices import Past
 from overtone.core.resources import Placement, Resources
 from overtone.core.retention import Retention
@@ -322,6 +323,11 @@ class Roster:
                 f"{asking} should go on from a checkpoint of {source}, which has none. {HOW_TO_SAVE}"
             )
         return trial.checkpoint
+
+
+def id_prefix(seed: int) -> str:
+    """Return the beginning of the ids of an experiment's trials; the number of the trial follows."""
+    return f"{key(seed, 'trial ids'):016x}"[:5]
 
 
 def slim(result: Result, names: Sequence[str]) -> Result:

@@ -6,7 +6,7 @@ All of them are projections of the journal: their contents follow from it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from overtone.core.protocols import Observer
@@ -34,6 +34,7 @@ def file_observers(
     is_prompt: bool = False,
     is_apart: bool = False,
     again: Iterable[str] = (),
+    without: Collection[str] = (),
 ) -> list[Observer]:
     """Return observers that write params.json, result.json, progress.csv, error.txt and event files.
 
@@ -45,14 +46,14 @@ def file_observers(
         is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
         again: Trials whose event files are written anew.
+        without: Names of files that callbacks write instead, as in `Callback.writes`.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.
     """
-    found: list[Observer] = [
-        FileWriter(folder) if is_apart else TextFiles(TrialFiles(folder, is_prompt=is_prompt), table)
-    ]
-    if tensorboard or (tensorboard is None and is_available()):
+    files = TrialFiles(folder, is_prompt=is_prompt)
+    found: list[Observer] = [FileWriter(folder) if is_apart else TextFiles(files, table, without=without)]
+    if EVENTS not in without and (tensorboard or (tensorboard is None and is_available())):
         found.append(TensorBoard(folder, table.n, again))
     return found
 
@@ -65,6 +66,7 @@ def reconcile(
     table: TrialTable | None = None,
     is_prompt: bool = False,
     trusts_old: bool = True,
+    without: Collection[str] = (),
 ) -> list[Observer]:
     """Repair the files below `folder` by the journal, and return the observers of `file_observers`.
 
@@ -83,6 +85,7 @@ def reconcile(
             get it. None: it is read from the journal, for observers that get no more records.
         is_prompt: See `file_observers`.
         trusts_old: Whether only missing files are detected for trials that had ended long before.
+        without: See `file_observers`; such files stay as they are.
 
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or a trial's name
@@ -94,13 +97,15 @@ def reconcile(
         index = JournalIndex(Path(journal), codec)
         index.refresh()
         table = index.table
-    with_events = is_available() if tensorboard is None else tensorboard
+    with_events = EVENTS not in without and (is_available() if tensorboard is None else tensorboard)
     wait_for_helpers(folder)
     try:
         for trial in strangers(folder, table):
             remove(folder, trial)
         has_real_clock = trusts_old and _parts(journal).get("engine") not in (None, "Simulated")
-        due = deviating(folder, table, with_events=with_events, has_real_clock=has_real_clock)
+        due = deviating(
+            folder, table, with_events=with_events, has_real_clock=has_real_clock, without=without
+        )
         for trial in due.events:
             remove(folder, trial, (EVENTS,))
         if due.trials:
@@ -113,7 +118,9 @@ def reconcile(
         raise StorageError(f"{error.filename or folder} cannot be mended: {error.strerror}") from error
     except KeyError as error:
         raise _unknown(journal, error) from error
-    return file_observers(folder, with_events, table=table, is_prompt=is_prompt, again=due.events)
+    return file_observers(
+        folder, with_events, table=table, is_prompt=is_prompt, again=due.events, without=without
+    )
 
 
 def rebuild(

@@ -42,9 +42,10 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
+    from overtone.searchers.adapter import known_form
     from overtone.space import Space
 
-    space, searcher = experiment.space, experiment.searcher
+    space, searcher = experiment.space, known_form(experiment.searcher)
     own = getattr(as_bound(experiment.trainable).trainable, "default_search_space", None)
     if own is not None and isinstance(space, Mapping) and not space:
         space = own()  # A table defines its own space.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +24,21 @@ if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
 
 
-def execute(experiment: Experiment) -> ExperimentAnalysis:
+def execute(experiment: Experiment, catches_signals: bool = True) -> ExperimentAnalysis:
     """Run an experiment to its end and return its results.
 
     After the first Ctrl-C, running trials save, and the results so far are returned. The second
     Ctrl-C ends the trials at once.
+
+    Args:
+        catches_signals: False leaves signals alone: the first Ctrl-C ends the trials at once.
 
     Raises:
         TuneError: Trials failed, and `raise_on_failed_trial` is set; its `analysis` has the others.
         OvertoneError, ValueError: The experiment cannot run as described.
     """
     run = Run(experiment)
-    with _ctrl_c(run.interrupt):
+    with _ctrl_c(run.interrupt) if catches_signals else nullcontext():
         try:
             run.carry_out()
         except KeyboardInterrupt:  # Its place in the loop does not matter.
@@ -99,7 +102,7 @@ class Run:
 
         self._drive.check_folder()
         goal, codec = self._parts.plan.goal, codec_for(self._parts.plan.space)
-        return ExperimentAnalysis(self.folder, goal.metric, goal.mode, codec=codec)
+        return ExperimentAnalysis(self.folder, codec=codec, goal=goal)
 
     def wait(self, n: int | None = None, timeout_s: float | None = None) -> ExperimentAnalysis:
         """Wait until `n` trials have ended, or all if n is None, and return the results.

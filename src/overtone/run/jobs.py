@@ -42,6 +42,7 @@ def job_for(parts: Parts) -> Job:
         runtime_env=bound.runtime_env,
         label_selector=bound.label_selector,
         chdir_to_trial_dir=experiment.chdir_to_trial_dir,
+        export_formats=tuple(experiment.export_formats),
         mark=mark,
     )
 

@@ -279,7 +279,7 @@ class Loop:
 
     def _write(self, records: Sequence[Record]) -> None:
         """Append records to the journal; failed writes are retried while the loop waits."""
-        began, is_told, waiting = time.monotonic(), False, pauses(*JOURNAL_PAUSES_S)
+        began, waiting = time.monotonic(), None
         while True:
             try:
                 self._append(records)
@@ -291,9 +291,9 @@ class Loop:
                     raise
                 if time.monotonic() - began > JOURNAL_PATIENCE_S:
                     raise
-                if not is_told:
+                if waiting is None:
                     self._warn(f"{error} (trying again for {JOURNAL_PATIENCE_S:g} s)")
-                is_told = True
+                    waiting = pauses(*JOURNAL_PAUSES_S)
                 time.sleep(next(waiting))
 
     def _show(self, records: Sequence[Record]) -> None:
@@ -312,11 +312,11 @@ class Loop:
                 self._disconnect(observer, error)
 
     def _disconnect(self, observer: Observer, error: Exception) -> None:
-        self._observers = [each for each in self._observers if each is not observer]
-        self._followers = [each for each in self._followers if each is not observer]
         if observer.ends_run:
             self._failure = self._failure or error  # Raised when the batch is carried out.
             return
+        self._observers = [each for each in self._observers if each is not observer]
+        self._followers = [each for each in self._followers if each is not observer]
         self.disconnected.append(observer)
         if isinstance(error, FolderGoneError):
             return  # `FolderWatch` reports it and ends the run.

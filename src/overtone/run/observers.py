@@ -115,13 +115,15 @@ def observers_for(
         pass
     elif parts.past is not None:
         found = reconcile(
-            folder, plan.has_tensorboard, codec_for(plan.space), table=keeper.table, is_prompt=is_prompt
-        )
+            folder, plan.has_tensorboard, codec_for(plan.space), table=keeper.table, is_prompt=is_prompt,
+            without=_written_by_callbacks(parts),
+        )  # fmt: skip
     else:
         is_apart = not is_prompt and not plan.engine.capabilities.repeats and is_data_alone(plan.space)
         found = file_observers(
-            folder, plan.has_tensorboard, table=keeper.table, is_prompt=is_prompt, is_apart=is_apart
-        )
+            folder, plan.has_tensorboard, table=keeper.table, is_prompt=is_prompt, is_apart=is_apart,
+            without=_written_by_callbacks(parts),
+        )  # fmt: skip
     found += followers
     is_shown = plan.has_files or experiment.verbose != 0 or experiment.reporter is not None
     if plan.engine.capabilities.repeats and not is_shown and not _callbacks(parts):
@@ -149,8 +151,9 @@ def mend_files(
     plan = parts.plan
     try:
         for observer in reconcile(
-            parts.folder, plan.has_tensorboard, codec_for(plan.space), trusts_old=False
-        ):
+            parts.folder, plan.has_tensorboard, codec_for(plan.space), trusts_old=False,
+            without=_written_by_callbacks(parts),
+        ):  # fmt: skip
             observer.close()
         for error in reasons:
             say(str(error))
@@ -162,6 +165,11 @@ def mend_files(
 def _callbacks(parts: Parts) -> list[Any]:
     """Return the callbacks whose hooks are called; the others are observers themselves."""
     return [one for one in parts.plan.experiment.callbacks if not isinstance(one, Observer)]
+
+
+def _written_by_callbacks(parts: Parts) -> set[str]:
+    """Return the names of trials' files that callbacks write themselves."""
+    return {name for one in _callbacks(parts) for name in getattr(one, "writes", ())}
 
 
 def _summaries(folder: Path) -> Callable[[str], dict[str, dict[str, float]]]:

@@ -15,6 +15,7 @@ from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Why
 from overtone.schedulers.tune_trial import WAITING, TuneTrial
+from overtone.space import flatten
 
 _WEIGHTS = {Continue: 0, Save: 1, Pause: 2, Restart: 3, Stop: 4}
 """Of two orders for a trial, the one with the higher weight is carried out."""
@@ -126,7 +127,7 @@ class TuneController:
         """Return a result as hooks get it: one level, with nested names as "a/b"."""
         if metrics is None:
             return {}
-        return {**flat(metrics), "trial_id": native.id, "done": native.status.is_final}
+        return {**flatten(metrics), "trial_id": native.id, "done": native.status.is_final}
 
     def take(self, trial: TuneTrial, decision: Decision) -> str:
         """Return a decision as a flag; one that is no flag becomes an order."""
@@ -188,14 +189,3 @@ class SearchState:
     def is_finished(self) -> bool:
         """Return whether no further trial will be suggested."""
         return self._view.search_is_over
-
-
-def flat(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metrics on one level, with nested names as "a/b"."""
-    found: dict[str, Any] = {}
-    for name, value in metrics.items():
-        if isinstance(value, Mapping):
-            found.update((f"{name}/{inner}", one) for inner, one in flat(value).items())
-        else:
-            found[name] = value
-    return found

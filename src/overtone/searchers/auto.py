@@ -29,11 +29,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from overtone.core.protocols import Searcher
 from overtone.core.randomness import key
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError
+from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.exploration import Exploration
 from overtone.searchers.first_points import FirstPoints, score_of
 from overtone.searchers.observations import Told
@@ -92,7 +92,11 @@ class AutoSearch(Searcher):
             raise GoalError(f'evaluated_rewards needs mode="max" or "min", not {mode!r}')
         for config, reward in self._first.known:
             self._told.add_known(self._distinct.take(config), (score_of(reward, mode),))
+        for config, value in self.hand().known:
+            if value is not None:
+                self._told.add_known(self._distinct.take(config), (score_of(value, mode),))
 
+    @by_hand_too
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)
         return self._distinct.first_new(index, self._candidates(index)) if config is None else config

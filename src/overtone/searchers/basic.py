@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from copy import copy
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, key
 from overtone.core.types import Config
 from overtone.errors import SpaceError
+from overtone.searchers.algorithm import VariantTrials
+from overtone.searchers.base import Searcher
 from overtone.searchers.samples import ENDLESS, checked_samples
 from overtone.space import Variants, parse, pin
 from overtone.space.allowed import Allowed
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from overtone.space import RngFor
 
 
-class BasicVariantGenerator(Searcher):
+class BasicVariantGenerator(VariantTrials, Searcher):
     """Grid and random search: the whole grid `num_samples` times, with new random values for each trial.
 
     A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
@@ -59,7 +61,7 @@ class BasicVariantGenerator(Searcher):
         self.max_concurrent = max_concurrent
         self.constant_grid_search = constant_grid_search
         self.num_samples = None if num_samples is None else checked_samples(num_samples)
-        self._own_seed = _seed(random_state)
+        self._own_seed = seed_of(random_state)
         self._seed = 0
         self._random = Random()  # Serves all draws in turn: each draw seeds it by its key.
         self._first: list[Variants] = []
@@ -96,6 +98,16 @@ class BasicVariantGenerator(Searcher):
             sample += more
         return variants.config(point, self._rng_for(index, sample))
 
+    def _fresh(self, num_samples: int) -> BasicVariantGenerator:
+        made = copy(self)
+        made.num_samples = num_samples
+        return made
+
+    def _fresh(self, num_samples: int) -> BasicVariantGenerator:
+        made = copy(self)
+        made.num_samples = num_samples
+        return made
+
     def _rng_for(self, index: int, sample: int) -> RngFor:
         trial = f"sample {sample}" if self.constant_grid_search else str(index)
 
@@ -117,7 +129,7 @@ def _points(points: Any) -> list[Mapping[str, Any]]:
     return list(points)
 
 
-def _seed(random_state: Any) -> int | None:
+def seed_of(random_state: Any) -> int | None:
     if random_state is None:
         return None
     if hasattr(random_state, "__index__"):

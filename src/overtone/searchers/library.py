@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, key, keyed
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
 from overtone.errors import GoalError, OvertoneError, SpaceError
+from overtone.searchers.base import Searcher, by_hand_too
 from overtone.searchers.first_points import FirstPoints, checked_rewards, score_of
 from overtone.searchers.flat import Flat, branches, built, flattened, refuse_foreign, searched
 from overtone.searchers.losses import Finished, finite_losses, loss
-from overtone.searchers.old_forms import refuse_others
+from overtone.searchers.old_arguments import refuse_others
 from overtone.searchers.samples import check_counts, total_of
 from overtone.space import parse, sample
 from overtone.space.constraint import allows
@@ -118,6 +118,9 @@ class LibrarySearcher(Searcher):
         self.begin()
         for config, reward in self._first.known:
             self._learn(Finished(-1, flattened(self.root, config), self._rewarded(reward)))
+        for config, value in self.hand().known:
+            result = None if value is None else self._rewarded(value)
+            self._learn(Finished(-1, flattened(self.root, config), result))
 
     def searched_space(self, space: Group) -> Group:
         if self.space is None:
@@ -129,6 +132,7 @@ class LibrarySearcher(Searcher):
             )
         return self.root
 
+    @by_hand_too
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)
         if config is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from overtone.core.protocols import Searcher
 from overtone.core.types import Config
 from overtone.errors import SpaceError
+from overtone.searchers.base import Searcher
 from overtone.searchers.samples import ENDLESS, checked_samples
 from overtone.space import Domain, nested
 

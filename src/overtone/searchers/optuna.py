@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.core.types import Config
+from overtone.searchers.base import by_hand_too
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import Finished, LibrarySearcher
 from overtone.searchers.optuna_params import decoded, defined, drawn, encoded
@@ -58,6 +59,7 @@ class OptunaSearch(LibrarySearcher):
         for point, reward in zip(self._points, self._rewards if self._define else (), strict=False):
             self.study.tell(self._ask(-1, 0, flatten(point))[0], reward)
 
+    @by_hand_too
     def suggest(self, index: int) -> Config | None:
         if self._is_over:
             return None

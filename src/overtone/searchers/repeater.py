@@ -12,10 +12,11 @@ from heapq import nlargest
 from math import hypot, isfinite, sqrt
 from typing import Any
 
-from overtone.core.protocols import Searcher
+from overtone.core.goal import Goal
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
 from overtone.errors import ArgumentError
+from overtone.searchers.base import by_hand_too
 from overtone.searchers.wrapper import Wrapper
 
 TRIAL_INDEX = "__trial_index__"
@@ -58,7 +59,7 @@ class Repeater(Wrapper):
     """
 
     def __init__(
-        self, searcher: Searcher, repeat: int | str = 1, set_index: bool = True, *, at_most: int = 5
+        self, searcher: Any, repeat: int | str = 1, set_index: bool = True, *, at_most: int = 5
     ) -> None:
         super().__init__(searcher)
         is_whole = hasattr(repeat, "__index__") and not isinstance(repeat, bool)
@@ -75,6 +76,7 @@ class Repeater(Wrapper):
         self._last: dict[str, Result] = {}
         self._standing: tuple[float | None, _Group | None, _Group | None] | None = None
 
+    @by_hand_too
     def suggest(self, index: int) -> Config | None:
         group = next(filter(self._wants, self._groups), None)
         config = self.searcher.suggest(len(self._groups)) if group is None else group.config
@@ -111,7 +113,7 @@ class Repeater(Wrapper):
             if not one.is_told and not one.n_waiting and not self._wants(one):
                 one.is_told = True
                 status = Status.TERMINATED if one.results else Status.ERROR
-                mean = _mean(one.results)
+                mean = _mean(one.results, self.goal)
                 its = replace(
                     trial, config=one.config, suggestion=one.index, status=status, last=mean, best=mean
                 )
@@ -154,10 +156,13 @@ class Repeater(Wrapper):
         return hypot(*(r.score - one.mean for one in several for r in one.results)) / sqrt(freedom)
 
 
-def _mean(results: list[Result]) -> Result | None:
+def _mean(results: list[Result], goal: Goal | None) -> Result | None:
     if not results:
         return None
     n = len(results)
     scores = tuple(sum(column) / n for column in zip(*(one.scores for one in results), strict=True))
     violations = tuple(max(column) for column in zip(*(one.violations for one in results), strict=True))
-    return Result(max(one.t for one in results), scores[0], scores, violations, results[-1].metrics)
+    named = zip(goal.metrics, goal.modes, scores, strict=True) if goal is not None else ()
+    values = {metric: score if mode == "max" else -score for metric, mode, score in named}
+    metrics = {**results[-1].metrics, **values}
+    return Result(max(one.t for one in results), scores[0], scores, violations, metrics)

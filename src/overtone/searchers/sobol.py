@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from overtone.core.protocols import Searcher
 from overtone.core.randomness import Random, keyed
 from overtone.core.types import Config
+from overtone.searchers.base import Searcher
 from overtone.searchers.first_points import FirstPoints
 from overtone.searchers.samples import checked_samples, total_of
 from overtone.searchers.without_repeats import Distinct

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
-from overtone.core.protocols import Searcher
+from overtone.core import protocols
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Result
 from overtone.errors import OvertoneError
-from overtone.searchers.old_forms import known_form
+from overtone.searchers.adapter import known_form
+from overtone.searchers.base import Searcher, by_hand_too
 from overtone.space.tree import Group
 
 
@@ -20,13 +22,14 @@ class Wrapper(Searcher):
         OvertoneError: `searcher` is not a searcher.
     """
 
-    def __init__(self, searcher: Searcher) -> None:
-        if not isinstance(known_form(searcher), Searcher):
+    def __init__(self, searcher: Any) -> None:
+        searcher = known_form(searcher)
+        if not isinstance(searcher, protocols.Searcher):
             raise OvertoneError(
                 f"{type(self).__name__} is put around a searcher, such as OptunaSearch() or "
                 f'tune.create_searcher("auto"), and not around {searcher!r}'
             )
-        self.searcher = searcher
+        self.searcher: Any = searcher
         self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay
         self.takes_constraint, self.is_slow = searcher.takes_constraint, searcher.is_slow
         self.counts_samples, self.max_concurrent = searcher.counts_samples, searcher.max_concurrent
@@ -41,6 +44,16 @@ class Wrapper(Searcher):
         self.searcher = copy(self.searcher)  # it may serve another run
         self.searcher.num_samples = number
 
+    def take_properties(self, metric: Any, mode: Any, config: Mapping[str, Any]) -> bool:
+        super().take_properties(metric, mode, config)
+        return bool(self.searcher.set_search_properties(metric, mode, config))
+
+    def add_evaluated_point(
+        self, parameters: Config, value: float, error: bool = False, pruned: bool = False,
+        intermediate_values: list[float] | None = None,
+    ) -> None:  # fmt: skip
+        self.searcher.add_evaluated_point(parameters, value, error, pruned, intermediate_values)
+
     def on_start(self, space: Any, seed: int) -> None:
         self.searcher.goal = self.goal
         self.searcher.on_start(space, seed)
@@ -49,6 +62,7 @@ class Wrapper(Searcher):
     def searched_space(self, space: Group) -> Group:
         return self.searcher.searched_space(space)
 
+    @by_hand_too
     def suggest(self, index: int) -> Config | None:
         return self.searcher.suggest(index)
 

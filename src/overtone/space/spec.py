@@ -29,7 +29,7 @@ class Spec(Mapping[str, Any]):
         raise KeyError(f"{key!r}: there is only {', '.join(map(repr, self._items)) or 'nothing'}")
 
     def __getattr__(self, name: str) -> Any:
-        if name == "config" and self._is_root:
+        if name == "config" and self._is_root and name not in self._items:
             return self
         if name.startswith("__"):
             raise AttributeError(name)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +14,7 @@ from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
 from overtone.option import options
-from overtone.searchers.old_forms import known_form
+from overtone.tune.environment import settings
 from overtone.tune.registry import registered
 from overtone.tune.trial import with_shown_trial
 from overtone.worker.trainables.demand import demand
@@ -37,10 +37,8 @@ SILENT = frozenset(
 )  # fmt: skip
 """Arguments that are accepted and ignored without a warning."""
 
-WITHOUT_EFFECT = frozenset({"export_formats", "sync_to_cloud", "trial_executor", "upload_dir"})
+WITHOUT_EFFECT = frozenset({"sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
-
-CHDIR_VARIABLE = "RAY_CHDIR_TO_TRIAL_DIR"
 
 LATER = {
     "restore": "starting a trial from a checkpoint's path",
@@ -56,23 +54,24 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         ValueError: Two arguments contradict each other.
         OvertoneError: An argument is not supported by this version.
     """
-    given = _known(arguments)
+    known = _known(arguments)
     trainable = trainable_of(run_or_experiment)
     shown_name = trainable_name(trainable)
+    given = _with_environment(known, shown_name)
     values: dict[str, Any] = {name: given.get(one.argument) for name, one in options(Experiment).items()}
     own_demand = trainable.resources if isinstance(trainable, Bound) else None
     scheduler, searcher, budget = values["scheduler"], values["searcher"], values["time_budget_s"]
     values |= {
         "storage": _one("storage_path", "local_dir", given),
         "scheduler": create_scheduler(scheduler) if isinstance(scheduler, str) else scheduler,
-        "searcher": (create_searcher if isinstance(searcher, str) else known_form)(searcher),
+        "searcher": create_searcher(searcher) if isinstance(searcher, str) else searcher,
         "resources": demand(given.get("resources_per_trial", own_demand)),
         "max_concurrent": values["max_concurrent"] or None,
         "time_budget_s": budget.total_seconds() if isinstance(budget, timedelta) else budget,
         "reuse": bool(values["reuse"]),
         "checkpoints": _policy(given),
-        "callbacks": _callbacks(values["callbacks"], given.get("loggers")),
-        "chdir_to_trial_dir": _chosen(values["chdir_to_trial_dir"], chdir_by_environment()),
+        "callbacks": _callbacks(values["callbacks"], given.get("loggers"), values["files"] is not False),
+        "chdir_to_trial_dir": _flag(values["chdir_to_trial_dir"]),
         "verbose": None if values["verbose"] is None else int(values["verbose"]),
         "engine": values["engine"] or ("inline" if machine.is_local_mode() else None),
         "trial_name": with_shown_trial(values["trial_name"], shown_name, values["space"]),
@@ -83,25 +82,6 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     return Experiment(trainable, **{name: value for name, value in values.items() if value is not None})
 
 
-def chdir_by_environment() -> bool | None:
-    """Return whether trials work in their own folders by RAY_CHDIR_TO_TRIAL_DIR; None if it is not set.
-
-    Raises:
-        ValueError: The variable is not a whole number, true or false.
-    """
-    text = os.environ.get(CHDIR_VARIABLE, "").strip().lower()
-    if text in ("", "true", "false"):
-        return None if not text else text == "true"
-    try:
-        return bool(int(text))
-    except ValueError:
-        raise ValueError(f"{CHDIR_VARIABLE}={text!r}: must be 1 or 0") from None
-
-
-def _chosen(given: Any, otherwise: bool | None) -> bool | None:
-    return otherwise if given is None else bool(given)
-
-
 def trainable_of(given: Any) -> Any:
     """Return the trainable: looked up if a name is given, made if a trainer is given.
 
@@ -109,9 +89,14 @@ def trainable_of(given: Any) -> Any:
         TrainableError: `given` is not callable, or the name is not registered.
     """
     if isinstance(given, str):
-        return registered(given)
+        return trainable_of(registered(given))
+    if isinstance(given, Bound):
+        inner = trainable_of(given.trainable)
+        return given if inner is given.trainable else replace(given, trainable=inner)
     if not isinstance(given, type) and hasattr(given, "as_trainable"):
         return given.as_trainable()
+    if isinstance(given, type) and (function := getattr(given, "wrapped_function", None)) is not None:
+        return function  # of `tune.trainable.wrap_function`
     if not callable(given):
         raise TrainableError(
             f"{given!r:.200} cannot be trained: give a function, a class with step(), or another callable, "
@@ -139,15 +124,29 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _callbacks(given: Any, loggers: Sequence[Any] | None) -> Any:
-    """Return the callbacks, plus one that makes the loggers of each trial."""
-    callbacks = tuple(given) if isinstance(given, list) else given or ()
-    if not loggers:
-        return callbacks
-    from overtone.tune.logger import TrialLoggers, is_own
+def _with_environment(given: dict[str, Any], trainable: str) -> dict[str, Any]:
+    """Return the arguments, completed by those that environment variables set."""
+    found = settings(trainable)
+    if "local_dir" in given:
+        found.pop("storage_path", None)
+    callbacks = found.pop("callbacks", [])
+    completed = {**found, **given}
+    if callbacks:
+        completed["callbacks"] = [*given.get("callbacks", ()), *callbacks]
+    return completed
 
-    own = [one for one in loggers if is_own(one)]
-    return (*callbacks, TrialLoggers(own)) if own else callbacks
+
+def _callbacks(given: Any, loggers: Sequence[Any] | None, writes_files: bool) -> Any:
+    """Return the callbacks that the run calls; see `tune.logger.choice`."""
+    if not (given or loggers) or not hasattr(given or (), "__iter__") or isinstance(given, str):
+        return given or ()
+    from overtone.tune.logger.choice import chosen
+
+    return chosen(given or (), loggers or (), writes_files)
+
+
+def _flag(given: Any) -> bool | None:
+    return None if given is None else bool(given)
 
 
 def _one(name: str, old_name: str, given: Mapping[str, Any]) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from overtone.errors import TrainableError
 from overtone.worker.trainables.trainable import Trainable
 from overtone.worker.trainables.with_parameters import with_parameters, with_resources
 
@@ -14,7 +17,10 @@ DurableTrainable = Trainable
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 
-__all__ = ["DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources"]
+__all__ = [
+    "DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources",
+    "wrap_function",
+]  # fmt: skip
 
 
 def durable(trainable: T) -> T:
@@ -25,3 +31,35 @@ def durable(trainable: T) -> T:
 def function(value: T) -> T:
     """Return `value` unchanged; earlier API versions marked functions in a space as plain values."""
     return value
+
+
+def wrap_function(train_func: Callable[..., Any], name: str | None = None) -> type[Trainable]:
+    """Return a class that stands for a function wherever a trainable is given.
+
+    A search runs the function itself. To step through it, define a class with `step` instead.
+
+    Args:
+        train_func: The function.
+        name: The trainable's name; the function's by default.
+    """
+    run = train_func
+    if name is not None:
+
+        @functools.wraps(train_func)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            return train_func(*args, **kwargs)
+
+        run.__name__ = name
+
+    class Wrapped(Trainable):
+        wrapped_function = staticmethod(run)
+
+        def step(self) -> Any:
+            raise TrainableError(
+                f"{type(self).__name__}.train(): a wrapped function has no single steps. Give the class to "
+                "tune.run, or define a class with step()"
+            )
+
+    Wrapped.__name__ = Wrapped.__qualname__ = name or getattr(train_func, "__name__", "func")
+    Wrapped.__module__ = train_func.__module__
+    return Wrapped

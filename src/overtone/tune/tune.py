@@ -72,7 +72,8 @@ def run(
     captures_output: bool = True,
     durability: Literal["interval", "sync"] = "interval",
     chdir_to_trial_dir: bool | None = None,
-    grace_s: float = 10.0,
+    export_formats: Sequence[str] | None = None,
+    grace_s: float | None = None,
     storage_patience_s: float = 300.0,
     tensorboard: bool | None = None,
     files: bool | None = None,
@@ -151,6 +152,8 @@ def run(
         chdir_to_trial_dir: Whether each trial works in its own folder, so that files with relative paths are
             there; the driver's directory is `os.environ["TUNE_ORIG_WORKING_DIR"]`. None takes the environment
             variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
+        export_formats: Formats, such as "model", in which class trainables export their model when they end:
+            `_export_model(export_formats, export_dir)` is called with the trial's folder.
         grace_s: Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM, a trial
             has as many seconds to save.
         storage_patience_s: Seconds that a `storage_path` at a URL may be unreachable before the run ends.
@@ -171,9 +174,11 @@ def run(
     del arguments["run_or_experiment"]
     with ahead(engine):
         from overtone.run import execute
+        from overtone.tune.environment import catches_signals
         from overtone.tune.experiment import is_several, natives
 
-        found: list[Any] = [execute(each) for each in natives(run_or_experiment, **arguments)]
+        experiments = natives(run_or_experiment, **arguments)
+        found: list[Any] = [execute(each, catches_signals()) for each in experiments]
         return cast("ExperimentAnalysis", found if is_several(run_or_experiment) else found[0])
 
 

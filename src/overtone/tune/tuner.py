@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
-from overtone.tune.arguments import FIELDS, POLICY, chdir_by_environment, to_experiment
+from overtone.tune.arguments import FIELDS, POLICY, to_experiment
+from overtone.tune.environment import catches_signals, changes_directory
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
 from overtone.worker.trainables.demand import demand
 
@@ -58,7 +59,7 @@ class Tuner:
             from overtone.analysis import ResultGrid
             from overtone.run import execute
 
-            self._results = ResultGrid(execute(experiment))
+            self._results = ResultGrid(execute(experiment, catches_signals()))
         return self._results
 
     def get_results(self) -> ResultGrid:
@@ -139,8 +140,8 @@ class Tuner:
         given = {FIELDS[name]: getattr(told, FIELDS[name]) for name in FIELDS.keys() & arguments.keys()}
         if told.resources is not None:  # the trainable may bring its own
             given["resources"] = told.resources
-        if (changes_directory := chdir_by_environment()) is not None:
-            given.setdefault("chdir_to_trial_dir", changes_directory)
+        if (own_folders := changes_directory()) is not None:
+            given.setdefault("chdir_to_trial_dir", own_folders)
         errored = "+RESTART_ERRORED" if restart_errored else "+ERRORED" if resume_errored else ""
         tuner = cls.__new__(cls)
         tuner._results, tuner._restored = None, folder

@@ -7,6 +7,7 @@ from math import inf, nan
 import pytest
 
 from overtone.analysis import ExperimentAnalysis
+from overtone.core.goal import Goal
 from overtone.errors import GoalError, MissingPackageError, OvertoneError, StorageError
 from overtone.journal.codec import Codec
 
@@ -62,6 +63,24 @@ def test_nan_never_wins(told, mode, is_filtered):
     told.run({"lr": 3}, {"loss": nan})
     found = ExperimentAnalysis(told.write()).get_best_trial("loss", mode, filter_nan_and_inf=is_filtered)
     assert lr(found) == 2
+
+
+def test_nan_is_better_than_nothing_if_it_may_be(told):
+    told.run({"lr": 1}, {"other": 1})
+    told.run({"lr": 2}, {"loss": nan})
+    told.run({"lr": 3}, {"loss": nan})
+    found = ExperimentAnalysis(told.write()).get_best_trial("loss", "min", filter_nan_and_inf=False)
+    assert lr(found) == 2
+
+
+def test_the_mode_that_a_run_inferred_is_not_that_of_other_metrics(told):
+    told.run({"lr": 1}, {"score": 1, "peak": 1})
+    told.run({"lr": 2}, {"score": 2, "peak": 3})
+    analysis = ExperimentAnalysis(told.write(), goal=Goal("score", "max"))
+    assert analysis.best_config == {"lr": 2}
+    with pytest.raises(GoalError, match="'peak' should grow or fall is not known"):
+        analysis.get_best_trial("peak")
+    assert ExperimentAnalysis(told.folder, "score", "max").get_best_config("peak") == {"lr": 2}
 
 
 def test_infinity_wins_only_where_it_may(told):

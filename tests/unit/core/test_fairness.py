@@ -77,7 +77,10 @@ def test_a_trial_that_takes_other_resources_passes_nobody():
     fairness, ledger, _ = world()
     fairness.on_length(1.0)
     assert reserved(fairness, ledger, 0.0, 9.0, shape=Resources.of({"licence": 1})) == [None, None]
-    assert reserved(fairness, ledger, 10.0, 11.0, shape=Resources.of({"cpu": 1, "licence": 1})) == [None, "large"]
+    assert reserved(fairness, ledger, 10.0, 11.0, shape=Resources.of({"cpu": 1, "licence": 1})) == [
+        None,
+        "large",
+    ]
 
 
 def test_another_head_begins_anew():

@@ -258,6 +258,8 @@ def test_constraints_are_names():
 
 
 def test_a_whole_number_beyond_all_floats_is_infinite():
-    assert [is_finite(one) for one in (1, 0.5, 10**400, -(10**400), math.inf, math.nan)] == [True] * 2 + [False] * 4
+    assert [is_finite(one) for one in (1, 0.5, 10**400, -(10**400), math.inf, math.nan)] == [True] * 2 + [
+        False
+    ] * 4
     assert (real(10**400), real(-(10**400)), real(2)) == (math.inf, -math.inf, 2.0)
     assert not Goal("loss", "min", constraints={"size": 4}).allows({"loss": 1, "size": 10**400})

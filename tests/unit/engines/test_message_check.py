@@ -12,7 +12,8 @@ START = Start("a", 1, 0, {}, Resources.of({"cpu": 1}), Placement(("n",), ((),)),
 
 
 @pytest.mark.parametrize(
-    "uri", ["/exp/a/checkpoint_000003", "s3://bucket/exp/a/checkpoint_000003_f2", r"C:\exp\a\checkpoint_000003"]
+    "uri",
+    ["/exp/a/checkpoint_000003", "s3://bucket/exp/a/checkpoint_000003_f2", r"C:\exp\a\checkpoint_000003"],
 )
 def test_a_checkpoint_in_the_folder_of_the_trial_is_taken(uri):
     check(("saved", "a", 1, Checkpoint("a", 3, uri)), START)
@@ -69,7 +70,9 @@ def test_a_result_that_is_not_the_next_one_is_refused(t):
         begun(at(3)).take(result(t))
 
 
-@pytest.mark.parametrize("event", [result(4, at(5)), Saved(1.0, "a", 1, at(4)), Saved(1.0, "a", 1, at(999_999))])
+@pytest.mark.parametrize(
+    "event", [result(4, at(5)), Saved(1.0, "a", 1, at(4)), Saved(1.0, "a", 1, at(999_999))]
+)
 def test_a_checkpoint_of_a_result_that_was_not_reported_is_refused(event):
     with pytest.raises(MessageError, match="it saves"):
         begun(at(3)).take(event)

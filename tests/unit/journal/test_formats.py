@@ -130,7 +130,9 @@ def test_a_driver_of_an_older_version_may_go_on_after_a_newer_one(tmp_path):
         Record(5, Resumed(2.0, Limits()), (moved("PENDING", 1, config=NEW), moved("STARTING", 1))),
         Record(6, ended, (moved("PENDING", 2),)),
         Record(8, Resumed(5.0, Limits()), (moved("STARTING", 2), moved("RUNNING", 2))),
-        Record(9, Reported(5.0, TRIAL, 2, 1, {}), (replace(RESTART, config={"lr": 0.3}), moved("HALTING", 2))),
+        Record(
+            9, Reported(5.0, TRIAL, 2, 1, {}), (replace(RESTART, config={"lr": 0.3}), moved("HALTING", 2))
+        ),
         Record(10, again, (moved("PENDING", 3),)),
     ]
     lines = encoded(parts)

@@ -13,7 +13,9 @@ from overtone.journal.lock import LockHeldError, WriterLock, is_locked, names
 
 def test_who_is_refused_is_told_the_holder(tmp_path):
     lock = WriterLock(tmp_path / "lock")
-    with pytest.raises(LockHeldError, match=rf"is being written by process {os.getpid()} on .*, since 0 s ago"):
+    with pytest.raises(
+        LockHeldError, match=rf"is being written by process {os.getpid()} on .*, since 0 s ago"
+    ):
         WriterLock(tmp_path / "lock")
     lock.release()
     assert (tmp_path / "lock").read_bytes() == b""

@@ -9,8 +9,8 @@ from overtone.core.goal import Goal
 from overtone.core.messages import CapacityChanged, Ended, Record, Reported, Start, Started, Suggested
 from overtone.journal.header import new_header
 from overtone.journal.reader import as_record, read
-from overtone.journal.replay import replay_into
 from overtone.journal.writer import JournalWriter
+from overtone.run.resume.replay import replay_into
 from overtone.schedulers.asha import ASHAScheduler
 
 

@@ -8,8 +8,8 @@ from overtone.core.messages import CapacityChanged, Ended, Moved, Record, Report
 from overtone.core.types import Why
 from overtone.journal.header import new_header
 from overtone.journal.reader import read
-from overtone.journal.replay import replay_into
 from overtone.journal.writer import JournalWriter
+from overtone.run.resume.replay import replay_into
 from overtone.schedulers.fifo import FIFOScheduler
 
 

@@ -232,7 +232,10 @@ def test_a_callback_that_raises_is_told_of_nothing_but_the_end(as_is: bool) -> N
         observer.on_record(story.records[-1])
     observer.flush()
     assert broken.calls == ["step_end", "result"]
-    assert len(recorder.results) == 1  # The others have that result.
+    story.report(trial, loss=0.25)
+    observer.on_record(story.records[-1])
+    assert broken.calls == ["step_end", "result"]
+    assert len(recorder.results) == 2  # The others are told all.
     if not as_is:
         assert str(caught.value) == "Broken.on_trial_result raised RuntimeError: broken callback"
         assert isinstance(caught.value.__cause__, RuntimeError)

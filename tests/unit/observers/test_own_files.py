@@ -44,7 +44,7 @@ def test_what_overtone_writes_is_its_own_also_if_it_is_torn(name: str, data: byt
         ("result.json", json.dumps({"loss": 1.0}).encode()),
         ("result.json", b'{"loss": 1.0}\n{"loss": 0.5}\n'),
         ("result.json", LINE.replace(b"00001", b"00002")),
-        ("result.json", b"{\n  \"loss\": 1.0\n}\n"),
+        ("result.json", b'{\n  "loss": 1.0\n}\n'),
         ("progress.csv", b"epoch,loss\n1,0.5\n"),
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}).encode()),
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}, indent=2).encode()),

@@ -74,7 +74,9 @@ def test_what_is_not_data_is_left_out_with_one_line(tmp_path, state, capfd):
     assert capfd.readouterr().err.count("the state of Counts is not kept for a resume") == 1
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"0": {"classes": [["os", "system"]], "tree": ["v", 0]}}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"a": 1}', '{"0": {"classes": [["os", "system"]], "tree": ["v", 0]}}']
+)
 def test_a_damaged_file_is_said_and_nothing_of_it_is_used(tmp_path, text, capfd):
     (tmp_path / NAME).write_text(text)
     counts = Counts("as before")

@@ -79,7 +79,9 @@ def test_a_deleted_journal_is_saved_as_an_experiment(run, tmp_path):
     shutil.rmtree(tmp_path / "exp")
     journal._look()
     journal.note("end", {})
-    with pytest.raises(StorageError, match=r"was deleted during the run, which ended\. Its journal was saved to"):
+    with pytest.raises(
+        StorageError, match=r"was deleted during the run, which ended\. Its journal was saved to"
+    ):
         watch.settle()
     assert ends == [1]
     assert watch.folder.parent == tmp_path

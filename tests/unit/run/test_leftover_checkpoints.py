@@ -30,7 +30,9 @@ def leftover(fence=1, is_whole=True, is_damaged=False, **facts):
 def test_a_newer_one_of_the_same_history_is_taken_in():
     assert is_wanted(leftover(), {"a": trial()}, 1)
     assert is_wanted(leftover(), {"a": trial(Status.PENDING, t=0)}, 0)
-    assert is_wanted(leftover(attempt=3, fence=2), {"a": trial(Status.PAUSED)}, 1)  # of a driver that told nothing
+    assert is_wanted(
+        leftover(attempt=3, fence=2), {"a": trial(Status.PAUSED)}, 1
+    )  # of a driver that told nothing
 
 
 @pytest.mark.parametrize(

@@ -370,7 +370,8 @@ def test_an_observer_that_ends_the_run_does_so_when_the_batch_is_carried_out():
     with pytest.raises(KeyError, match="missing"):
         loop.pump([reported(1), reported(2)])
     assert engine.log == [
-        ("journal", [2, 3]), ("seen", 2), ("seen", 3), ("seen", "flush"), ("command", PROCEED), ("command", PROCEED),
+        ("journal", [2, 3]), ("seen", 2), ("strict", 3), ("seen", 3), ("strict", "flush"), ("seen", "flush"),
+        ("command", PROCEED), ("command", PROCEED),
     ]  # fmt: skip
     loop.pump([reported(3)])  # It is raised once.
     assert (loop.disconnected, warned) == ([], [])

@@ -36,6 +36,7 @@ VALUES = {
     ),
     "verbose": 0,
     "engine": "inline",
+    "export_formats": ["model"],
     "points_to_evaluate": [{"x": 1}],
     "constraints": {"size": 5.0},
     "durability": "sync",

@@ -106,5 +106,7 @@ def test_a_config_that_fits_in_no_record_is_refused():
         def suggest(self, index):
             return {"x": 1, "data": ["y" * 1000] * 13_000}
 
-    with pytest.raises(SpaceError, match=r"Large.suggest returned .* up to 12,582,912\..*'data'.*with_parameters"):
+    with pytest.raises(
+        SpaceError, match=r"Large.suggest returned .* up to 12,582,912\..*'data'.*with_parameters"
+    ):
         InlineHost(Large(), lambda: 0.0).submit(Suggest(1))

@@ -19,7 +19,7 @@ def train(config):
     x = config["x"]
     return x + 1
 """
-SAME = '''
+SAME = """
 # a comment before it
 
 
@@ -29,7 +29,7 @@ def train(config):  # and one beside it
     # and one inside
 
     return x + 1
-'''
+"""
 INDENTED = "if True:\n" + textwrap.indent(PLAIN, "    ")
 OTHER = PLAIN.replace("+ 1", "+ 2")
 

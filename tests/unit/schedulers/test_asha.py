@@ -97,13 +97,19 @@ def test_rules_only_at_rungs_and_says_so():
 def test_diverged_trials_stop_no_good_one(diverged):
     """Between a diverged score and a finite one no cutoff can be interpolated."""
     hand, trials = search(n=4, max_t=9, reduction_factor=3)
-    found = [verdict(hand.report(trial, 1, score=one)) for trial, one in zip(trials, (diverged, 0.5, 0.9, 0.4), strict=True)]
+    found = [
+        verdict(hand.report(trial, 1, score=one))
+        for trial, one in zip(trials, (diverged, 0.5, 0.9, 0.4), strict=True)
+    ]
     assert found == ["stop", "continue", "continue", "stop"]
 
 
 def test_an_infinite_score_stops_no_good_one():
     hand, trials = search(n=3, max_t=9, reduction_factor=3)
-    found = [verdict(hand.report(trial, 1, score=one)) for trial, one in zip(trials, (0.5, math.inf, 0.6), strict=True)]
+    found = [
+        verdict(hand.report(trial, 1, score=one))
+        for trial, one in zip(trials, (0.5, math.inf, 0.6), strict=True)
+    ]
     assert found == ["continue", "continue", "continue"]
 
 

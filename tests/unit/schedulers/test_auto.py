@@ -227,7 +227,9 @@ def test_its_cost_does_not_grow_with_the_number_of_trials(monkeypatch):
         scheduler.on_result(trial, trial.best)
         scheduler.on_trial_end(trial)
     assert 0 < len(tests) <= 12, "the rule is tested again when an eighth more is known"
-    assert all(len(kept) <= RECENT for kept in (scheduler._ranks._ended, scheduler._exempt, *scheduler._ranks._came))
+    assert all(
+        len(kept) <= RECENT for kept in (scheduler._ranks._ended, scheduler._exempt, *scheduler._ranks._came)
+    )
     assert not scheduler._runs
 
 

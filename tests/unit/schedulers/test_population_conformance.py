@@ -72,7 +72,9 @@ class TestSchedule(SchedulerConformance):
         return HyperparameterSchedule({"x": {4: 0, 8: 1}}, ASHAScheduler(max_t=9, reduction_factor=2))
 
 
-@pytest.mark.parametrize("scheduler", ["auto", "pb2", "pbt", "dehb", "priorband", "resource_changing", "pbt_replay"])
+@pytest.mark.parametrize(
+    "scheduler", ["auto", "pb2", "pbt", "dehb", "priorband", "resource_changing", "pbt_replay"]
+)
 def test_they_are_known_by_name(scheduler):
     given = {
         "pb2": {"hyperparam_bounds": {"lr": [0, 1]}},

@@ -81,7 +81,15 @@ def test_a_later_process_of_the_same_number_keeps_no_leftover(root) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["checkpoint_best", ".put-mine", ".hidden", "data", ".saving_mine", "checkpoint_000003-copy", "checkpoint_3"],
+    [
+        "checkpoint_best",
+        ".put-mine",
+        ".hidden",
+        "data",
+        ".saving_mine",
+        "checkpoint_000003-copy",
+        "checkpoint_3",
+    ],
 )
 def test_what_has_another_name_is_the_users(root, name) -> None:
     saved(root / TRIAL / name)

@@ -115,7 +115,9 @@ def test_two_drivers_never_write_the_same_key(store, source, tmp_path):
     second = RemoteStore(store.url, fence=2)
     after = second.put(source, KEY)
     assert after.endswith("/checkpoint_000001_f2")
-    with pytest.raises(LeaseLostError, match="was taken over by another process, .*: the driver before writes"):
+    with pytest.raises(
+        LeaseLostError, match="was taken over by another process, .*: the driver before writes"
+    ):
         first.put(source, KEY)
     for uri in (before, after):
         with pytest.raises(LeaseLostError):

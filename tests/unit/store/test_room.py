@@ -27,7 +27,9 @@ def test_bytes_inodes_and_quotas_are_room(number: int) -> None:
     assert lacks_room(shutil.Error([("from", "to", str(error))]))
 
 
-@pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), ValueError("[Errno 28]"), StorageError("x"), None])
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EACCES, "no"), ValueError("[Errno 28]"), StorageError("x"), None]
+)
 def test_others_are_not(error: Exception | None) -> None:
     assert not lacks_room(error)
 
@@ -82,7 +84,9 @@ def test_it_ends_when_it_is_over() -> None:
     assert disk.now < 5
 
 
-def test_a_put_that_failed_leaves_nothing_that_takes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_put_that_failed_leaves_nothing_that_takes_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "x").write_text("x")

@@ -132,8 +132,8 @@ def test_what_this_version_lacks_is_an_error_where_it_is_asked_for(argument):
 
 
 def test_what_has_no_effect_is_said_once():
-    with pytest.warns(UserWarning, match="export_formats, trial_executor has no effect") as caught:
-        to_experiment(f, trial_executor=object(), export_formats=["h5"], queue_trials=True)
+    with pytest.warns(UserWarning, match="sync_to_cloud, trial_executor has no effect") as caught:
+        to_experiment(f, trial_executor=object(), sync_to_cloud=True, queue_trials=True)
     assert len(caught) == 1
 
 

@@ -59,7 +59,9 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Machine]:
     made = Machine(tmp_path / "yard")
-    monkeypatch.setattr(process_usage, "used", lambda pid: Used(0.0, made.own.get(pid, 0) + made.shared.get(pid, 0)))
+    monkeypatch.setattr(
+        process_usage, "used", lambda pid: Used(0.0, made.own.get(pid, 0) + made.shared.get(pid, 0))
+    )
     monkeypatch.setattr(process_usage, "own_memory", made.own_memory)
     monkeypatch.setattr(process_usage, "Families", lambda: made)
     return made

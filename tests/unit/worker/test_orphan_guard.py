@@ -56,7 +56,9 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     made = World()
-    monkeypatch.setattr(orphan_guard, "time", SimpleNamespace(monotonic=lambda: made.now, sleep=lambda s: None))
+    monkeypatch.setattr(
+        orphan_guard, "time", SimpleNamespace(monotonic=lambda: made.now, sleep=lambda s: None)
+    )
     monkeypatch.setattr(orphan_guard.os, "waitpid", made.waitpid)
     monkeypatch.setattr(orphan_guard.os, "kill", made.kill)
     monkeypatch.setattr(orphan_guard.os, "getppid", lambda: made.parent)

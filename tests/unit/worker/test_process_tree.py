@@ -36,7 +36,9 @@ def test_a_helper_ends_with_its_parent_where_the_kernel_says_nothing(tmp_path) -
     read, write = os.pipe()
     try:
         command = [sys.executable, "-c", parent, helper, str(read)]
-        done = subprocess.run(command, pass_fds=[read], capture_output=True, text=True, check=True, timeout=30)
+        done = subprocess.run(
+            command, pass_fds=[read], capture_output=True, text=True, check=True, timeout=30
+        )
         give_up_at = time.monotonic() + 20
         while os.path.exists(f"/proc/{int(done.stdout)}") and not _is_zombie(int(done.stdout)):
             assert time.monotonic() < give_up_at

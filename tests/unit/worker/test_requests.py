@@ -4,7 +4,15 @@ from overtone.worker.server import requests
 
 
 def test_every_request_has_the_same_size() -> None:
-    whats = (requests.JOB, requests.NEW, requests.TERMINATE, requests.KILL, requests.WATCH, requests.UNWATCH, requests.GUARD)
+    whats = (
+        requests.JOB,
+        requests.NEW,
+        requests.TERMINATE,
+        requests.KILL,
+        requests.WATCH,
+        requests.UNWATCH,
+        requests.GUARD,
+    )
     assert len(set(whats)) == len(whats)
     for what in whats:
         packed = requests.REQUEST.pack(what, 70_000, 80_000, 9 << 40)

@@ -697,7 +697,9 @@ def test_the_value_of_a_directory_is_the_directory(tmp_path: Path) -> None:
 
 def test_metrics_that_fit_in_no_record_are_refused_and_the_trial_may_go_on(make: Make) -> None:
     session, channel = make(until_t=math.inf)
-    with pytest.raises(TrainableError, match=r"take up to 33,554,432.* largest metric is 'image' with about 34,000,"):
+    with pytest.raises(
+        TrainableError, match=r"take up to 33,554,432.* largest metric is 'image' with about 34,000,"
+    ):
         session.report({"loss": 0.5, "image": "x" * 34_000_000})
     session.report({"loss": 0.5, "image": "x" * 2_000_000})
     assert [(message[0], message[3]) for message in channel.sent] == [("reported", 1)]

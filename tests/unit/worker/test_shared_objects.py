@@ -28,7 +28,9 @@ def test_a_list_of_references() -> None:
 
 def test_arrays_are_read_only_views() -> None:
     array = np.arange(100_000, dtype=np.float64).reshape(100, 1000)
-    first, second = (shared_objects.get(ref) for ref in [shared_objects.put({"x": array, "y": array[:, ::2]})] * 2)
+    first, second = (
+        shared_objects.get(ref) for ref in [shared_objects.put({"x": array, "y": array[:, ::2]})] * 2
+    )
     assert np.array_equal(first["x"], array)
     assert np.array_equal(first["y"], array[:, ::2])
     assert not first["x"].flags.owndata

@@ -20,6 +20,8 @@ _PER_REPORT = ("on_trial_result", "on_trial_save", "on_checkpoint", "on_step_beg
 class CallbackObserver(Observer):
     """Observer that calls callbacks for records. A callback that raises ends the run.
 
+    Of the rest it is told of the end alone; the other callbacks are told all.
+
     Args:
         callbacks: Called in this order; undefined hooks cost nothing.
         experiment: Facts that all trials share.
@@ -47,6 +49,7 @@ class CallbackObserver(Observer):
         self._iteration = 0
         self._is_in_step = False
         self._is_closed = False
+        self._failure: Exception | None = None
         self._trials: list[SeenTrial] = []
         self._by_id: dict[str, SeenTrial] = {}
         self._hooks: dict[str, list[tuple[Any, Callable[..., Any]]]] = {
@@ -59,8 +62,16 @@ class CallbackObserver(Observer):
                 one.setup(**_accepted(one.setup, facts))
 
     def on_record(self, record: Record) -> None:
-        """Call the hooks of this record."""
-        self.begin_step()
+        """Call the hooks of this record.
+
+        Raises:
+            CallbackError: A callback raised.
+        """
+        self._begin_step()
+        self._tell(record)
+        self._raise_failure()
+
+    def _tell(self, record: Record) -> None:
         event = record.event
         if type(event) is Reported:
             row = self._table.shown
@@ -78,13 +89,29 @@ class CallbackObserver(Observer):
                 self._on_moved(choice, event)
 
     def begin_step(self) -> None:
-        """Call `on_step_begin` if no step has begun."""
+        """Call `on_step_begin` if no step has begun.
+
+        Raises:
+            CallbackError: A callback raised.
+        """
+        self._begin_step()
+        self._raise_failure()
+
+    def _begin_step(self) -> None:
         if not self._is_in_step:
             self._is_in_step = True
             self._call("on_step_begin", self._iteration, self._trials or self._seen())
 
     def flush(self) -> None:
-        """The step has ended."""
+        """The step has ended.
+
+        Raises:
+            CallbackError: A callback raised.
+        """
+        self._end_step()
+        self._raise_failure()
+
+    def _end_step(self) -> None:
         if self._is_in_step:
             self._is_in_step = False
             self._iteration += 1
@@ -98,8 +125,9 @@ class CallbackObserver(Observer):
         """
         if not self._is_closed:
             self._is_closed = True
-            self.flush()
+            self._end_step()
             self._call("on_experiment_end", self._seen())
+            self._raise_failure()
 
     def _on_result(self, row: Row, event: Reported, record: Record) -> None:
         if self._hooks["on_trial_result"]:
@@ -134,19 +162,27 @@ class CallbackObserver(Observer):
             return
         names = ("trials",) if hook == "on_experiment_end" else ("iteration", "trials", "trial")
         named = dict(zip(names, arguments, strict=False))
-        failures = []
-        for one, method in self._hooks[hook]:
+        for one, method in list(self._hooks[hook]):
             try:
                 method(**named, **more)
             except Exception as error:
-                failures.append((one, error))
-        for one, failure in failures[:1]:
-            # The run ends: no other hook is called than the one for that.
-            self._hooks = {name: calls * (name == "on_experiment_end") for name, calls in self._hooks.items()}
-            if self._raises_as_is:
-                raise failure
-            what = f"{type(one).__name__}.{hook} raised {type(failure).__name__}: {failure}"
-            raise CallbackError(what) from failure
+                self._fail(one, hook, error)
+
+    def _fail(self, callback: Any, hook: str, error: Exception) -> None:
+        """Keep the failure, and call no other hook of the callback but that for the end."""
+        for name, calls in self._hooks.items():
+            if name != "on_experiment_end":
+                calls[:] = [call for call in calls if call[0] is not callback]
+        if self._failure is None and not self._raises_as_is:
+            what = f"{type(callback).__name__}.{hook} raised {type(error).__name__}: {error}"
+            self._failure = CallbackError(what)
+            self._failure.__cause__ = error
+        self._failure = self._failure or error
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
 
     def _trial(self, trial_id: str) -> SeenTrial:
         self._seen()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -20,7 +21,6 @@ from overtone.observers.files.own_files import (
     RESULT_JSON,
     is_own,
 )
-from overtone.observers.repair.file_counts import csv_rows, event_steps, json_lines
 from overtone.regular_files import read_regular
 
 FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
@@ -29,6 +29,10 @@ FILES = (RESULT_JSON, PROGRESS_CSV, PARAMS_JSON, ERROR_TXT, EVENTS)
 RECENT_S = 120.0
 """Files written this many seconds before the journal's end are on the disk: systems write within 30 s."""
 
+_HOLE = bytes(512)
+"""Pages that a power cut left unwritten read as zeros."""
+_STEP = 0x10  # the key of Event.step: results have one, what begins and ends a session has none
+_WALL_TIME = 0x09
 _TRIAL = re.compile(r"[0-9a-f]{5}_\d{5,}")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -41,7 +45,7 @@ class Due:
         rows: Trials whose result.json and progress.csv differ.
         events: Trials whose event files differ.
         facts: Trials whose params.json or error.txt may differ.
-        foreign: (trial, name) of the files that the trials wrote themselves, which stay as they are.
+        foreign: (trial, name) of the files that trials or callbacks wrote themselves, which stay as they are.
     """
 
     rows: set[str] = field(default_factory=set)
@@ -55,18 +59,26 @@ class Due:
         return self.rows | self.facts
 
 
-def deviating(folder: str, table: TrialTable, *, with_events: bool, has_real_clock: bool) -> Due:
+def deviating(
+    folder: str,
+    table: TrialTable,
+    *,
+    with_events: bool,
+    has_real_clock: bool,
+    without: Iterable[str] = (),
+) -> Due:
     """Return the trials whose files are not as long as the journal says.
 
     Args:
         table: The state at the end of the journal.
         with_events: Whether to look at event files, too.
         has_real_clock: Whether the experiment's seconds are those of the disk.
+        without: Names of files that callbacks write, which stay as they are.
 
     Raises:
         StorageError: A trial's folder would not be in `folder`.
     """
-    due = Due()
+    due = Due(foreign={(trial, name) for name in without for trial in table.rows})
     since = table.time - RECENT_S if has_real_clock else float("-inf")
     for row in table.rows.values():
         path = f"{folder}{os.sep}{row.id}{os.sep}"
@@ -181,3 +193,40 @@ def _read(path: str, name: str, names: list[str]) -> bytes:
         return read_regular(path + name, follow_links=False)
     except OSError:  # anything that is not a regular file is replaced
         return b"\0"
+
+
+def json_lines(data: bytes) -> int:
+    """Return the results in a result.json; -1 where it was torn."""
+    if not data:
+        return 0
+    return data.count(b"\n") if data.endswith(b"}\n") and b"\0" not in data else -1
+
+
+def csv_rows(data: bytes) -> int:
+    """Return the results in a progress.csv; -1 where it was torn."""
+    if not data:
+        return 0
+    if not data.endswith(b"\n") or b"\0" in data:
+        return -1
+    if b'"' not in data:
+        return data.count(b"\n") - 1
+    pieces = data.split(b'"')  # every other one is inside of quotes
+    return sum(piece.count(b"\n") for piece in pieces[::2]) - 1 if len(pieces) % 2 else -1
+
+
+def event_steps(data: bytes) -> int:
+    """Return the results in a TensorBoard event file; -1 where it was torn."""
+    if _HOLE in data:
+        return -1
+    at, steps, size = 0, 0, len(data)
+    while at < size:
+        if at + 16 > size:
+            return -1
+        (length,) = struct.unpack_from("<Q", data, at)
+        body = at + 12
+        at = body + length + 4
+        # an event begins with its wall time (9 bytes), and its step follows
+        if at > size or length < 9 or data[body] != _WALL_TIME:
+            return -1
+        steps += length > 9 and data[body + 9] == _STEP
+    return steps

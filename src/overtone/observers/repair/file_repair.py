@@ -11,9 +11,8 @@ from overtone.core.table import TrialTable
 from overtone.observers.file_output import NEW, swap_file
 from overtone.observers.files.constant_text import ConstantTexts, params_text
 from overtone.observers.files.csv_rows import CsvRows
-from overtone.observers.files.json_lines import JsonLines
 from overtone.observers.files.own_files import ERROR_TXT, PARAMS_JSON, PROGRESS_CSV, RESULT_JSON
-from overtone.observers.files.text_files import error_text
+from overtone.observers.files.text_files import JsonLines, error_text
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.repair.file_audit import Due, remove
 from overtone.regular_files import read_regular

@@ -29,7 +29,7 @@ from overtone.core.trial import Status, Trial
 from overtone.run.header.journal_setup import codec_for
 from overtone.run.parts import Parts, Past
 from overtone.run.pending_commands import Outstanding
-from overtone.run.resume.replay import Resuming
+from overtone.run.resume.replay import Divergence, Resuming
 from overtone.run.resume.snapshot import Snapshots
 from overtone.run.resume.target import header_of
 from overtone.run.searcher_host import Answers, answer
@@ -39,7 +39,6 @@ from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
 
 if TYPE_CHECKING:
-    from overtone.journal.replay import Divergence
     from overtone.journal.writer import JournalWriter
     from overtone.run.plan import Plan
     from overtone.run.storage.results_place import Place

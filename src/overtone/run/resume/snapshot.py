@@ -37,8 +37,8 @@ _AGAIN_S = 60.0
 _SHARE = 0.1
 """Largest share of a run's time that snapshots take."""
 
-_FEWEST = 5_000
-"""Least number of records for a snapshot: fewer are replayed quickly."""
+_FEWEST = 20_000
+"""Least number of records for a snapshot: fewer are replayed in half a second."""
 
 _GROWTH = 8
 """A snapshot is renewed when the journal has grown by 1/_GROWTH of its records."""

@@ -89,10 +89,11 @@ def run_experiments(
         TuneError: Trials failed; the error's `analysis` holds all results.
     """
     from overtone.run import execute
+    from overtone.tune.environment import catches_signals
 
     arguments.pop("concurrent", None)
     native = experiments_to_run(experiments, space, scheduler, **arguments)
-    return Trials([execute(each) for each in native])
+    return Trials([execute(each, catches_signals()) for each in native])
 
 
 def experiments_to_run(

@@ -1,10 +1,12 @@
-from overtone.core.protocols import Searcher as Searcher
 from overtone.named import create_searcher as create_searcher
 from overtone.searchers import AutoSearch as AutoSearch
 from overtone.searchers import BasicVariantGenerator as BasicVariantGenerator
 from overtone.searchers import ConcurrencyLimiter as ConcurrencyLimiter
 from overtone.searchers import Repeater as Repeater
 from overtone.searchers import SobolSearch as SobolSearch
+from overtone.searchers.algorithm import SearchAlgorithm as SearchAlgorithm
+from overtone.searchers.algorithm import SearchGenerator as SearchGenerator
+from overtone.searchers.base import Searcher as Searcher
 from overtone.space.dsl import grid_search as grid_search
 from overtone.tune.search import ax as ax
 from overtone.tune.search import basic_variant as basic_variant
@@ -16,5 +18,8 @@ from overtone.tune.search import nevergrad as nevergrad
 from overtone.tune.search import optuna as optuna
 from overtone.tune.search import repeater as repeater
 from overtone.tune.search import sample as sample
+from overtone.tune.search import search_algorithm as search_algorithm
+from overtone.tune.search import search_generator as search_generator
 from overtone.tune.search import searcher as searcher
 from overtone.tune.search import smac as smac
+from overtone.tune.search import variant_generator as variant_generator

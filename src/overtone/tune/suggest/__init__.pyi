@@ -1,8 +1,10 @@
-from overtone.core.protocols import Searcher as Searcher
 from overtone.named import create_searcher as create_searcher
 from overtone.searchers import BasicVariantGenerator as BasicVariantGenerator
 from overtone.searchers import ConcurrencyLimiter as ConcurrencyLimiter
 from overtone.searchers import Repeater as Repeater
+from overtone.searchers.algorithm import SearchAlgorithm as SearchAlgorithm
+from overtone.searchers.algorithm import SearchGenerator as SearchGenerator
+from overtone.searchers.base import Searcher as Searcher
 from overtone.space.dsl import grid_search as grid_search
 from overtone.tune.suggest import ax as ax
 from overtone.tune.suggest import basic_variant as basic_variant
@@ -12,5 +14,7 @@ from overtone.tune.suggest import hyperopt as hyperopt
 from overtone.tune.suggest import nevergrad as nevergrad
 from overtone.tune.suggest import optuna as optuna
 from overtone.tune.suggest import repeater as repeater
+from overtone.tune.suggest import search_generator as search_generator
 from overtone.tune.suggest import smac as smac
 from overtone.tune.suggest import suggestion as suggestion
+from overtone.tune.suggest import variant_generator as variant_generator

@@ -1,5 +1,11 @@
 """Kept for imports of `tune.suggest.variant_generator`."""
 
+from overtone.searchers.variant_generator import (
+    RecursiveDependencyError,
+    format_vars,
+    generate_variants,
+    parse_spec_vars,
+)
 from overtone.space.dsl import grid_search
 
-__all__ = ["grid_search"]
+__all__ = ["RecursiveDependencyError", "format_vars", "generate_variants", "grid_search", "parse_spec_vars"]

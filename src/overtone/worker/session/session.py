@@ -56,6 +56,7 @@ class Session(Line):
         saver: Saves the trial's state on demand; None for functions, which save themselves.
         on_params: Called after `params` changed.
         is_done: Whether the trial reported `done=True`.
+        is_final: Whether the trial was told to end for good, and not to pause or to restart.
         notice: State of a SIGTERM to this process, which acts like Halt(save=True).
         n_ignored: Number of reports after the trial was halted.
         rule: Decides when to save.
@@ -72,7 +73,7 @@ class Session(Line):
         self.params = start.config
         self.saver: Saver | None = None
         self.on_params: Callable[[], None] | None = None
-        self.is_done = False
+        self.is_done = self.is_final = False
         self.n_ignored = 0
         self._clock = clock
         self._pid = os.getpid()
@@ -255,6 +256,7 @@ class Session(Line):
 
     def _is_let_go_by(self, order: Halt) -> bool:
         """Return whether report() returns after a Halt, to save (True), or waits (False); else raise."""
+        self.is_final = order.final and not order.park
         if self._is_fresh:
             raise self._ended("it was told to end")
         if self.saver is not None:

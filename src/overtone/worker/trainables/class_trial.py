@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from overtone.core.job import Job
@@ -35,7 +35,7 @@ class KeptInstance:
         """Let the object clean up, since no trial reuses it; return whether there was an object."""
         made = self.take()
         if made is not None:
-            _stop_after_its_trial(made)
+            _after_its_trial(made.stop)
         return made is not None
 
 
@@ -58,6 +58,8 @@ def run_class(
         _step(made, session, job)
     except TrialHalted:
         is_whole = True
+        if job.export_formats and (session.is_done or session.is_final):
+            _after_its_trial(lambda: made.export_model(list(job.export_formats)))
         raise
     finally:
         if is_whole and kept is not None and can_reset(made):
@@ -91,17 +93,17 @@ def _is_reset(made: Trainable, session: Session) -> bool:
         if Trainable.reset(made, session.params):
             return True
     except BaseException:
-        _stop_after_its_trial(made)
+        _after_its_trial(made.stop)
         raise
     made.config, made._session, made._iteration = before
-    _stop_after_its_trial(made)
+    _after_its_trial(made.stop)
     return False
 
 
-def _stop_after_its_trial(made: Trainable) -> None:
-    """Let an object clean up; print an error only, since its trial has ended."""
+def _after_its_trial(call: Callable[[], object]) -> None:
+    """Call a method of the user's; print an error only, since the trial has ended."""
     try:
-        made.stop()
+        call()
     except Exception:
         import traceback
 

@@ -64,6 +64,8 @@ def arguments(
             continue
         if name in known:
             value = known[name]
+            if value is None and one.default is not one.empty:  # no checkpoint: its own default counts
+                continue
         elif name == "config" or (needs_config and one.kind is not one.KEYWORD_ONLY):
             value = session.params
         elif one.default is one.empty and one.kind is not one.VAR_POSITIONAL:

@@ -82,6 +82,10 @@ class Trainable:
         """
         return self._reset(new_config)
 
+    def _export_model(self, export_formats: list[str], export_dir: str) -> dict[str, Any]:
+        """Write the model into `export_dir`; return the path of each format that was written."""
+        return {}
+
     @classmethod
     def default_resource_request(cls, config: dict[str, Any]) -> Any:
         """Return the resources of a trial with this config, such as {"cpu": 2}; None for the default."""
@@ -160,6 +164,18 @@ class Trainable:
         path = Path(checkpoint)
         found = saving.opened(path if path.is_dir() else path.parent)
         self.go_on_from(found.like_saved if path.is_dir() else str(path), int(found.state.get("t", 0)))
+
+    def export_model(
+        self, export_formats: str | list[str], export_dir: str | os.PathLike[str] | None = None
+    ) -> dict[str, Any]:
+        """Export the model by `_export_model`; return the path of each format that was written.
+
+        Args:
+            export_formats: A format or several, such as "model".
+            export_dir: The folder to write into; by default the trial's.
+        """
+        formats = [export_formats] if isinstance(export_formats, str) else list(export_formats)
+        return self._export_model(formats, os.fspath(export_dir or self.logdir))
 
     def stop(self) -> None:
         """End the trial's object, by `cleanup`."""

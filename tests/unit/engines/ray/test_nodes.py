@@ -81,7 +81,8 @@ class Cluster:
 
     def look(self, *names: str, leaving: Mapping[str, float] | None = None) -> None:
         found = [
-            NodeFacts(f"id-{one}", one, one, {"cpu": 1}, {"cpu": 1}, {}, (leaving or {}).get(one)) for one in names
+            NodeFacts(f"id-{one}", one, one, {"cpu": 1}, {"cpu": 1}, {}, (leaving or {}).get(one))
+            for one in names
         ]
         self.nodes.look(found, lambda: {one.id: {"cpu": 1.0} for one in found})
 

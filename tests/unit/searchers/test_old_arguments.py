@@ -1,43 +1,10 @@
-"""Searchers and arguments in Ray Tune's form: what is refused, what is let pass, and what the errors say."""
+"""Arguments of Ray Tune's searchers: what is refused, what is let pass, and what the errors say."""
 
 import pytest
 
-from overtone import tune
-from overtone.core.protocols import Searcher
 from overtone.errors import OvertoneError
-from overtone.searchers import Repeater
 from overtone.searchers.ax import AxSearch
 from overtone.searchers.bayesopt import BayesOptSearch
-from overtone.searchers.old_forms import known_form
-
-
-class Old(Searcher):
-    def suggest(self, trial_id):
-        return {}
-
-    def on_trial_complete(self, trial_id, result=None, error=False):
-        pass
-
-
-class New(Searcher):
-    def suggest(self, index):
-        return {}
-
-
-def test_a_searcher_that_is_asked_by_ids_is_shown_the_new_form():
-    shown = r"Old defines suggest, on_trial_complete as Ray Tune(.|\n)*def suggest\(self, index\)(.|\n)*on_trial_end"
-    for given in (Old, Old()):
-        with pytest.raises(OvertoneError, match=shown):
-            known_form(given)
-    with pytest.raises(OvertoneError, match="def suggest"):
-        Repeater(Old(), 2)
-    with pytest.raises(OvertoneError, match="def suggest"):
-        tune.run(print, search_alg=Old(), config={"x": 1})
-
-
-@pytest.mark.parametrize("given", [New, New(), None, 3])
-def test_everything_else_is_handed_back(given):
-    assert known_form(given) is given
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Searchers and arguments as Ray Tune has them and Overtone has not: an error shows what to write."""
+"""Arguments of searchers that Ray Tune has and Overtone has not: an error shows what to write."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from typing import Any
 
 from overtone.errors import OvertoneError, UsageError
 from overtone.lazy import nearest
-
-_OLD_HOOKS = {
-    "on_trial_complete": "def on_trial_end(self, trial):           # trial.status and trial.best tell how",
-    "on_trial_result": "def on_result(self, trial, result):      # result.score: higher is better",
-    "set_search_properties": "def on_start(self, space, seed):         # self.goal has metric and mode",
-}
-_SUGGEST = "def suggest(self, index):                # 0, 1, 2, ...: a config, or None for none now"
 
 _SAME_SPACE = "write it as a constraint of the space: tune.space({...}, constraint=lambda config: ...)"
 _INSTEAD = {
@@ -29,27 +22,6 @@ _WITHOUT_EFFECT = {
     "repeat_float_precision": "no points are compared",
 }
 _SILENT = ("verbose", "verbose_logging")
-
-
-def known_form(searcher: Any) -> Any:
-    """`searcher` itself, a class or an object.
-
-    Raises:
-        OvertoneError: It defines hooks that are asked by a trial's id; the message has the new form.
-    """
-    cls = searcher if isinstance(searcher, type) else type(searcher)
-    found = {name: line for name, line in _OLD_HOOKS.items() if hasattr(cls, name)}
-    code = getattr(getattr(cls, "suggest", None), "__code__", None)
-    if code is not None and "trial_id" in code.co_varnames[: code.co_argcount]:
-        found = {"suggest": _SUGGEST, **found}
-    if found:
-        shown = "\n".join(f"    {line}" for line in found.values())
-        raise OvertoneError(
-            f"{cls.__name__} defines {', '.join(found)} as Ray Tune has them. Overtone's searchers are "
-            f"asked by the number of the suggestion. Write\n\nclass {cls.__name__}(tune.search.Searcher):\n"
-            f"{shown}\n"
-        )
-    return searcher
 
 
 def refuse_others(searcher: Any, others: Mapping[str, Any]) -> None:

@@ -1,0 +1,101 @@
+"""Variants of a space without a run, and the parts of a space as lists: what custom searchers use."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from overtone.core.randomness import Random, key
+from overtone.space import Categorical, Domain, Variants, parse
+from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
+
+Path = tuple[Any, ...]
+"""A place in nested dicts and lists: the keys and indices that lead to it."""
+
+
+def generate_variants(
+    unresolved_spec: Mapping[str, Any], constant_grid_search: bool = False, random_state: Any = None
+) -> Iterator[tuple[dict[Path, Any], dict[str, Any]]]:
+    """Yield the configs of a space, one for each grid point, with values drawn for the rest.
+
+    Args:
+        unresolved_spec: A space, or a dict that holds one, such as `{"run": ..., "config": {...}}`.
+        constant_grid_search: Whether all grid points have the same drawn values.
+        random_state: A seed, or a NumPy generator; by default Python's global generator.
+
+    Returns:
+        Pairs of the values that were chosen, by their place, and the config.
+    """
+    from overtone.searchers.basic import seed_of
+
+    given = seed_of(random_state)
+    seed = random.getrandbits(31) if given is None else given
+    variants = Variants(unresolved_spec)
+    for point in range(variants.size):
+        index = 0 if constant_grid_search else point
+        config = variants.config(point, lambda name, i=index: Random(key(seed, f"space:{name}", str(i))))
+        places = {path: _at(config, path) for path, _ in _dynamic(variants.root, ())}
+        yield {path: value for path, value in places.items() if value is not _ABSENT}, config
+
+
+def parse_spec_vars(
+    spec: Mapping[str, Any],
+) -> tuple[list[tuple[Path, Any]], list[tuple[Path, Domain]], list[tuple[Path, Any]]]:
+    """Return a space as three lists of (place, value): constants, domains, and grids as choices."""
+    constants: list[tuple[Path, Any]] = []
+    domains: list[tuple[Path, Domain]] = []
+    grids: list[tuple[Path, Any]] = []
+    for path, node in _leaves(parse(spec), ()):
+        if isinstance(node, Pick):
+            (grids if node.is_grid else domains).append((path, Categorical(node.values)))
+        elif isinstance(node, Drawn):
+            domains.append((path, node.domain))
+        elif isinstance(node, Computed):
+            domains.append((path, node.function))
+        elif isinstance(node, Fixed):
+            constants.append((path, node.value))
+    return constants, domains, sorted(grids, key=lambda one: str(one[0]))
+
+
+def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
+    """Return values by their place as text, such as "lr=0.0100,units=3"."""
+    words = []
+    for path, value in sorted(resolved_vars.items(), key=lambda one: str(one[0])):
+        if path[:1] in (("run",), ("env",), ("resources_per_trial",)):
+            continue
+        last = [str(path[-1])] if not str(path[-1]).isdigit() else [str(part) for part in path[-2:]]
+        shown = f"{value:.4f}" if isinstance(value, float) else str(value)
+        words.append(f"{'_'.join(last)}={shown.replace('/', '_').replace(',', '_')}")
+    return ",".join(words)
+
+
+class RecursiveDependencyError(Exception):
+    """Values of a space depend on each other in a circle."""
+
+
+_ABSENT = object()
+
+
+def _leaves(node: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    if isinstance(node, Group):
+        for name, item in node.items.items():
+            yield from _leaves(item, (*path, name))
+    elif isinstance(node, Series):
+        for i, item in enumerate(node.items):
+            yield from _leaves(item, (*path, i))
+    else:
+        yield path, node
+
+
+def _dynamic(node: Node, path: Path) -> Iterator[tuple[Path, Node]]:
+    return ((place, one) for place, one in _leaves(node, path) if not isinstance(one, Fixed))
+
+
+def _at(config: Any, path: Path) -> Any:
+    for part in path:
+        try:
+            config = config[part]
+        except (KeyError, IndexError, TypeError):
+            return _ABSENT
+    return config
