@@ -21,3 +21,9 @@ def __getattr__(name):
             f"stays Ray's: import ray beside it, and write ray.{name}"
         )
     return _attached(name)
+
+
+if "overtone.as_ray" in sys._xoptions:  # a process of a driver that called `install_as_ray`
+    from overtone.as_ray import install_as_ray
+
+    install_as_ray(sys._xoptions["overtone.as_ray"])

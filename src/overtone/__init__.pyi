@@ -3,6 +3,7 @@ from overtone import cloudpickle as cloudpickle
 from overtone import exceptions as exceptions
 from overtone import train as train
 from overtone import tune as tune
+from overtone.as_ray import install_as_ray as install_as_ray
 from overtone.machine import available_resources as available_resources
 from overtone.machine import cluster_resources as cluster_resources
 from overtone.machine import get_gpu_ids as get_gpu_ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 from pathlib import Path
@@ -76,8 +77,13 @@ def test_its_files_are_written_anew(journal) -> None:
     assert lines == {trial: results for trial, (_, results, _, _) in ENDED.items()}
 
 
+def train(config: dict) -> None:
+    """Stands for the function whose trials are recorded."""
+
+
 def test_it_is_made_again_with_the_defaults_of_what_was_not_recorded_then(journal) -> None:
-    made = recorded_experiment(journal.parent, print, {"space": {}})
-    default = Experiment(print)
+    keys = json.loads(journal.read_text().splitlines()[0])["parts"]["space"]
+    made = recorded_experiment(journal.parent, train, {"space": dict.fromkeys(keys, 1)})
+    default = Experiment(train)
     assert (made.max_failures, made.num_samples, made.seed) == (1, 2, 7)
     assert (made.captures_output, made.storage_patience_s) == (True, default.storage_patience_s)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
+
+from overtone.as_ray.state import loaded_ray
 
 
 def is_local(asked: Any) -> bool:
@@ -14,7 +15,7 @@ def is_local(asked: Any) -> bool:
 
 def why_ray() -> str:
     """Return why an experiment without an `engine` argument runs on Ray; "" if it does not."""
-    ray: Any = sys.modules.get("ray")
+    ray = loaded_ray()
     if getattr(ray, "__name__", "") == "ray" and getattr(ray, "is_initialized", lambda: False)():
         return "Ray is initialised in this process"
     address = os.environ.get("RAY_ADDRESS")

@@ -36,10 +36,16 @@ def registered(name: str) -> Any:
         TrainableError: No trainable is registered under `name`.
     """
     if name not in _trainables:
+        from overtone.tune.rllib import rllib_algorithm
+
+        algorithm = rllib_algorithm(name, _environments)
+        if algorithm is not None:
+            return algorithm
         known = ", ".join(map(repr, sorted(_trainables))) or "none"
         raise TrainableError(
             f"no trainable is registered as {name!r}{nearest(name, _trainables)} (registered: {known}); "
-            f"call tune.register_trainable({name!r}, your_function) first"
+            f"call tune.register_trainable({name!r}, your_function) first. Algorithms of RLlib, such as "
+            '"PPO", need pip install "overtone[ray]" "ray[rllib]"'
         )
     return _trainables[name]
 

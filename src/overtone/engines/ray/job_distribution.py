@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from overtone.as_ray.state import stated_version
 from overtone.core.job import Job
 from overtone.engines.ray.agents import driver_cwd
 from overtone.engines.ray.checkpoint_transfer import Carried, Carrier
@@ -74,7 +75,7 @@ class Sharing:
         return Errand(
             address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._cwd,
             tuple(os.path.join(self._cwd, one) for one in sys.path), sys.prefix, self._objects,
-            self._carrier.address if self._carrier is not None else None,
+            self._carrier.address if self._carrier is not None else None, stated_version(),
         )  # fmt: skip
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any, Protocol
 
+from overtone.as_ray import install_in_worker
 from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.ray.checkpoint_transfer import fetch_file
@@ -81,6 +82,7 @@ class Errand:
         objects: (path, reference to the contents) of the files of large parameters; without a
             reference, the carrier has the file.
         carrier: The address of the carrier, if there is one.
+        as_ray: The version of Ray that the driver's `install_as_ray` states; "" if it was not called.
     """
 
     address: tuple[str, int]
@@ -96,6 +98,7 @@ class Errand:
     prefix: str = ""
     objects: tuple[tuple[str, Any], ...] = ()
     carrier: tuple[str, int] | None = None
+    as_ray: str = ""
 
     @property
     def shares_disk(self) -> bool:
@@ -221,6 +224,8 @@ def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
     The files of large parameters are copied to this node once, for all its trials.
     """
     shares, environment = errand.shares_disk, errand.job.runtime_env
+    if errand.as_ray:
+        install_in_worker(errand.as_ray)
     if shares:
         if not brings_folder(environment):
             with suppress(OSError):  # trials then run where Ray has put its workers

@@ -1,0 +1,2 @@
+# ruff: noqa
+NAME = "air"

@@ -1,0 +1,4 @@
+# ruff: noqa
+"""Not Overtone's."""
+
+from ray import tune

@@ -1,0 +1,6 @@
+# ruff: noqa
+environments = {}
+
+
+def register_env(name, creator):
+    environments[name] = creator

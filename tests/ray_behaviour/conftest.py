@@ -1,0 +1,140 @@
+"""One suite for two subjects: Ray records what its own answers are, and Overtone is compared with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tomllib
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for `subject`, here and in trials
+
+from subject import IS_RAY, tune  # noqa: E402
+
+OUTCOMES = HERE / "outcomes.json"
+"""The outcome of each test with Ray: `make conformance-ray` writes it."""
+
+DIFFERENCES = HERE / "differences.toml"
+"""Tests that pass with Ray and are meant to fail with Overtone, and why."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "covers(*names): the names and arguments that the test is about")
+
+
+def key(item: pytest.Item) -> str:
+    """Return the name of a test in the two files."""
+    return f"{item.path.stem}::{item.name}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    if sample := int(os.environ.get("CONFORMANCE_SAMPLE", "0")):
+        passing = {name for name, outcome in _recorded().items() if outcome == "passed"}
+        order = sorted(passing, key=lambda name: hashlib.sha256(name.encode()).digest())
+        chosen = set(order[:sample])
+        items[:] = [item for item in ours if key(item) in chosen]
+    if IS_RAY:
+        return
+    reasons = tomllib.loads(DIFFERENCES.read_text("utf-8")) if DIFFERENCES.exists() else {}
+    for item in ours:
+        if key(item) in reasons:
+            item.add_marker(pytest.mark.xfail(reason=reasons[key(item)], strict=True))
+
+
+def _recorded() -> dict[str, str]:
+    return json.loads(OUTCOMES.read_text("utf-8")) if OUTCOMES.exists() else {}
+
+
+_seen: dict[str, str] = {}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    outcome = yield
+    report = outcome.get_result()
+    if item.path.is_relative_to(HERE) and (report.when == "call" or report.outcome != "passed"):
+        _seen[key(item)] = report.outcome
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if not os.environ.get("CONFORMANCE_RECORD"):
+        return
+    outcomes = dict(sorted((_recorded() | _seen).items()))
+    OUTCOMES.write_text(json.dumps(outcomes, indent=1) + "\n", "utf-8")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ray_session() -> Iterator[None]:
+    """One Ray for all tests."""
+    if not IS_RAY:
+        yield
+        return
+    import ray
+
+    ray.init(
+        address="local", num_cpus=4, include_dashboard=False, log_to_driver=False, logging_level="ERROR",
+        object_store_memory=80_000_000,
+    )  # fmt: skip
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Functions of test modules go to trials by value: trials cannot import these modules."""
+    import cloudpickle
+
+    picklers = [cloudpickle]
+    if IS_RAY:
+        from ray import cloudpickle as rays
+
+        picklers.append(rays)
+    for pickler in picklers:
+        pickler.register_pickle_by_value(request.module)
+    yield
+    for pickler in picklers:
+        pickler.unregister_pickle_by_value(request.module)
+
+
+@pytest.fixture(autouse=True)
+def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A home of its own, and no warnings as errors: an old form may say one line of advice."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@pytest.fixture
+def search(tmp_path: Path) -> Callable[..., Any]:
+    """`tune.run` that writes below the test's folder."""
+
+    def run(trainable: Any, **arguments: Any) -> Any:
+        return tune.run(trainable, **{"storage_path": str(tmp_path / "results"), "verbose": 0, **arguments})
+
+    return run
+
+
+@pytest.fixture
+def tuned(tmp_path: Path) -> Callable[..., Any]:
+    """`Tuner(...).fit()` that writes below the test's folder; TuneConfig's and RunConfig's arguments in two dicts."""
+
+    def fit(trainable: Any, space: Any = None, tune_config: Any = (), **run_config: Any) -> Any:
+        run_config = {"storage_path": str(tmp_path / "results"), "verbose": 0, **run_config}
+        return tune.Tuner(
+            trainable,
+            param_space=space,
+            tune_config=tune.TuneConfig(**dict(tune_config)),
+            run_config=tune.RunConfig(**run_config),
+        ).fit()
+
+    return fit
