@@ -56,6 +56,7 @@ from overtone.tune import track as track
 from overtone.tune import trainable as trainable
 from overtone.tune import trial as trial
 from overtone.tune import tuner as tuner
+from overtone.tune import util as util
 from overtone.tune import utils as utils
 from overtone.tune.analysis import Analysis as Analysis
 from overtone.tune.context import TuneContext as TuneContext
