@@ -25,7 +25,7 @@ from overtone.tune.search import searcher as searcher
 from overtone.tune.search import skopt as skopt
 from overtone.tune.search import smac as smac
 from overtone.tune.search import variant_generator as variant_generator
+from overtone.tune.search import zoopt as zoopt
 from overtone.tune.search.texts import UNDEFINED_METRIC_MODE as UNDEFINED_METRIC_MODE
 from overtone.tune.search.texts import UNDEFINED_SEARCH_SPACE as UNDEFINED_SEARCH_SPACE
 from overtone.tune.search.texts import UNRESOLVED_SEARCH_SPACE as UNRESOLVED_SEARCH_SPACE
-from overtone.tune.search import zoopt as zoopt
