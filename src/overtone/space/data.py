@@ -22,6 +22,7 @@ from overtone.space.domain import Domain
 from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
 from overtone.space.nesting import PLACE as PLACE
+from overtone.space.nesting import TUPLE as TUPLE
 from overtone.space.spec import Spec, fresh, plain
 from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
 from overtone.tagged_json import tagged, untagged
@@ -34,9 +35,6 @@ OPAQUE = "__opaque__"
 
 CONSTRAINT = "__constraint__"
 """Says that not all of a space may be tried, with a description of the function that tells."""
-
-TUPLE = "__tuple__"
-"""Marks a tuple."""
 
 _TEXT = frozenset({str})
 _KINDS = frozenset(SCALARS)

@@ -1,4 +1,4 @@
-"""Nested mappings as one level."""
+"""Configs as data: as one level, and with their tuples."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 PLACE = "__space__"
 """Marks a value that is given by its place in the space."""
+
+TUPLE = "__tuple__"
+"""Marks a tuple."""
 
 _FLAT = frozenset({float, int, str, bool, type(None)})  # a look-up takes a tenth of asking for a Mapping
 
@@ -26,3 +29,12 @@ def flatten(nested: Mapping[Any, Any], above: str = "") -> dict[str, Any]:
         else:
             flat.update(flatten(value, f"{key}/"))
     return flat
+
+
+def with_tuples(data: Any) -> Any:
+    """Return `data` with its tuples; descriptions of values that are not data (classes) are kept."""
+    if type(data) is dict:
+        if TUPLE in data:
+            return tuple(map(with_tuples, data[TUPLE]))
+        return {key: with_tuples(item) for key, item in data.items()}
+    return list(map(with_tuples, data)) if type(data) is list else data

@@ -21,8 +21,8 @@ from overtone.journal.reader import follow_lines
 from overtone.journal.text import loads
 from overtone.observers.file_output import append
 from overtone.observers.helper_processes import follow
-from overtone.reading.recorded_config import with_tuples
 from overtone.space import flatten
+from overtone.space.nesting import with_tuples
 from overtone.store.folder_mark import JOURNAL, FolderMark
 
 FLUSH_EVERY_S = 1.0
