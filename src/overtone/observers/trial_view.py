@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, full_result
 from overtone.core.trial import Status
@@ -118,6 +119,10 @@ class SeenTrial:
         newest = self._row.checkpoint
         return None if newest is None else self._experiment.open_checkpoint(newest)
 
+    def has_checkpoint(self) -> bool:
+        """Return whether it has a checkpoint, its own or the one from which it started."""
+        return self._row.checkpoint is not None
+
     def checkpoint_now(self) -> None:
         """Have it save: now if it waits for an answer to its report, else at its next report.
 
@@ -140,6 +145,11 @@ class SeenTrial:
     def resources(self) -> Resources:
         """The requested resources."""
         return self._row.resources
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The requested resources as a placement group."""
+        return PlacementGroupFactory.of(self._row.resources)
 
     @property
     def experiment_tag(self) -> str:
