@@ -168,7 +168,6 @@ ABSENT = {
     "tune.trainable.metadata": "a checkpoint has its metadata: Checkpoint.get_metadata()",
     "tune.trial_executor": _DRIVER,
     "tune.trial_runner": _DRIVER,
-    "tune.utils.callback": "every run writes result.json, progress.csv and TensorBoard's files",
     "tune.utils.file_transfer": _SYNC,
     "tune.utils.mock": "overtone.testing has engines that fail on purpose",
     "tune.utils.object_cache": _INSIDE,

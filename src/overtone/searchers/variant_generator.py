@@ -89,7 +89,7 @@ def assign_value(spec: Any, path: Path, value: Any) -> None:
         spec[last] = value
 
 
-class RecursiveDependencyError(Exception):
+class RecursiveDependencyError(SpaceError):
     """Values of a space depend on each other in a circle."""
 
 
