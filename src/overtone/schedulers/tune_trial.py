@@ -107,5 +107,11 @@ class TuneTrial:
             raise AttributeError(name)
         return getattr(self.native, name)
 
+    def __eq__(self, other: object) -> bool:
+        return getattr(other, "native", other) is self.native
+
+    def __hash__(self) -> int:
+        return hash(self.native.id)
+
     def __repr__(self) -> str:
         return self.trial_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from copy import copy
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from overtone.searchers.base import Searcher
 from overtone.searchers.samples import ENDLESS, checked_samples
 from overtone.space import Variants, parse, pin
 from overtone.space.allowed import Allowed
+from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.space import RngFor
@@ -31,7 +33,8 @@ class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
     Args:
         points_to_evaluate: Configs to evaluate first. Each point replaces one of the `num_samples`. Its
             missing values are drawn, and all points of its missing grids are evaluated. All points
-            are evaluated, even if there are more points than samples.
+            are evaluated, even if there are more points than samples. A value outside its domain is
+            evaluated, and told.
         max_concurrent: Maximum number of trials that run at the same time; 0 for as many as fit.
         constant_grid_search: Whether to draw random values once per sample, for all points of the
             grid.
@@ -77,7 +80,7 @@ class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
         self._first = []
         for i, point in enumerate(self.points_to_evaluate):
             try:
-                self._first.append(Allowed(pin(root, point)))
+                self._first.append(Allowed(pin(root, point, partial(_tell, i))))
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
         self._first_ends = list(accumulate(variants.size for variants in self._first))
@@ -128,6 +131,10 @@ class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
 
 
 RandomSearch = BasicVariantGenerator
+
+
+def _tell(i: int, misfit: str) -> None:
+    say(f"points_to_evaluate[{i}]: {misfit}; it is evaluated as it is")
 
 
 def _points(points: Any) -> list[Mapping[str, Any]]:
