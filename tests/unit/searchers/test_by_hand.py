@@ -142,9 +142,22 @@ def test_random_search_makes_trials():
     assert [trial.config["y"] for trial in trials] == [1, 2, 1, 2]
     assert all(trial.evaluated_params == {name: trial.config[name] for name in "xy"} for trial in trials)
     assert len({trial.config["x"] for trial in trials}) == 4
-    assert trials[1].experiment_tag.startswith("2_x=0.")
+    assert trials[1].experiment_tag.startswith("1_x=0.")
     assert str(trials[0]).startswith("trainable_")
     assert generator.next_trial() is None
+
+
+def test_random_search_is_saved_where_it_is(tmp_path):
+    first = BasicVariantGenerator()
+    first.add_configurations({"test": {"run": "a", "config": {"x": tune.uniform(0, 1)}, "num_samples": 4}})
+    first.next_trial()
+    assert not first.has_checkpoint(str(tmp_path))
+    first.save_to_dir(str(tmp_path), "one")
+    assert first.has_checkpoint(str(tmp_path))
+    second = BasicVariantGenerator()
+    second.restore_from_dir(str(tmp_path))
+    assert [second.next_trial().config for _ in range(3)] == [first.next_trial().config for _ in range(3)]
+    assert second.is_finished()
 
 
 def test_several_experiments_follow_each_other():
@@ -170,6 +183,7 @@ def test_a_generator_of_a_searcher_makes_trials():
         None,
     ]
     assert generator.is_finished()
+    assert trials[0].experiment_tag == "1_score=1"
     generator.on_trial_complete(trials[0].trial_id, {"result": 1})
     assert generator.searcher.told == [{"result": 1}]
 
