@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overtone.core.randomness import Random, key
 from overtone.space import Categorical, Domain, Variants, parse
+from overtone.space.draw import RecursiveDependencyError as RecursiveDependencyError
+from overtone.space.generators import generator
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
 Path = tuple[Any, ...]
@@ -22,15 +23,13 @@ def generate_variants(
     Args:
         unresolved_spec: A space, or a dict that holds one, such as `{"run": ..., "config": {...}}`.
         constant_grid_search: Whether all grid points have the same drawn values.
-        random_state: A seed, or a NumPy generator; by default Python's global generator.
+        random_state: A seed, or a NumPy generator; by default NumPy's global generator if NumPy is
+            imported, else Python's.
 
     Returns:
         Pairs of the values that were chosen, by their place, and the config.
     """
-    from overtone.searchers.basic import seed_of
-
-    given = seed_of(random_state)
-    seed = random.getrandbits(31) if given is None else given
+    seed = generator(random_state).getrandbits(31)
     variants = Variants(unresolved_spec)
     for point in range(variants.size):
         index = 0 if constant_grid_search else point
@@ -68,10 +67,6 @@ def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
         shown = f"{value:.4f}" if isinstance(value, float) else str(value)
         words.append(f"{'_'.join(last)}={shown.replace('/', '_').replace(',', '_')}")
     return ",".join(words)
-
-
-class RecursiveDependencyError(Exception):
-    """Values of a space depend on each other in a circle."""
 
 
 _ABSENT = object()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, TuneError
+
+TrainingFailedError = TuneError
 
 
 class DataConfig:

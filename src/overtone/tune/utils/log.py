@@ -1,4 +1,4 @@
-"""The levels of `verbose`, by name."""
+"""The levels of `verbose`, by name, and one that scripts may set for their own output."""
 
 from __future__ import annotations
 
@@ -12,3 +12,17 @@ class Verbosity(IntEnum):
     V1_EXPERIMENT = 1
     V2_TRIAL_NORM = 2
     V3_TRIAL_DETAILS = 3
+
+
+_level = Verbosity.V3_TRIAL_DETAILS
+
+
+def set_verbosity(level: int | Verbosity) -> None:
+    """Set the level that `has_verbosity` compares with; a run prints by its own `verbose`."""
+    global _level
+    _level = Verbosity(level)
+
+
+def has_verbosity(level: int | Verbosity) -> bool:
+    """Return whether the level that was set is `level` or more."""
+    return _level >= level
