@@ -61,6 +61,11 @@ _DRIVER = "Overtone's own driver does this; a run is seen through tune.Callback 
 _SYNC = "results are kept elsewhere by giving the place's URL as storage_path"
 _EXAMPLE = "it is an example of Ray's; examples are in overtone.tune.examples and in the repository"
 _SEARCHER = '{} is not wrapped; search_alg="auto" or overtone.tune.search.optuna comes closest'
+_DRAGONFLY = (
+    "dragonfly-opt does not build beside NumPy 2; overtone.tune.search.bayesopt, "
+    'or search_alg="auto", comes closest'
+)
+_HEBO = 'HEBO needs NumPy below 1.25; search_alg="auto", a Gaussian process, too, comes closest'
 _LOGGER = "write a tune.Callback that logs with the library, such as one with log_trial_result"
 
 _TRACKER = (
@@ -106,7 +111,6 @@ ABSENT = {
     "serve": _RAYS,
     "train._internal": _INSIDE,
     "train.backend": _TRAINER.format("train"),
-    "train.base_trainer": _TRAINER.format("train"),
     "train.batch_predictor": _RAYS.format("data"),
     "train.callbacks": "write a tune.Callback and give it to tune.run(callbacks=[...])",
     "train.collective": _TRAINER.format("train.collective"),
@@ -154,20 +158,14 @@ ABSENT = {
     "tune.schedulers.pb2_utils": "tune.schedulers.PB2 has its own Gaussian process",
     "tune.schedulers.util": _INSIDE,
     "tune.search._mock": _INSIDE,
-    "tune.search.dragonfly": _SEARCHER.format("Dragonfly"),
-    "tune.search.flaml": _SEARCHER.format("FLAML"),
-    "tune.search.hebo": _SEARCHER.format("HEBO"),
+    "tune.search.dragonfly": _DRAGONFLY,
+    "tune.search.hebo": _HEBO,
     "tune.search.sigopt": _SEARCHER.format("SigOpt"),
-    "tune.search.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.search.util": _INSIDE,
-    "tune.search.zoopt": _SEARCHER.format("ZOOpt"),
-    "tune.suggest.dragonfly": _SEARCHER.format("Dragonfly"),
-    "tune.suggest.flaml": _SEARCHER.format("FLAML"),
-    "tune.suggest.hebo": _SEARCHER.format("HEBO"),
+    "tune.suggest.dragonfly": _DRAGONFLY,
+    "tune.suggest.hebo": _HEBO,
     "tune.suggest.sigopt": _SEARCHER.format("SigOpt"),
-    "tune.suggest.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.suggest.util": _INSIDE,
-    "tune.suggest.zoopt": _SEARCHER.format("ZOOpt"),
     "tune.trainable.metadata": "a checkpoint has its metadata: Checkpoint.get_metadata()",
     "tune.trial_executor": _DRIVER,
     "tune.trial_runner": _DRIVER,

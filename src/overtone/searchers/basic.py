@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from copy import copy
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from overtone.space import RngFor
 
 
-class BasicVariantGenerator(VariantTrials, Searcher):
+class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
     """Grid and random search: the whole grid `num_samples` times, with new random values for each trial.
 
     A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
@@ -78,7 +79,7 @@ class BasicVariantGenerator(VariantTrials, Searcher):
         self._first = []
         for i, point in enumerate(self.points_to_evaluate):
             try:
-                self._first.append(Allowed(pin(root, point, lambda misfit, i=i: _tell(i, misfit))))
+                self._first.append(Allowed(pin(root, point, partial(_tell, i))))
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
         self._first_ends = list(accumulate(variants.size for variants in self._first))
@@ -99,11 +100,6 @@ class BasicVariantGenerator(VariantTrials, Searcher):
             more, point = divmod(beyond, variants.size)
             sample += more
         return variants.config(point, self._rng_for(index, sample))
-
-    def _fresh(self, num_samples: int) -> BasicVariantGenerator:
-        made = copy(self)
-        made.num_samples = num_samples
-        return made
 
     def _fresh(self, num_samples: int) -> BasicVariantGenerator:
         made = copy(self)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from overtone.errors import TrainableError, TuneError
-
-TrainingFailedError = TuneError
+from overtone.errors import TrainableError
 
 
 class DataConfig:

@@ -33,6 +33,7 @@ from overtone.space.dsl import sample_from as sample_from
 from overtone.space.dsl import uniform as uniform
 from overtone.stoppers import Stopper as Stopper
 from overtone.tune import callback as callback
+from overtone.tune import constants as constants
 from overtone.tune import error as error
 from overtone.tune import examples as examples
 from overtone.tune import execution as execution
@@ -55,6 +56,7 @@ from overtone.tune import track as track
 from overtone.tune import trainable as trainable
 from overtone.tune import trial as trial
 from overtone.tune import tuner as tuner
+from overtone.tune import util as util
 from overtone.tune import utils as utils
 from overtone.tune.analysis import Analysis as Analysis
 from overtone.tune.context import TuneContext as TuneContext

@@ -120,8 +120,12 @@ def registry_contains_input(name: str) -> bool:
 
 
 def registry_get_input(name: str) -> Any:
-    """Return the function registered under `name`; None if there is none."""
-    return _inputs.get(name)
+    """Return the function registered under `name`, by `register_input`.
+
+    Raises:
+        KeyError: No function is registered under `name`.
+    """
+    return _inputs[name]
 
 
 def _check_function(register: str, name: str, given: Any) -> None:

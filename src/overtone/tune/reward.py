@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -15,10 +15,15 @@ def with_reward_attr(scheduler: Callable[P, S]) -> Callable[..., S]:
 
     @wraps(scheduler, updated=())
     def made(*args: P.args, **kwargs: P.kwargs) -> S:
-        name = kwargs.pop("reward_attr", None)
-        if name is not None:
-            kwargs["metric"] = str(name).removeprefix("neg_")
-            kwargs["mode"] = "min" if str(name).startswith("neg_") else "max"
+        kwargs.update(goal_of(kwargs.pop("reward_attr", None)))
         return scheduler(*args, **kwargs)
 
     return made
+
+
+def goal_of(reward_attr: Any) -> dict[str, str]:
+    """Return the arguments `metric` and `mode` that replace `reward_attr`; none for None."""
+    if reward_attr is None:
+        return {}
+    mode = "min" if str(reward_attr).startswith("neg_") else "max"
+    return {"metric": str(reward_attr).removeprefix("neg_"), "mode": mode}

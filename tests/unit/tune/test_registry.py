@@ -60,6 +60,7 @@ def test_inputs_have_names_too():
     assert registry_contains_input("test_registry.input")
     assert registry_get_input("test_registry.input") is len
     assert not registry_contains_input("test_registry.none")
-    assert registry_get_input("test_registry.none") is None
+    with pytest.raises(KeyError):
+        registry_get_input("test_registry.none")
     with pytest.raises(TypeError, match=r"register_input\('a', ...\) got 3"):
         register_input("a", 3)

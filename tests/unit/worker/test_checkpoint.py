@@ -83,6 +83,15 @@ def test_the_directory_under_its_former_names(tmp_path: Path) -> None:
     assert checkpoint.value == checkpoint.dir_or_data == str(tmp_path)
 
 
+def test_as_a_path_it_is_what_was_saved_as_in_1x(tmp_path: Path) -> None:
+    (tmp_path / "model.pkl").write_text("7")
+    assert os.fspath(Checkpoint(tmp_path)) == str(tmp_path)
+    (tmp_path / ".overtone.json").write_text('{"kind": "file", "name": "model.pkl"}')
+    with open(Checkpoint(tmp_path)) as file:
+        assert file.read() == "7"
+    assert Checkpoint(tmp_path).path == str(tmp_path)
+
+
 def test_a_url_of_this_machine_is_its_directory(tmp_path: Path) -> None:
     for checkpoint in (Checkpoint(f"file://{tmp_path}"), Checkpoint.from_uri(f"file://{tmp_path}")):
         assert checkpoint == Checkpoint(tmp_path)

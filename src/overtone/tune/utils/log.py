@@ -1,4 +1,4 @@
-"""The levels of `verbose`, by name, and one that scripts may set for their own output."""
+"""The levels of `verbose`, by name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _level = Verbosity.V3_TRIAL_DETAILS
 
 
 def set_verbosity(level: int | Verbosity) -> None:
-    """Set the level that `has_verbosity` compares with; a run prints by its own `verbose`."""
+    """Set the level that `has_verbosity` compares with; `tune.run(verbose=...)` sets that of a run."""
     global _level
     _level = Verbosity(level)
 
 
 def has_verbosity(level: int | Verbosity) -> bool:
-    """Return whether the level that was set is `level` or more."""
-    return _level >= level
+    """Return whether output of this level is wanted."""
+    return _level >= int(level)

@@ -204,7 +204,8 @@ class Checkpoint:
         return {**vars(self), "_copy": None}  # another process fetches its own
 
     def __fspath__(self) -> str:
-        return self._here()
+        """Return the saved path: a path in Ray Tune 1.x, where a checkpoint was that path."""
+        return self.value
 
 
 def _filled(fill: Callable[[str], None]) -> str:

@@ -119,6 +119,8 @@ class Session(Line):
         values = merged(metrics, _metric, kwargs)
         if checkpoint is not None and not isinstance(checkpoint, (Checkpoint, str, os.PathLike)):
             values["checkpoint"], checkpoint = checkpoint, None  # a metric of that name
+        elif isinstance(checkpoint, str) and metrics is None:
+            values["checkpoint"] = checkpoint  # scripts of Ray Tune 0.x read it there
         with self._lock:
             self._report(values, checkpoint, now)
 
