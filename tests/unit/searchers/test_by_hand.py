@@ -147,6 +147,19 @@ def test_random_search_makes_trials():
     assert generator.next_trial() is None
 
 
+def test_random_search_is_saved_where_it_is(tmp_path):
+    first = BasicVariantGenerator()
+    first.add_configurations({"test": {"run": "a", "config": {"x": tune.uniform(0, 1)}, "num_samples": 4}})
+    first.next_trial()
+    assert not first.has_checkpoint(str(tmp_path))
+    first.save_to_dir(str(tmp_path), "one")
+    assert first.has_checkpoint(str(tmp_path))
+    second = BasicVariantGenerator()
+    second.restore_from_dir(str(tmp_path))
+    assert [second.next_trial().config for _ in range(3)] == [first.next_trial().config for _ in range(3)]
+    assert second.is_finished()
+
+
 def test_several_experiments_follow_each_other():
     generator = BasicVariantGenerator()
     generator.add_configurations([{"run": "a", "config": {"i": 1}}, {"run": "b", "config": {"i": 2}}])
