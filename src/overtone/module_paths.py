@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = "overtone."
 
-_SEARCH = ("ax", "bayesopt", "bohb", "hyperopt", "nevergrad", "optuna")
+_SEARCH = ("ax", "bayesopt", "bohb", "flaml", "hyperopt", "nevergrad", "optuna", "skopt", "zoopt")
 _STOPPERS = (
     "experiment_plateau", "function_stopper", "maximum_iteration", "noop", "stopper", "timeout",
     "trial_plateau",
