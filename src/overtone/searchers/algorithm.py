@@ -99,13 +99,17 @@ class Generator(SearchAlgorithm):
         self._prefix = f"{random.getrandbits(20):05x}"
         self._n_made = 0
 
+    _first_number = 0
+    """The number of the first trial in its tag."""
+
     def _trial(self, spec: Mapping[str, Any], config: Config, chosen: Mapping[str, Any]) -> GeneratedTrial:
         index = self._n_made
         self._n_made += 1
         shown = ",".join(
             f"{name.rpartition('/')[2]}={_short(value)}" for name, value in sorted(chosen.items())
         )
-        name = f"{index + 1}_{shown}" if shown else str(index)
+        number = index + self._first_number
+        name = f"{number}_{shown}" if shown else str(number)
         trial_id = f"{self._prefix}_{index:05d}"
         return GeneratedTrial(trial_id, spec["run"], config, dict(chosen), name, spec.get("stop") or {})
 
@@ -116,6 +120,8 @@ class SearchGenerator(Generator):
     Args:
         searcher: A searcher, native or in Ray Tune's form.
     """
+
+    _first_number = 1
 
     def __init__(self, searcher: Any) -> None:
         self.searcher = searcher

@@ -142,7 +142,7 @@ def test_random_search_makes_trials():
     assert [trial.config["y"] for trial in trials] == [1, 2, 1, 2]
     assert all(trial.evaluated_params == {name: trial.config[name] for name in "xy"} for trial in trials)
     assert len({trial.config["x"] for trial in trials}) == 4
-    assert trials[1].experiment_tag.startswith("2_x=0.")
+    assert trials[1].experiment_tag.startswith("1_x=0.")
     assert str(trials[0]).startswith("trainable_")
     assert generator.next_trial() is None
 
@@ -183,6 +183,7 @@ def test_a_generator_of_a_searcher_makes_trials():
         None,
     ]
     assert generator.is_finished()
+    assert trials[0].experiment_tag == "1_score=1"
     generator.on_trial_complete(trials[0].trial_id, {"result": 1})
     assert generator.searcher.told == [{"result": 1}]
 
