@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -58,6 +59,15 @@ def parse_spec_vars(
     return constants, domains, sorted(grids, key=lambda one: str(one[0]))
 
 
+def resolve_nested_dict(nested_dict: Mapping[Any, Any]) -> dict[Path, Any]:
+    """Return the values of nested dicts by their place: {"a": {"b": 1}} becomes {("a", "b"): 1}."""
+    found: dict[Path, Any] = {}
+    for name, value in nested_dict.items():
+        inner = resolve_nested_dict(value) if isinstance(value, Mapping) else {(): value}
+        found.update({(name, *path): item for path, item in inner.items()})
+    return found
+
+
 def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
     """Return values by their place as text, such as "lr=0.0100,units=3"."""
     words = []
@@ -66,7 +76,7 @@ def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
             continue
         last = [str(path[-1])] if not str(path[-1]).isdigit() else [str(part) for part in path[-2:]]
         shown = f"{value:.4f}" if isinstance(value, float) else str(value)
-        words.append(f"{'_'.join(last)}={shown.replace('/', '_').replace(',', '_')}")
+        words.append(f"{_for_names('_'.join(last))}={_for_names(shown)}")
     return ",".join(words)
 
 
@@ -88,7 +98,13 @@ def assign_value(spec: Any, path: Path, value: Any) -> None:
         spec[last] = value
 
 
+def _for_names(text: str) -> str:
+    """Return `text` with one "_" for each run of characters that are not for file names."""
+    return _UNFIT.sub("_", text).strip("_")
+
+
 _ABSENT = object()
+_UNFIT = re.compile(r"[^\w.+-]+", re.ASCII)
 
 
 def _rng_for(seed: int, index: int) -> RngFor:
