@@ -84,7 +84,7 @@ class SearchAlgorithm:
         """Return whether `restore_from_dir` would find a state in the folder."""
         return False
 
-    def save_to_dir(self, dirpath: str, **kwargs: Any) -> None:
+    def save_to_dir(self, dirpath: str, session_str: str = "default", **options: Any) -> None:
         """Save the state to a folder."""
 
     def restore_from_dir(self, dirpath: str) -> None:
