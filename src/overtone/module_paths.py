@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = "overtone."
 
-_SEARCH = ("ax", "bayesopt", "bohb", "hyperopt", "nevergrad", "optuna")
+_SEARCH = ("ax", "bayesopt", "bohb", "flaml", "hyperopt", "nevergrad", "optuna", "skopt", "zoopt")
 _STOPPERS = (
     "experiment_plateau", "function_stopper", "maximum_iteration", "noop", "stopper", "timeout",
     "trial_plateau",
@@ -39,6 +39,7 @@ MOVED = {
     "train.session": "air.session",
     "tune.analysis.experiment_analysis": "tune.experiment_analysis",
     "tune.durable_trainable": "tune.trainable",
+    "tune.execution.tune_controller": "schedulers.tune_controller",
     "tune.experiment.experiment": "tune.experiment",
     "tune.function_runner": "tune.trainable",
     "tune.trainable.function_trainable": "tune.trainable",

@@ -21,6 +21,7 @@ from overtone.tune.search.variant_generator import (
     format_vars,
     generate_variants,
     parse_spec_vars,
+    resolve_nested_dict,
 )
 
 SPACE = {"x": tune.uniform(0, 1), "n": {"deep": tune.randint(0, 5)}}
@@ -219,3 +220,18 @@ def test_the_parts_of_a_space_are_listed():
     assert domains == [(("b", "c"), domain), (("e",), tune.choice([4, 5]))]
     assert [path for path, _ in grids] == [("a",)]
     assert grids[0][1].categories == [1, 2]
+
+
+def test_values_are_text_for_file_names_and_nested_ones_have_places():
+    values = {("a", "b"): 8.1234567, ("a", "c"): [[7, 8]], ("d e?",): " <;%$ok ", ("f",): " "}
+    assert format_vars(values) == "b=8.1235,c=7_8,d_e=ok,f="
+    assert resolve_nested_dict({"a": {"b": 1, "c": 2}, "d": 3}) == {("a", "b"): 1, ("a", "c"): 2, ("d",): 3}
+
+
+def test_numpys_seed_repeats_variants():
+    np = pytest.importorskip("numpy")
+    space = {"x": tune.uniform(0, 1)}
+    np.random.seed(5)
+    first = [config for _, config in generate_variants(space)]
+    np.random.seed(5)
+    assert [config for _, config in generate_variants(space)] == first
