@@ -6,6 +6,7 @@ field: the argument's conversion and check, the header, a restore, the messages 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -15,6 +16,7 @@ from typing import Any, Literal
 from overtone.core.limits import TrialLimits
 from overtone.core.protocols import Engine, Observer, Searcher, TrialScheduler
 from overtone.core.resources import parse_bytes
+from overtone.errors import ArgumentError
 from overtone.option import APART, CODE, are_names, at_least, check_options, must, option
 
 _TAKEN = "taken"
@@ -41,6 +43,13 @@ _SIZE = must(
     lambda value: value is None or (not isinstance(value, bool) and 0 < parse_bytes(value) < inf),
     ' must be a size above 0, such as "20GB"',
 )
+
+
+def _path(name: str, value: Any) -> str | None:
+    """Return a path as text; None for None."""
+    if value is None or isinstance(value, (str, os.PathLike)):
+        return value if value is None else str(os.fspath(value))
+    raise ArgumentError(f"{name}={value!r} must be the path of a folder or file")
 
 
 # fmt: off
@@ -198,6 +207,10 @@ class Experiment:
         (), 'Formats, such as "model", in which class trainables export their model when they end: '
         "`_export_model(export_formats, export_dir)` is called with the trial's folder.",
         changed=_FROM_NOW, check=_FORMATS)
+    restore: str | Path | None = option(
+        None, "The folder, file or URL of a checkpoint that each trial begins with. The experiment keeps a "
+        "copy. Iterations are counted on from a checkpoint that Overtone saved.",
+        changed="kept: the checkpoint that the experiment began with", check=_path)
     points_to_evaluate: Sequence[Mapping[str, Any]] = option(
         (), "Configs (may be partial) to evaluate first.",
         changed="taken where they come later than the trials that were made", config="TuneConfig",

@@ -26,6 +26,9 @@ MOVED = {
     **{f"tune.search.{name}.{name}_search": f"tune.search.{name}" for name in _SEARCH},
     **{f"tune.stopper.{name}": "tune.stopper" for name in _STOPPERS},
     "air.callbacks": "air.integrations",
+    "air.execution": "tune.execution.placement_groups",
+    "air.execution.resources": "tune.execution.placement_groups",
+    "air.execution.resources.request": "tune.execution.placement_groups",
     "air.callbacks.keras": "air.integrations.keras",
     "ml": "air",
     "ml.checkpoint": "air.checkpoint",
@@ -55,6 +58,11 @@ _DRIVER = "Overtone's own driver does this; a run is seen through tune.Callback 
 _SYNC = "results are kept elsewhere by giving the place's URL as storage_path"
 _EXAMPLE = "it is an example of Ray's; examples are in overtone.tune.examples and in the repository"
 _SEARCHER = '{} is not wrapped; search_alg="auto" or overtone.tune.search.optuna comes closest'
+_DRAGONFLY = (
+    "dragonfly-opt does not build beside NumPy 2; overtone.tune.search.bayesopt, "
+    'or search_alg="auto", comes closest'
+)
+_HEBO = 'HEBO needs NumPy below 1.25; search_alg="auto", a Gaussian process, too, comes closest'
 _LOGGER = "write a tune.Callback that logs with the library, such as one with log_trial_result"
 
 _TRACKER = (
@@ -100,7 +108,6 @@ ABSENT = {
     "serve": _RAYS,
     "train._internal": _INSIDE,
     "train.backend": _TRAINER.format("train"),
-    "train.base_trainer": _TRAINER.format("train"),
     "train.batch_predictor": _RAYS.format("data"),
     "train.callbacks": "write a tune.Callback and give it to tune.run(callbacks=[...])",
     "train.collective": _TRAINER.format("train.collective"),
@@ -129,7 +136,6 @@ ABSENT = {
     "tune.cloud": _SYNC,
     "tune.cluster_info": _INSIDE,
     "tune.config_parser": "tune.Experiment takes experiments as data",
-    "tune.constants": "it names environment variables; options are arguments of tune.run",
     "tune.examples": _EXAMPLE,
     "tune.execution": _DRIVER,
     "tune.experiment.config_parser": "tune.Experiment takes experiments as data",
@@ -150,20 +156,14 @@ ABSENT = {
     "tune.schedulers.pb2_utils": "tune.schedulers.PB2 has its own Gaussian process",
     "tune.schedulers.util": _INSIDE,
     "tune.search._mock": _INSIDE,
-    "tune.search.dragonfly": _SEARCHER.format("Dragonfly"),
-    "tune.search.flaml": _SEARCHER.format("FLAML"),
-    "tune.search.hebo": _SEARCHER.format("HEBO"),
+    "tune.search.dragonfly": _DRAGONFLY,
+    "tune.search.hebo": _HEBO,
     "tune.search.sigopt": _SEARCHER.format("SigOpt"),
-    "tune.search.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.search.util": _INSIDE,
-    "tune.search.zoopt": _SEARCHER.format("ZOOpt"),
-    "tune.suggest.dragonfly": _SEARCHER.format("Dragonfly"),
-    "tune.suggest.flaml": _SEARCHER.format("FLAML"),
-    "tune.suggest.hebo": _SEARCHER.format("HEBO"),
+    "tune.suggest.dragonfly": _DRAGONFLY,
+    "tune.suggest.hebo": _HEBO,
     "tune.suggest.sigopt": _SEARCHER.format("SigOpt"),
-    "tune.suggest.skopt": _SEARCHER.format("scikit-optimize"),
     "tune.suggest.util": _INSIDE,
-    "tune.suggest.zoopt": _SEARCHER.format("ZOOpt"),
     "tune.trainable.function_trainable": "tune.run takes a function as it is",
     "tune.trainable.metadata": "a checkpoint has its metadata: Checkpoint.get_metadata()",
     "tune.trial_executor": _DRIVER,

@@ -40,6 +40,10 @@ _SEARCHERS = {
     "bayesopt": "overtone.searchers.bayesopt:BayesOptSearch",
     "bohb": "overtone.searchers.bohb:TuneBOHB",
     "smac": "overtone.searchers.smac:SMACSearch",
+    "skopt": "overtone.searchers.skopt:SkOptSearch",
+    "zoopt": "overtone.searchers.zoopt:ZOOptSearch",
+    "blendsearch": "overtone.searchers.flaml:BlendSearch",
+    "cfo": "overtone.searchers.flaml:CFO",
 }
 _UNLEARNED = ("random", "sobol", "variant_generator")
 """Searchers that ignore the goal, which callers may pass to every searcher."""

@@ -193,3 +193,30 @@ def test_a_gang_that_loses_a_member_runs_again(nodes: Any, engine: Any, seen: An
     nodes.add(num_cpus=1)
     check_whole(run, seen, tmp_path, 1)
     assert seen.of(m.Started)[-1].restored is not None
+
+
+@pytest.mark.parametrize("carries", [False, True], ids=["shared disk", "no shared disk"])
+@pytest.mark.parametrize("uses_ray", [False, True], ids=["agent", "actor"])
+def test_what_trials_write_into_their_folders_is_at_the_driver(
+    nodes: Any, engine: Any, tmp_path: Path, carries: bool, uses_ray: bool
+) -> None:
+    nodes.add(num_cpus=2)
+    nodes.wait()
+
+    def train(config: dict[str, Any]) -> None:
+        import os
+
+        Path("model.pth").write_text(str(config["i"]))
+        tune.report(cwd=os.getcwd(), folder=tune.get_trial_dir(), original=os.environ["TUNE_ORIG_WORKING_DIR"])
+        Path("result.json").write_text("[1]") if config["i"] == 2 else None
+
+    analysis = tune.run(
+        tune.with_resources(train, {"cpu": 1}, ray=uses_ray), config={"i": tune.grid_search([1, 2, 3])},
+        engine=engine(carries=carries), storage_path=str(tmp_path), name="exp", verbose=0,
+    )  # fmt: skip
+    for trial in analysis.trials:
+        home, found = tmp_path / "exp" / trial.trial_id, trial.last_result
+        assert found["cwd"] == found["folder"] != found["original"]
+        assert (found["cwd"] == str(home)) is not carries
+        assert (home / "model.pth").read_text() == str(trial.config["i"])
+        assert ((home / "result.json").read_text() == "[1]") is (trial.config["i"] == 2)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from overtone import tune
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, TuneError
 from overtone.tune.trainable import wrap_function
 
 
@@ -112,3 +112,81 @@ def test_an_export_that_raises_is_told_and_ends_no_trial(
     (trial,) = run(tmp_path, Fails, config={"ends": True}, export_formats=["model"])
     assert trial.status == "TERMINATED"
     assert "no such exporter" in capfd.readouterr().err
+
+
+# --- restore ------------------------------------------------------------------------------
+
+
+class Counts(tune.Trainable):
+    def setup(self, config: dict[str, Any]) -> None:
+        self.n = 0
+
+    def step(self) -> dict[str, Any]:
+        self.n += 1
+        return {"n": self.n}
+
+    def save_checkpoint(self, checkpoint_dir: str) -> None:
+        Path(checkpoint_dir, "n").write_text(str(self.n))
+
+    def load_checkpoint(self, checkpoint: Any) -> None:
+        self.n = int(Path(checkpoint, "n").read_text())
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    """The checkpoint of another experiment, at iteration 3."""
+    (trial,) = run(tmp_path / "before", Counts, stop={"training_iteration": 3}, checkpoint_at_end=True)
+    return str(trial.checkpoint.path)
+
+
+@pytest.mark.parametrize("engine", ["inline", "local"])
+def test_trials_begin_from_a_checkpoint_of_another_experiment(
+    tmp_path: Path, checkpoint: str, engine: str
+) -> None:
+    trials = run(
+        tmp_path, Counts, restore=checkpoint, stop={"training_iteration": 5}, num_samples=2, engine=engine,
+        keep_checkpoints_num=1, checkpoint_freq=1,
+    )  # fmt: skip
+    for trial in trials:
+        frame = trial.metrics_dataframe if hasattr(trial, "metrics_dataframe") else None
+        assert (trial.last_result["n"], trial.last_result["training_iteration"]) == (5, 5)
+        assert trial.last_result["iterations_since_restore"] == 2
+        assert frame is None or list(frame["n"]) == [4, 5]
+    assert Path(checkpoint, "n").read_text() == "3"
+    assert (tmp_path / "exp" / "restored" / "checkpoint_000003" / "n").read_text() == "3"
+
+
+def test_a_resume_goes_on_from_the_copy_also_if_the_checkpoint_is_gone(
+    tmp_path: Path, checkpoint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import shutil
+
+    run(tmp_path, Counts, restore=checkpoint, stop={"training_iteration": 5})
+    shutil.rmtree(checkpoint)
+    capfd.readouterr()
+    trials = run(tmp_path, Counts, stop={"training_iteration": 5}, num_samples=2, resume=True)
+    assert [trial.last_result["iterations_since_restore"] for trial in trials] == [2, 2]
+    assert "decide otherwise" not in capfd.readouterr().err
+
+
+def test_a_function_gets_a_folder_or_a_file_of_anybodys(tmp_path: Path) -> None:
+    def train(config: dict[str, Any], checkpoint_dir: str | None = None) -> dict[str, Any]:
+        assert checkpoint_dir is not None
+        place = Path(checkpoint_dir)
+        return {"text": (place / "model" if place.is_dir() else place).read_text()}
+
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "model").write_text("weights")
+    for i, given in enumerate((tmp_path / "saved", tmp_path / "saved" / "model")):
+        (trial,) = run(tmp_path, train, restore=given, name=str(i))
+        assert (trial.last_result["text"], trial.last_result["training_iteration"]) == ("weights", 1)
+
+
+def test_a_checkpoint_that_is_not_there_leaves_the_earlier_experiment(tmp_path: Path) -> None:
+    run(tmp_path, Counts, stop={"training_iteration": 1})
+    before = (tmp_path / "exp" / "journal.jsonl").read_bytes()
+    with pytest.raises(OSError, match=r"restore='.*nowhere': there is no file or folder"):
+        run(tmp_path, Counts, restore=tmp_path / "nowhere")
+    assert (tmp_path / "exp" / "journal.jsonl").read_bytes() == before
+    with pytest.raises(TuneError, match="simulated trials begin at their beginning"):
+        run(tmp_path, Counts, restore=tmp_path, engine="simulated")

@@ -1,5 +1,6 @@
 """Whole experiments whose results go to a URL."""
 
+import pickle
 import re
 import shutil
 import time
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from overtone import tune
+from overtone.analysis import Result
 from overtone.errors import OvertoneError
 from overtone.store.files import RemoteFiles
 from overtone.store.remote import RemoteStore
@@ -105,3 +107,22 @@ def test_a_folder_of_the_users_own_beside_checkpoints_stays(url):
 def test_memory_and_processes(url):
     with pytest.raises(OvertoneError, match='lives in the memory of this process.*choose engine="inline"'):
         run(url, engine="local")
+
+
+def test_results_are_opened_pickled_and_annotated_by_their_url(url, tmp_path):
+    run(url)
+    analysis = tune.ExperimentAnalysis(f"{url}/exp")
+    pickled = pickle.dumps((analysis, analysis.best_trial))
+    shutil.rmtree(tmp_path / "cache")
+    again, trial = pickle.loads(pickled)
+    assert (len(again.trials), trial.config) == (2, again.best_config)
+    result = Result.from_path(f"{url}/exp/{trial.trial_id}")
+    assert result.metrics["score"] == again.best_result["score"]
+    checkpoint = result.get_best_checkpoint("score", "max")
+    checkpoint.update_metadata({"seen": 1})
+    shutil.rmtree(tmp_path / "cache")
+    again = tune.ExperimentAnalysis(f"{url}/exp")
+    assert again.best_checkpoint.get_metadata() == {"seen": 1}
+    assert Path(again.best_checkpoint.path, "t").read_text() == "3"
+    with pytest.raises(OvertoneError, match="has no trial 'x'"):
+        Result.from_path(f"{url}/exp/x")

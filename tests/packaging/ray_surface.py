@@ -25,7 +25,14 @@ SURFACE = Path(__file__).with_name("ray_surface.txt")
 SKIPPED = {"automl", "cli", "examples", "experimental", "impl", "mock", "release_test_util", "tests"}
 """Modules that are commands, listings, tests, or private by another name."""
 
-INTERNAL = ("air.constants", "air.execution", "air.util", "train.constants", "tune.execution.tune_controller", "tune.schedulers.pb2_utils")
+INTERNAL = (
+    "air.constants",
+    "air.execution",
+    "air.util",
+    "train.constants",
+    "tune.execution.tune_controller",
+    "tune.schedulers.pb2_utils",
+)
 """Modules of Ray's own parts: names without a mark are for developers there."""
 
 TRAIN = ("Checkpoint", "CheckpointConfig", "DataConfig", "FailureConfig", "Result", "RunConfig", "ScalingConfig",
@@ -87,7 +94,10 @@ def surface() -> list[Name]:
                 names[shown] = Name(shown, _kind(value), home=homes[id(value)])
             else:
                 homes[id(value)] = shown
-                own = {one.path: replace(one, for_users=_is_for_users(path, value)) for one in _described(shown, value)}
+                own = {
+                    one.path: replace(one, for_users=_is_for_users(path, value))
+                    for one in _described(shown, value)
+                }
                 names |= own
     for name, one in names.items():
         if one.home:
@@ -192,7 +202,11 @@ def _described(path: str, value: Any) -> Iterator[Name]:
 def _is_inherited(owner: type, name: str) -> bool:
     """Return whether a public base in the same package has this member with these arguments: it is listed there."""
     package = owner.__module__.split(".")[1]
-    bases = [one for one in owner.__mro__[1:] if one.__module__.startswith(f"ray.{package}") and one.__name__[0] != "_"]
+    bases = [
+        one
+        for one in owner.__mro__[1:]
+        if one.__module__.startswith(f"ray.{package}") and one.__name__[0] != "_"
+    ]
     own = getattr(owner, name)
     return any(hasattr(one, name) and _arguments(getattr(one, name)) == _arguments(own) for one in bases)
 

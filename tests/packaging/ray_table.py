@@ -12,7 +12,6 @@ import importlib.util
 import inspect
 import json
 import sys
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass
 from fnmatch import fnmatchcase
@@ -20,6 +19,8 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import tomllib
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -42,7 +43,11 @@ def found(path: str) -> Any:
         except ImportError:
             continue
         for word in words[count:]:
-            value = inspect.getattr_static(value, word, ABSENT) if isinstance(value, type) else getattr(value, word, ABSENT)
+            value = (
+                inspect.getattr_static(value, word, ABSENT)
+                if isinstance(value, type)
+                else getattr(value, word, ABSENT)
+            )
             value = getattr(value, "__func__", value)
             if value is ABSENT:
                 return ABSENT
@@ -78,7 +83,9 @@ class Comparison:
     def arguments(self) -> dict[str, bool]:
         """Whether Overtone takes each argument."""
         return {
-            f"{one.path}: {argument}": self._takes(one, argument) for one in self.names for argument in one.arguments
+            f"{one.path}: {argument}": self._takes(one, argument)
+            for one in self.names
+            for argument in one.arguments
         }
 
     @cached_property
@@ -112,7 +119,9 @@ class Reason:
     def matches(self, name: str) -> bool:
         """Return whether the reason is about a name; about a class or function means about its members and arguments, too."""
         return any(
-            fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}.*") or fnmatchcase(name, f"{pattern}: *")
+            fnmatchcase(name, pattern)
+            or fnmatchcase(name, f"{pattern}.*")
+            or fnmatchcase(name, f"{pattern}: *")
             for pattern in self.patterns
         )
 
@@ -164,7 +173,11 @@ def _tested() -> Iterator[str]:
     with_ray, without = outcomes(), differences()
     for test, what in behaviour_tests():
         runs = {name: outcome for name, outcome in with_ray.items() if name.split("[")[0] == test}
-        if runs and set(runs.values()) == {"passed"} and not any(name.split("[")[0] == test for name in without):
+        if (
+            runs
+            and set(runs.values()) == {"passed"}
+            and not any(name.split("[")[0] == test for name in without)
+        ):
             yield from what
 
 
@@ -176,11 +189,24 @@ def table(comparison: Comparison) -> str:
     for one in comparison.names:
         if one.home:
             aliases.setdefault(one.home, []).append(one.path)
-    lines = [*_figures(comparison), "", "| Ray Tune | Overtone | arguments and members | differences and reasons |", "|---|---|---|---|"]
+    lines = [
+        *_figures(comparison),
+        "",
+        "| Ray Tune | Overtone | arguments and members | differences and reasons |",
+        "|---|---|---|---|",
+    ]
     for one in comparison.names:
-        if one.home or one.kind == "module" or (one.path.rpartition(".")[0] in paths and one.kind in ("method", "attribute")):
+        if (
+            one.home
+            or one.kind == "module"
+            or (one.path.rpartition(".")[0] in paths and one.kind in ("method", "attribute"))
+        ):
             continue
-        members = [each for each in comparison.names if each.path.startswith(f"{one.path}.") and each.kind in ("method", "attribute")]
+        members = [
+            each
+            for each in comparison.names
+            if each.path.startswith(f"{one.path}.") and each.kind in ("method", "attribute")
+        ]
         whole = [one.path, *[f"{one.path}: {argument}" for argument in one.arguments]]
         for each in members:
             whole += [each.path, *[f"{each.path}: {argument}" for argument in each.arguments]]
@@ -202,12 +228,17 @@ def table(comparison: Comparison) -> str:
 
 
 def _short(owner: str, name: str) -> str:
-    return name.removeprefix(f"{owner}.").removeprefix(f"{owner}: ").replace(": ", "(") + (")" if name.startswith(f"{owner}.") and ": " in name else "")
+    return name.removeprefix(f"{owner}.").removeprefix(f"{owner}: ").replace(": ", "(") + (
+        ")" if name.startswith(f"{owner}.") and ": " in name else ""
+    )
 
 
 def _listed(one: Name, members: list[Name]) -> str:
     own = [f"`{one.path.rpartition('.')[2]}({', '.join(one.arguments)})`"] if one.arguments else []
-    rest = [f"`.{each.path.rpartition('.')[2]}" + (f"({', '.join(each.arguments)})`" if each.arguments else "`") for each in members]
+    rest = [
+        f"`.{each.path.rpartition('.')[2]}" + (f"({', '.join(each.arguments)})`" if each.arguments else "`")
+        for each in members
+    ]
     return ", ".join([*own, *rest])
 
 
@@ -224,7 +255,10 @@ def figures(comparison: Comparison) -> dict[str, tuple[int, int]]:
 
 def _figures(comparison: Comparison) -> list[str]:
     lines = ["| | of Ray 2.60's | |", "|---|--:|--:|"]
-    lines += [f"| {what} | {count:,} of {total:,} | {100 * count / total:.1f} % |" for what, (count, total) in figures(comparison).items()]
+    lines += [
+        f"| {what} | {count:,} of {total:,} | {100 * count / total:.1f} % |"
+        for what, (count, total) in figures(comparison).items()
+    ]
     return lines
 
 

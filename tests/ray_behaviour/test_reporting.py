@@ -64,7 +64,9 @@ def test_the_names_of_train_work_in_trials(search, tmp_path):
         assert train.get_checkpoint() is None
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "file").write_text("mine")
-            train.report({"score": 5}, checkpoint=train.Checkpoint.from_directory(folder), checkpoint_dir_name=None)
+            train.report(
+                {"score": 5}, checkpoint=train.Checkpoint.from_directory(folder), checkpoint_dir_name=None
+            )
 
     (trial,) = search(reports).trials
     assert trial.last_result["score"] == 5
@@ -101,7 +103,13 @@ def test_a_trial_knows_itself(search, home):
 def test_a_trial_is_one_worker_or_has_no_ranks(search):
     def told(config):
         context = train.get_context()
-        ranks = (context.get_world_size, context.get_world_rank, context.get_local_rank, context.get_local_world_size, context.get_node_rank)
+        ranks = (
+            context.get_world_size,
+            context.get_world_rank,
+            context.get_local_rank,
+            context.get_local_world_size,
+            context.get_node_rank,
+        )
         try:
             return {"ranks": [rank() for rank in ranks]}
         except RuntimeError:
@@ -110,7 +118,7 @@ def test_a_trial_is_one_worker_or_has_no_ranks(search):
     assert search(told).trials[0].last_result["ranks"] in (None, [None] * 5, [1, 0, 0, 1, 0])
 
 
-@covers("train.TrainContext.get_metadata", "train.TrainContext.get_storage")
+@covers("train.TrainContext.get_storage", "tune.TuneContext.get_storage")
 def test_a_context_has_storage_and_metadata(search):
     def told(config):
         context = train.get_context()
@@ -145,17 +153,32 @@ def test_results_have_the_automatic_keys(search):
     assert {"date", "iterations_since_restore", "time_since_restore", "config"} <= set(last)
 
 
-@covers("tune.result.TIMESTEPS_THIS_ITER", "tune.result.TIMESTEPS_TOTAL", "tune.result.EPISODES_THIS_ITER", "tune.result.EPISODES_TOTAL",
-        "tune.result.EPISODE_REWARD_MEAN", "tune.result.MEAN_ACCURACY", "tune.result.MEAN_LOSS")  # fmt: skip
-def test_steps_and_episodes_are_added_up(search):
+@covers("tune.result.TIMESTEPS_THIS_ITER", "tune.result.TIMESTEPS_TOTAL", "tune.result.MEAN_ACCURACY")
+def test_steps_are_added_up(search):
     result = part("tune.result")
 
     class Steps(tune.Trainable):
         def step(self):
-            return {result.TIMESTEPS_THIS_ITER: 10, result.EPISODES_THIS_ITER: 2, result.MEAN_ACCURACY: 1, "done": self.iteration >= 2}
+            return {result.TIMESTEPS_THIS_ITER: 10, result.MEAN_ACCURACY: 1, "done": self.iteration >= 2}
 
     (trial,) = search(Steps).trials
     assert trial.last_result[result.TIMESTEPS_TOTAL] == 30
+
+
+@covers(
+    "tune.result.EPISODES_THIS_ITER",
+    "tune.result.EPISODES_TOTAL",
+    "tune.result.EPISODE_REWARD_MEAN",
+    "tune.result.MEAN_LOSS",
+)
+def test_episodes_are_added_up(search):
+    result = part("tune.result")
+
+    class Steps(tune.Trainable):
+        def step(self):
+            return {result.EPISODES_THIS_ITER: 2, "done": self.iteration >= 2}
+
+    (trial,) = search(Steps).trials
     assert trial.last_result[result.EPISODES_TOTAL] == 6
 
 
@@ -177,7 +200,12 @@ def test_a_class_asks_for_a_checkpoint(search):
     assert len(list(Path(trial.path).glob("checkpoint_*"))) == 1
 
 
-@covers("tune.result.EXPR_RESULT_FILE", "tune.result.EXPR_PROGRESS_FILE", "tune.result.EXPR_PARAM_FILE", "tune.result.EXPR_PARAM_PICKLE_FILE")
+@covers(
+    "tune.result.EXPR_RESULT_FILE",
+    "tune.result.EXPR_PROGRESS_FILE",
+    "tune.result.EXPR_PARAM_FILE",
+    "tune.result.EXPR_PARAM_PICKLE_FILE",
+)
 def test_a_trial_has_files(search):
     result = part("tune.result")
 
@@ -255,7 +283,11 @@ def test_a_checkpoint_has_its_path_and_filesystem(tmp_path):
     assert tune.Checkpoint(str(tmp_path), filesystem=LocalFileSystem()).path == str(tmp_path)
 
 
-@covers("tune.Checkpoint.get_metadata", "tune.Checkpoint.set_metadata: metadata", "tune.Checkpoint.update_metadata: metadata")
+@covers(
+    "tune.Checkpoint.get_metadata",
+    "tune.Checkpoint.set_metadata: metadata",
+    "tune.Checkpoint.update_metadata: metadata",
+)
 @pytest.mark.parametrize("home", ["tune", "train"])
 def test_a_checkpoint_has_metadata(tmp_path, home):
     checkpoint = part(home).Checkpoint.from_directory(str(tmp_path))

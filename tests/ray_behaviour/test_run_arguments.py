@@ -159,11 +159,11 @@ def test_output_goes_to_files(search):
 
         print("to the one")
         print("to the other", file=sys.stderr)
-        return {"score": 1}
+        return {"here": os.getcwd()}
 
     (trial,) = search(prints, log_to_file=True).trials
-    assert "to the one" in Path(trial.path, "stdout").read_text()
-    assert "to the other" in Path(trial.path, "stderr").read_text()
+    assert "to the one" in Path(trial.last_result["here"], "stdout").read_text()
+    assert "to the other" in Path(trial.last_result["here"], "stderr").read_text()
 
 
 @covers("tune.run: log_to_file")
@@ -171,10 +171,10 @@ def test_output_goes_to_files(search):
 def test_files_of_output_have_names(search, names):
     def prints(config):
         print("to the one")
-        return {"score": 1}
+        return {"here": os.getcwd()}
 
     (trial,) = search(prints, log_to_file=names).trials
-    assert "to the one" in Path(trial.path, "all.txt").read_text()
+    assert "to the one" in Path(trial.last_result["here"], "all.txt").read_text()
 
 
 @covers("tune.run: trial_name_creator")
@@ -223,7 +223,7 @@ def test_fail_fast_ends_the_search_at_the_first_failure(search):
         fails, config={"x": tune.grid_search([0, 1])}, fail_fast=True, raise_on_failed_trial=False,
         max_concurrent_trials=1,
     )  # fmt: skip
-    assert [trial.status for trial in analysis.trials][0] == "ERROR"
+    assert next(trial.status for trial in analysis.trials) == "ERROR"
 
 
 @covers("tune.run: fail_fast")
@@ -249,7 +249,9 @@ def test_reused_trainables_are_reset(search, tmp_path, reuse):
             self.config = new_config
             return True
 
-    analysis = search(Resets, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=reuse, max_concurrent_trials=1)
+    analysis = search(
+        Resets, config={"x": tune.grid_search([1, 2, 3])}, reuse_actors=reuse, max_concurrent_trials=1
+    )
     assert sorted(trial.last_result["x"] for trial in analysis.trials) == [1, 2, 3]
     assert len(list(tmp_path.glob("setup_*"))) == (1 if reuse else 3)
 
@@ -289,7 +291,9 @@ def test_the_checkpoint_config_says_how_often_trials_save(search):
 
 
 @covers("tune.run: checkpoint_freq checkpoint_at_end")
-@pytest.mark.parametrize(("frequency", "at_end", "saved"), [(3, False, 2), (0, True, 1), (0, False, 0), (4, True, 2)])
+@pytest.mark.parametrize(
+    ("frequency", "at_end", "saved"), [(3, False, 2), (0, True, 1), (0, False, 0), (4, True, 2)]
+)
 def test_older_arguments_say_how_often_trials_save(search, frequency, at_end, saved):
     (trial,) = search(Counter, checkpoint_freq=frequency, checkpoint_at_end=at_end).trials
     assert len(list(Path(trial.path).glob("checkpoint_*"))) == saved
@@ -311,7 +315,11 @@ def test_trials_work_in_their_own_folder(search, changes):
     def where(config):
         return {"folder": os.getcwd()}
 
-    (trial,) = search(where, chdir_to_trial_dir=changes).trials
+    try:
+        (trial,) = search(where, chdir_to_trial_dir=changes).trials
+    except DeprecationWarning as error:
+        assert "RAY_CHDIR_TO_TRIAL_DIR" in str(error)
+        return
     assert (Path(trial.last_result["folder"]).name == Path(trial.path).name) == changes
 
 
@@ -336,7 +344,7 @@ def test_a_trial_starts_from_a_given_checkpoint(search):
 
 
 @covers("tune.run: resume name")
-@pytest.mark.parametrize("resume", [True, "AUTO", "LOCAL"])
+@pytest.mark.parametrize("resume", [True, "AUTO"])
 def test_a_search_is_resumed_by_its_name(search, resume):
     first = search(once, name="again", config={"x": tune.grid_search([1, 2])})
     second = search(once, name="again", config={"x": tune.grid_search([1, 2])}, resume=resume)
@@ -349,7 +357,10 @@ def test_auto_begins_anew_where_there_is_nothing(search):
 
 
 @covers("tune.run: resume raise_on_failed_trial")
-@pytest.mark.parametrize(("resume", "status"), [("LOCAL+ERRORED", "TERMINATED"), ("AUTO+RESTART_ERRORED", "TERMINATED"), ("LOCAL", "ERROR")])
+@pytest.mark.parametrize(
+    ("resume", "status"),
+    [("AUTO+ERRORED", "TERMINATED"), ("AUTO+RESTART_ERRORED", "TERMINATED"), (True, "ERROR")],
+)
 def test_failed_trials_are_resumed_where_asked(search, tmp_path, resume, status):
     def fails_once(config):
         mark = tmp_path / "mark"
@@ -359,7 +370,10 @@ def test_failed_trials_are_resumed_where_asked(search, tmp_path, resume, status)
         return {"score": 1}
 
     search(fails_once, name="again", raise_on_failed_trial=False)
-    assert search(fails_once, name="again", raise_on_failed_trial=False, resume=resume).trials[0].status == status
+    assert (
+        search(fails_once, name="again", raise_on_failed_trial=False, resume=resume).trials[0].status
+        == status
+    )
 
 
 @covers("tune.run: resume_config", "tune.ResumeConfig: errored")
@@ -397,14 +411,16 @@ def test_a_sync_config_is_taken(search):
 def test_a_filesystem_takes_the_results(tmp_path):
     LocalFileSystem = pytest.importorskip("pyarrow.fs").LocalFileSystem
 
-    analysis = tune.run(once, name="mine", storage_path=str(tmp_path), storage_filesystem=LocalFileSystem(), verbose=0)
+    analysis = tune.run(
+        once, name="mine", storage_path=str(tmp_path), storage_filesystem=LocalFileSystem(), verbose=0
+    )
     assert (tmp_path / "mine").is_dir()
     assert len(analysis.trials) == 1
 
 
 @covers("tune.run: export_formats", "tune.Trainable.export_model: export_formats export_dir", "tune.experiment.trial.ExportFormat",
         "tune.experiment.trial.ExportFormat.MODEL", "tune.experiment.trial.ExportFormat.CHECKPOINT")  # fmt: skip
-def test_a_trial_exports_its_model(search):
+def test_a_trial_exports_its_model(search, tmp_path):
     formats = part("tune.experiment.trial").ExportFormat
 
     class Exports(tune.Trainable):
@@ -412,16 +428,18 @@ def test_a_trial_exports_its_model(search):
             return {"done": True}
 
         def _export_model(self, export_formats, export_dir):
-            path = Path(export_dir, "exported")
-            path.write_text(",".join(export_formats))
-            return {export_formats[0]: str(path)}
+            assert Path(export_dir).is_dir()
+            (tmp_path / "exported").write_text(",".join(export_formats))
+            return {}
 
-    config = tune.SyncConfig(sync_artifacts=True)
-    (trial,) = search(Exports, export_formats=[formats.MODEL], sync_config=config).trials
-    assert Path(trial.path, "exported").read_text() == "model"
+    search(Exports, export_formats=[formats.MODEL])
+    assert (tmp_path / "exported").read_text() == "model"
 
 
-@covers("tune.run_experiments: experiments verbose", "tune.Experiment: name run stop config num_samples storage_path")
+@covers(
+    "tune.run_experiments: experiments verbose",
+    "tune.Experiment: name run stop config num_samples storage_path",
+)
 def test_experiments_run_one_after_the_other(tmp_path):
     made = [
         tune.Experiment(
@@ -439,7 +457,9 @@ def test_experiments_run_one_after_the_other(tmp_path):
 @covers("tune.run_experiments: experiments concurrent scheduler")
 def test_experiments_run_at_once_from_a_dict(tmp_path):
     spec = {"run": endless, "stop": {"training_iteration": 2}, "storage_path": str(tmp_path)}
-    trials = tune.run_experiments({"one": spec, "two": spec}, concurrent=True, verbose=0, scheduler=tune.schedulers.FIFOScheduler())
+    trials = tune.run_experiments(
+        {"one": spec, "two": spec}, concurrent=True, verbose=0, scheduler=tune.schedulers.FIFOScheduler()
+    )
     assert [trial.last_result["training_iteration"] for trial in trials] == [2, 2]
 
 
@@ -455,16 +475,24 @@ def test_experiments_take_callbacks(tmp_path):
             Counts.errors += 1
 
     made = tune.Experiment("one", run=fails, storage_path=str(tmp_path))
-    trials = tune.run_experiments(made, verbose=0, raise_on_failed_trial=False, callbacks=[Counts()], progress_reporter=tune.CLIReporter())
+    trials = tune.run_experiments(
+        made,
+        verbose=0,
+        raise_on_failed_trial=False,
+        callbacks=[Counts()],
+        progress_reporter=tune.CLIReporter(),
+    )
     assert [trial.status for trial in trials] == ["ERROR"]
     assert Counts.errors == 1
 
 
-@covers("tune.Experiment: time_budget_s resources_per_trial checkpoint_config max_failures log_to_file trial_name_creator trial_dirname_creator")
+@covers(
+    "tune.Experiment: time_budget_s resources_per_trial checkpoint_config max_failures log_to_file trial_name_creator trial_dirname_creator"
+)
 def test_an_experiment_has_the_arguments_of_run(tmp_path):
     class Fails(Counter):
         def step(self):
-            result = super().step()
+            result = {**super().step(), "here": os.getcwd()}
             if self.count == 3 and not (tmp_path / "mark").exists():
                 (tmp_path / "mark").touch()
                 raise RuntimeError("once")
@@ -478,8 +506,11 @@ def test_an_experiment_has_the_arguments_of_run(tmp_path):
     (trial,) = tune.run_experiments(made, verbose=0)
     assert trial.last_result["score"] == 6
     assert str(trial) == "named"
-    assert sorted(path.name for path in (tmp_path / "one" / "folder").glob("checkpoint_*/count")) == ["count"] * 3
-    assert (tmp_path / "one" / "folder" / "stdout").exists()
+    assert (
+        sorted(path.name for path in (tmp_path / "one" / "folder").glob("checkpoint_*/count"))
+        == ["count"] * 3
+    )
+    assert Path(trial.last_result["here"], "stdout").exists()
     assert trial.placement_group_factory.required_resources["CPU"] == 2
 
 

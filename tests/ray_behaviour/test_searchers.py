@@ -65,7 +65,7 @@ def test_a_searcher_is_told_of_results(search):
 
     own = Own(metric="loss", mode="min")
     (trial,) = search(two, search_alg=own).trials
-    assert [each for each in own.told if each[0] == "result"][0] == ("result", trial.trial_id, 5)
+    assert next(each for each in own.told if each[0] == "result") == ("result", trial.trial_id, 5)
 
 
 @covers("tune.search.Searcher.on_trial_complete: error")
@@ -101,16 +101,10 @@ def test_a_searcher_is_saved(tmp_path):
     assert other.count == 5
 
 
-@covers("tune.search.Searcher.get_state", "tune.search.Searcher.set_state: state")
-def test_a_searcher_has_a_state():
-    own = Own()
-    own.count = 5
-    other = Own()
-    other.set_state(own.get_state() if own.get_state() is not None else {"count": 5})
-    assert isinstance(own.get_state(), (dict, type(None)))
-
-
-@covers("tune.search.Searcher.add_evaluated_trials: trials_or_analysis metric", "tune.search.Searcher.add_evaluated_point: parameters value error pruned intermediate_values")
+@covers(
+    "tune.search.Searcher.add_evaluated_trials: trials_or_analysis metric",
+    "tune.search.Searcher.add_evaluated_point: parameters value error pruned intermediate_values",
+)
 def test_earlier_trials_are_added(search):
     class Learns(Own):
         points = []
@@ -121,7 +115,10 @@ def test_earlier_trials_are_added(search):
     analysis = search(parabola, config={"x": tune.grid_search([1, 2])})
     learns = Learns(metric="loss", mode="min")
     learns.add_evaluated_trials(analysis, metric="loss")
-    assert sorted((x, value, error, pruned) for x, value, error, pruned, _ in learns.points) == [(1, 4, False, False), (2, 1, False, False)]
+    assert sorted((x, value, error, pruned) for x, value, error, pruned, _ in learns.points) == [
+        (1, 4, False, False),
+        (2, 1, False, False),
+    ]
 
 
 @covers("tune.search.ConcurrencyLimiter: searcher max_concurrent")
@@ -154,7 +151,9 @@ def test_the_limiter_waits_for_a_batch(tmp_path):
 @covers("tune.search.Repeater: searcher repeat")
 def test_the_repeater_averages(search):
     own = Own("loss", "min")
-    trials = search(parabola, search_alg=tune.search.Repeater(own, repeat=2), num_samples=4, max_concurrent_trials=1).trials
+    trials = search(
+        parabola, search_alg=tune.search.Repeater(own, repeat=2), num_samples=4, max_concurrent_trials=1
+    ).trials
     assert [trial.config["x"] for trial in trials] == [1, 1, 2, 2]
     ends = [each for each in own.told if each[0] == "complete"]
     assert len(ends) == 2
@@ -163,9 +162,15 @@ def test_the_repeater_averages(search):
 
 @covers("tune.search.Repeater: set_index")
 def test_the_repeater_tells_trials_their_index(search):
-    trials = search(parabola, search_alg=tune.search.Repeater(Own("loss", "min"), repeat=2, set_index=True), num_samples=2).trials
+    trials = search(
+        parabola, search_alg=tune.search.Repeater(Own("loss", "min"), repeat=2, set_index=True), num_samples=2
+    ).trials
     assert sorted(trial.config["__trial_index__"] for trial in trials) == [0, 1]
-    trials = search(parabola, search_alg=tune.search.Repeater(Own("loss", "min"), repeat=2, set_index=False), num_samples=2).trials
+    trials = search(
+        parabola,
+        search_alg=tune.search.Repeater(Own("loss", "min"), repeat=2, set_index=False),
+        num_samples=2,
+    ).trials
     assert "__trial_index__" not in trials[0].config
 
 
@@ -190,7 +195,9 @@ def test_the_generator_is_saved(tmp_path):
         "tune.search.SearchAlgorithm.is_finished", "tune.search.SearchAlgorithm.set_finished")  # fmt: skip
 def test_a_search_generator_makes_trials(tmp_path):
     generator = tune.search.SearchGenerator(Own("loss", "min"))
-    generator.add_configurations({"one": {"run": parabola, "num_samples": 2, "storage_path": str(tmp_path)}} if False else tune.Experiment("one", run=parabola, num_samples=2, storage_path=str(tmp_path)))
+    generator.add_configurations(
+        tune.Experiment("one", run=parabola, num_samples=2, storage_path=str(tmp_path))
+    )
     assert not generator.is_finished()
     assert generator.next_trial().config["x"] == 1
     assert generator.next_trial().config["x"] == 2
@@ -198,10 +205,22 @@ def test_a_search_generator_makes_trials(tmp_path):
     assert generator.is_finished()
 
 
-@covers("tune.search.BasicVariantGenerator", "tune.search.SearchAlgorithm.next_trial", "tune.search.SearchAlgorithm.total_samples")
+@covers(
+    "tune.search.BasicVariantGenerator",
+    "tune.search.SearchAlgorithm.next_trial",
+    "tune.search.SearchAlgorithm.total_samples",
+)
 def test_the_generator_stands_alone(tmp_path):
     generator = tune.search.BasicVariantGenerator()
-    generator.add_configurations(tune.Experiment("one", run=parabola, num_samples=2, config={"x": tune.grid_search([1, 2])}, storage_path=str(tmp_path)))
+    generator.add_configurations(
+        tune.Experiment(
+            "one",
+            run=parabola,
+            num_samples=2,
+            config={"x": tune.grid_search([1, 2])},
+            storage_path=str(tmp_path),
+        )
+    )
     trials = []
     while (trial := generator.next_trial()) is not None:
         trials.append(trial.config["x"])
@@ -209,18 +228,31 @@ def test_the_generator_stands_alone(tmp_path):
     assert generator.total_samples == 4
 
 
-@covers("tune.search.search_generator.SearchGenerator", "tune.search.search_algorithm.SearchAlgorithm", "tune.search.SearchAlgorithm")
+@covers(
+    "tune.search.search_generator.SearchGenerator",
+    "tune.search.search_algorithm.SearchAlgorithm",
+    "tune.search.SearchAlgorithm",
+)
 def test_a_search_algorithm_of_ones_own():
     assert issubclass(tune.search.SearchGenerator, tune.search.SearchAlgorithm)
     assert issubclass(tune.search.BasicVariantGenerator, tune.search.SearchAlgorithm)
 
 
-@covers("tune.search.UNRESOLVED_SEARCH_SPACE", "tune.search.UNDEFINED_METRIC_MODE", "tune.search.UNDEFINED_SEARCH_SPACE")
+@covers(
+    "tune.search.UNRESOLVED_SEARCH_SPACE",
+    "tune.search.UNDEFINED_METRIC_MODE",
+    "tune.search.UNDEFINED_SEARCH_SPACE",
+)
 def test_texts_of_errors_have_names():
-    assert all(isinstance(getattr(tune.search, name), str) for name in ("UNRESOLVED_SEARCH_SPACE", "UNDEFINED_METRIC_MODE", "UNDEFINED_SEARCH_SPACE"))
+    assert all(
+        isinstance(getattr(tune.search, name), str)
+        for name in ("UNRESOLVED_SEARCH_SPACE", "UNDEFINED_METRIC_MODE", "UNDEFINED_SEARCH_SPACE")
+    )
 
 
-@covers("tune.search.hyperopt.HyperOptSearch: metric mode points_to_evaluate n_initial_points random_state_seed gamma space")
+@covers(
+    "tune.search.hyperopt.HyperOptSearch: metric mode points_to_evaluate n_initial_points random_state_seed gamma space"
+)
 def test_hyperopt(search):
     pytest.importorskip("hyperopt")
     HyperOptSearch = part("tune.search.hyperopt").HyperOptSearch
@@ -229,7 +261,12 @@ def test_hyperopt(search):
         searcher = HyperOptSearch(metric="loss", mode="min", points_to_evaluate=[{"x": 2.5, "kind": "a"}], n_initial_points=3,
                                   random_state_seed=seed, gamma=0.3, **arguments)  # fmt: skip
         config = {} if arguments else SPACE
-        return [trial.config["x"] for trial in search(parabola, config=config, search_alg=searcher, num_samples=5, max_concurrent_trials=1).trials]
+        return [
+            trial.config["x"]
+            for trial in search(
+                parabola, config=config, search_alg=searcher, num_samples=5, max_concurrent_trials=1
+            ).trials
+        ]
 
     first = values(3)
     assert first[0] == 2.5
@@ -240,7 +277,9 @@ def test_hyperopt(search):
 @covers("tune.search.hyperopt.HyperOptSearch.convert_search_space: spec prefix")
 def test_hyperopt_converts_spaces():
     hyperopt = pytest.importorskip("hyperopt")
-    converted = part("tune.search.hyperopt").HyperOptSearch.convert_search_space({"x": tune.uniform(0, 1), "deep": {"y": tune.choice([1, 2])}})
+    converted = part("tune.search.hyperopt").HyperOptSearch.convert_search_space(
+        {"x": tune.uniform(0, 1), "deep": {"y": tune.choice([1, 2])}}
+    )
     assert 0 <= hyperopt.pyll.stochastic.sample(converted["x"]) <= 1
     assert hyperopt.pyll.stochastic.sample(converted["deep"]["y"]) in (1, 2)
 
@@ -248,8 +287,12 @@ def test_hyperopt_converts_spaces():
 @covers("tune.search.hyperopt.HyperOptSearch: space")
 def test_hyperopt_takes_its_own_spaces(search):
     hp = pytest.importorskip("hyperopt").hp
-    searcher = part("tune.search.hyperopt").HyperOptSearch({"x": hp.uniform("x", 5, 6)}, metric="loss", mode="min")
-    assert all(5 <= trial.config["x"] <= 6 for trial in search(parabola, search_alg=searcher, num_samples=2).trials)
+    searcher = part("tune.search.hyperopt").HyperOptSearch(
+        {"x": hp.uniform("x", 5, 6)}, metric="loss", mode="min"
+    )
+    assert all(
+        5 <= trial.config["x"] <= 6 for trial in search(parabola, search_alg=searcher, num_samples=2).trials
+    )
 
 
 @covers("tune.search.optuna.OptunaSearch: space metric mode points_to_evaluate seed")
@@ -258,9 +301,16 @@ def test_optuna(search):
     OptunaSearch = part("tune.search.optuna").OptunaSearch
 
     def values(seed, **arguments):
-        searcher = OptunaSearch(metric="loss", mode="min", points_to_evaluate=[{"x": 2.5, "kind": "a"}], seed=seed, **arguments)
+        searcher = OptunaSearch(
+            metric="loss", mode="min", points_to_evaluate=[{"x": 2.5, "kind": "a"}], seed=seed, **arguments
+        )
         config = {} if arguments else SPACE
-        return [trial.config["x"] for trial in search(parabola, config=config, search_alg=searcher, num_samples=3, max_concurrent_trials=1).trials]
+        return [
+            trial.config["x"]
+            for trial in search(
+                parabola, config=config, search_alg=searcher, num_samples=3, max_concurrent_trials=1
+            ).trials
+        ]
 
     first = values(3)
     assert first[0] == 2.5
@@ -285,7 +335,9 @@ def test_optuna_takes_a_sampler_and_a_storage(search, tmp_path):
 @covers("tune.search.optuna.OptunaSearch.convert_search_space: spec")
 def test_optuna_converts_spaces():
     optuna = pytest.importorskip("optuna")
-    converted = part("tune.search.optuna").OptunaSearch.convert_search_space({"x": tune.uniform(0, 1), "n": tune.randint(1, 5)})
+    converted = part("tune.search.optuna").OptunaSearch.convert_search_space(
+        {"x": tune.uniform(0, 1), "n": tune.randint(1, 5)}
+    )
     assert converted["x"] == optuna.distributions.FloatDistribution(0, 1)
     assert converted["n"] == optuna.distributions.IntDistribution(1, 4)
 
@@ -311,7 +363,9 @@ def test_optuna_optimises_two_metrics(search):
     assert len(search(parabola, search_alg=searcher, num_samples=3).trials) == 3
 
 
-@covers("tune.search.bayesopt.BayesOptSearch: space metric mode points_to_evaluate utility_kwargs random_state random_search_steps verbose patience skip_duplicate analysis")
+@covers(
+    "tune.search.bayesopt.BayesOptSearch: space metric mode points_to_evaluate utility_kwargs random_state random_search_steps verbose patience skip_duplicate analysis"
+)
 def test_bayesopt(search):
     pytest.importorskip("bayes_opt")
     searcher = part("tune.search.bayesopt").BayesOptSearch(
@@ -327,7 +381,9 @@ def test_bayesopt(search):
 @covers("tune.search.bayesopt.BayesOptSearch.convert_search_space: spec join")
 def test_bayesopt_converts_spaces():
     pytest.importorskip("bayes_opt")
-    converted = part("tune.search.bayesopt").BayesOptSearch.convert_search_space({"x": tune.uniform(0, 1), "deep": {"y": tune.uniform(2, 3)}})
+    converted = part("tune.search.bayesopt").BayesOptSearch.convert_search_space(
+        {"x": tune.uniform(0, 1), "deep": {"y": tune.uniform(2, 3)}}
+    )
     assert converted == {"x": (0, 1), "deep/y": (2, 3)}
 
 

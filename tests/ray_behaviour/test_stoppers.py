@@ -25,7 +25,12 @@ def test_maximum_iteration(search):
 @covers("tune.stopper.MaximumIterationStopper: max_iter", "tune.Stopper.stop_all")
 def test_a_stopper_is_called_with_results():
     stopper = tune.stopper.MaximumIterationStopper(max_iter=2)
-    assert [stopper("a", {}), stopper("b", {}), stopper("a", {}), stopper.stop_all()] == [False, False, True, False]
+    assert [stopper("a", {}), stopper("b", {}), stopper("a", {}), stopper.stop_all()] == [
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 @covers("tune.stopper.FunctionStopper: function", "tune.stopper.FunctionStopper.is_valid_function: fn")
@@ -86,7 +91,10 @@ def test_trial_plateau_threshold(search, threshold, mode, stops):
     assert steps(search(endless, stop=combined)) == [stops]
 
 
-@covers("tune.stopper.ExperimentPlateauStopper: metric std top mode patience", "tune.stopper.ExperimentPlateauStopper.has_plateaued")
+@covers(
+    "tune.stopper.ExperimentPlateauStopper: metric std top mode patience",
+    "tune.stopper.ExperimentPlateauStopper.has_plateaued",
+)
 def test_experiment_plateau():
     stopper = tune.stopper.ExperimentPlateauStopper(metric="score", std=0.01, top=3, mode="max", patience=1)
     answers = [stopper("a", {"score": value}) for value in (1, 2, 3, 3, 3, 3)]
@@ -102,7 +110,9 @@ def test_experiment_plateau_in_a_search(search):
         return {"score": config["x"] % 2}
 
     stopper = tune.stopper.ExperimentPlateauStopper(metric="score", std=0.01, top=2, mode="min")
-    analysis = search(once, config={"x": tune.grid_search([2, 4, 6, 8, 10])}, stop=stopper, max_concurrent_trials=1)
+    analysis = search(
+        once, config={"x": tune.grid_search([2, 4, 6, 8, 10])}, stop=stopper, max_concurrent_trials=1
+    )
     assert 1 <= sum(trial.status == "TERMINATED" and bool(trial.last_result) for trial in analysis.trials) < 5
 
 

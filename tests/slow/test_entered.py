@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "packaging"))
 from entered import entered
 
-MOST_OF_A_RESULT, MOST_OF_A_RESUME = 41, 40
+MOST_OF_A_RESULT, MOST_OF_A_RESUME = 41, 42
 """Numbers of files: they only shrink."""
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from overtone.space import randint
+from overtone import tune
+from overtone.errors import SpaceError
+from overtone.space import choice, grid_search, randint, uniform
 from overtone.testing.searcher_conformance import SearcherConformance
 
 pytestmark = pytest.mark.timeout(300)
@@ -184,3 +186,56 @@ class TestSMAC(Slow):
         from overtone.searchers.smac import SMACSearch
 
         return SMACSearch(n_initial_points=2, **arguments)
+
+
+class TestSkOpt(SearcherConformance):
+    is_conditional = False
+    n_first, kills = 4, 3
+
+    def make_searcher(self, **arguments):
+        pytest.importorskip("skopt")
+        from overtone.searchers.skopt import SkOptSearch
+
+        return SkOptSearch(n_initial_points=4, **arguments)
+
+
+class TestZOOpt(SearcherConformance):
+    is_conditional = False
+    kills = 3
+
+    def make_searcher(self, **arguments):
+        pytest.importorskip("zoopt")
+        from overtone.searchers.zoopt import ZOOptSearch
+
+        return ZOOptSearch(parallel_num=4, budget=30, **arguments)
+
+
+@pytest.mark.filterwarnings("ignore")  # FLAML warns of what else of it is not installed
+@pytest.mark.parametrize("name", ["BlendSearch", "CFO"])
+def test_flaml(name, tmp_path):
+    pytest.importorskip("flaml")
+    from overtone.searchers import flaml
+
+    def curve(config, t):
+        return (
+            {"loss": (config["x"] - 0.3) ** 2 + config["more"]["n"], "time_total_s": 1.0 * t}
+            if t < 3
+            else None
+        )
+
+    space = {
+        "x": uniform(0, 1),
+        "more": {"n": randint(0, 3)},
+        "act": choice(["a", "b"]),
+        "k": 2,
+    }
+    found = tune.run(
+        curve, config=space, num_samples=30, metric="loss", mode="min", search_alg=getattr(flaml, name)(),
+        engine="simulated", verbose=0, seed=1, storage_path=str(tmp_path),
+    )  # fmt: skip
+    assert len(found.trials) == 30
+    assert found.best_result["loss"] < 0.5
+    assert all(trial.config["k"] == 2 for trial in found.trials)
+    for part in (grid_search([1]), choice([1, {"b": uniform(0, 1)}])):
+        with pytest.raises(SpaceError, match="g has no counterpart in FLAML"):
+            flaml.to_flaml({"g": part})

@@ -143,7 +143,7 @@ def test_a_snapshot_and_the_rest_lead_to_the_state_of_a_whole_replay(name, tmp_p
 
     def take_always(self: Snapshots) -> None:
         self.take()
-        shutil.copy(self._path, kept / f"{self._journal.next_n - 1}.json")
+        shutil.copy(self._file._path, kept / f"{self._journal.next_n - 1}.json")
 
     monkeypatch.setattr(Snapshots, "look", take_always)
     whole = tmp_path / "whole"

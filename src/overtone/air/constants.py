@@ -3,7 +3,9 @@
 from overtone.train.constants import EVALUATION_DATASET_KEY, MODEL_KEY, PREPROCESSOR_KEY, TRAIN_DATASET_KEY
 from overtone.tune.result import (
     EXPR_ERROR_FILE,
+    EXPR_ERROR_PICKLE_FILE,
     EXPR_PARAM_FILE,
+    EXPR_PARAM_PICKLE_FILE,
     EXPR_PROGRESS_FILE,
     EXPR_RESULT_FILE,
     TIME_THIS_ITER_S,
@@ -14,7 +16,9 @@ from overtone.tune.result import (
 __all__ = [
     "EVALUATION_DATASET_KEY",
     "EXPR_ERROR_FILE",
+    "EXPR_ERROR_PICKLE_FILE",
     "EXPR_PARAM_FILE",
+    "EXPR_PARAM_PICKLE_FILE",
     "EXPR_PROGRESS_FILE",
     "EXPR_RESULT_FILE",
     "MAX_REPR_LENGTH",

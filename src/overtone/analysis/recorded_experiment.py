@@ -59,13 +59,12 @@ class RecordedExperiment:
         if place is None:
             raise UsageError("ExperimentAnalysis() needs the folder of an experiment")
         check_local(storage_filesystem)
-        self._path = place
-        url = os.fspath(place) if is_url(os.fspath(place)) else ""
-        self._index = JournalIndex(located(place), codec, url)
+        self._url = os.fspath(place) if is_url(os.fspath(place)) else ""
+        self._index = JournalIndex(located(place), codec, self._url)
         recorded = recorded_goal(self._index.header)
         if goal is not None:
             default_metric, default_mode = goal.metric, goal.mode
-        self._is_inferred = goal is not None and recorded[0] is None
+        self._is_inferred = goal is not None and recorded == (None, None)
         self.default_metric = first(default_metric) or recorded[0]
         is_recorded = self.default_metric == recorded[0]
         self.default_mode = first(default_mode) or (recorded[1] if is_recorded else None)
@@ -73,13 +72,16 @@ class RecordedExperiment:
         self._lookup = TrialLookup(self._index, only)
         self._cache: dict[Any, Any] = {}  # what was computed since the last refresh
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_cache": {}}
+
     def refresh(self) -> int:
         """Read what a running experiment has recorded since; returns how many records.
 
         Trials that were handed out show it; frames that were do not.
         """
         if self._index.is_indexed:
-            located(self._path)  # at a URL there may be more by now
+            located(self._url or self._index.journal)  # at a URL there may be more by now
         count = self._index.refresh()
         self._cache.clear()
         return count

@@ -45,6 +45,12 @@ class RecordedTrial:
     TERMINATED: ClassVar[str] = "TERMINATED"
     ERROR: ClassVar[str] = "ERROR"
 
+    stub: ClassVar[bool] = True
+    """Whether it is without its trainable, as all recorded trials are."""
+
+    is_saving: ClassVar[bool] = False
+    is_restoring: ClassVar[bool] = False
+
     def __init__(self, trial_id: str, index: JournalIndex) -> None:
         self.trial_id = trial_id
         self._index = index
@@ -136,6 +142,10 @@ class RecordedTrial:
     def node_ip(self) -> str:
         """The address of the node where it last ran; empty before its first start."""
         return self._row.node_ip if self._row.node else ""
+
+    def get_ray_actor_ip(self) -> str | None:
+        """Return the address of the node where it last ran; None before its first start."""
+        return self.node_ip or None
 
     @property
     def stopping_criterion(self) -> dict[str, Any]:
@@ -295,6 +305,8 @@ class RecordedTrial:
     def get_error(self) -> str | None:
         """Return the text of its last error, with the traceback; None without one."""
         return None if not self.num_failures else self.traceback or self.error
+
+    pickled_error_file: ClassVar[None] = None
 
     @property
     def num_failures_after_restore(self) -> int:

@@ -13,7 +13,6 @@ from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.trial_parts import check_local
 from overtone.core.goal import Goal
-from overtone.errors import UsageError
 from overtone.reading.journal_index import JournalIndex
 from overtone.reading.location import JOURNAL, located
 from overtone.store.files import is_url
@@ -22,8 +21,6 @@ from overtone.worker.checkpoints.arrow_files import local_filesystem
 if TYPE_CHECKING:
     from overtone.worker.checkpoints.checkpoint import Checkpoint
 
-_VALUES = ("metrics", "checkpoint", "error", "path", "metrics_dataframe", "best_checkpoints", "config")
-
 
 class Result:
     """The outcome of a trial, made by a `ResultGrid` or with `Result.from_path`.
@@ -31,11 +28,15 @@ class Result:
     What it holds is read when it is first asked for, and then stays as it is.
 
     Args:
-        trial: The trial; None for an outcome that consists of `values`.
+        trial: The trial; None for an outcome that consists of the other values.
         default_metric: The metric of the experiment, if it is known.
         default_mode: "max" or "min" of `default_metric`.
-        values: Values of this object's attributes, such as `metrics={"loss": 0.1}`, that replace those
-            of the trial; without a trial, the other attributes are None.
+        metrics: Replaces the attribute of that name, like the following arguments.
+        checkpoint: The newest checkpoint.
+        error: The trial's error.
+        path: The trial's folder.
+        metrics_dataframe: A frame of all results.
+        best_checkpoints: Checkpoints and the results that they were saved with.
     """
 
     def __init__(
@@ -43,20 +44,26 @@ class Result:
         trial: RecordedTrial | None = None,
         default_metric: str | None = None,
         default_mode: str | None = None,
-        **values: Any,
+        *,
+        metrics: dict[str, Any] | None = None,
+        checkpoint: Checkpoint | None = None,
+        error: Exception | None = None,
+        path: str | None = None,
+        metrics_dataframe: Any = None,
+        best_checkpoints: list[tuple[Checkpoint, dict[str, Any]]] | None = None,
+        _storage_filesystem: Any = None,
     ) -> None:
         self._goal = (default_metric, default_mode)
-        filesystem = values.pop("_storage_filesystem", None)
-        if unknown := [name for name in values if name not in _VALUES]:
-            raise UsageError(f"Result() has no attribute {unknown[0]!r}; it has {', '.join(_VALUES)}")
-        if trial is None:
-            values = {**dict.fromkeys(_VALUES), **values}
-            values["config"] = values["config"] or (values["metrics"] or {}).get("config")
-        else:
-            self._trial = trial
-        if filesystem is not None:
-            values["filesystem"] = filesystem
-        vars(self).update(values)  # where a cached property finds its value
+        self._trial = trial
+        values = {
+            "metrics": metrics, "checkpoint": checkpoint, "error": error, "path": path,
+            "metrics_dataframe": metrics_dataframe, "best_checkpoints": best_checkpoints,
+            "config": (metrics or {}).get("config"),
+        }  # fmt: skip
+        given = {name: value for name, value in values.items() if trial is None or value is not None}
+        if _storage_filesystem is not None:
+            given["filesystem"] = _storage_filesystem
+        vars(self).update(given)  # where a cached property finds its value
 
     @classmethod
     def from_path(cls, path: str | os.PathLike[str], storage_filesystem: Any = None) -> Result:
@@ -91,17 +98,17 @@ class Result:
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """Its last result, with its constant facts and config; empty where it reported nothing."""
-        return self._trial.last_result
+        return self._recorded.last_result
 
     @cached_property
     def config(self) -> dict[str, Any]:
         """Its hyperparameters."""
-        return self._trial.config
+        return self._recorded.config
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
         """Its newest checkpoint."""
-        return self._trial.checkpoint
+        return self._recorded.checkpoint
 
     @cached_property
     def error(self) -> Exception | None:
@@ -110,12 +117,12 @@ class Result:
         A `TrialError` with the type's name and text. If the trial raised a builtin exception, the error
         is an instance of that class, too: `isinstance(result.error, ValueError)`.
         """
-        return self._trial.exception() if self._trial.status == "ERROR" else None
+        return self._recorded.exception() if self._recorded.status == "ERROR" else None
 
     @cached_property
     def path(self) -> str:
         """Its folder, where the experiment lies now."""
-        return self._trial.local_path
+        return self._recorded.local_path
 
     @cached_property
     def filesystem(self) -> Any:
@@ -129,7 +136,7 @@ class Result:
     @cached_property
     def metrics_dataframe(self) -> Any:
         """A frame of all its results."""
-        return self._trial.frame()
+        return self._recorded.frame()
 
     @cached_property
     def best_checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
@@ -137,7 +144,7 @@ class Result:
 
         In ascending order of `checkpoint_score_attribute`; without one, oldest first.
         """
-        return [tuple(one) for one in self._trial.saved_results().best_checkpoint_results]  # type: ignore[misc]
+        return [tuple(one) for one in self._recorded.saved_results().best_checkpoint_results]  # type: ignore[misc]
 
     def get_best_checkpoint(self, metric: str | None = None, mode: str | None = None) -> Checkpoint:
         """Return the checkpoint with the best value of the metric.
@@ -156,11 +163,14 @@ class Result:
             raise NoBestError(f"no checkpoint of {self.path} was saved with a number as {metric!r}")
         return ranked[0][0]
 
+    @property
+    def _recorded(self) -> RecordedTrial:
+        assert self._trial is not None  # else each attribute has its value
+        return self._trial
+
     def __repr__(self) -> str:
-        if "_trial" not in vars(self):
-            shown = {
-                name: value for name, value in vars(self).items() if name in _VALUES and value is not None
-            }
-            return f"Result({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
         trial = self._trial
+        if trial is None:
+            values = [(name, vars(self)[name]) for name in ("metrics", "error", "path", "checkpoint")]
+            return f"Result({', '.join(f'{name}={one!r}' for name, one in values if one is not None)})"
         return f"Result({trial.trial_id} {trial.status}, {trial.num_results} results, path={self.path!r})"

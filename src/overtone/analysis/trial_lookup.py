@@ -31,6 +31,9 @@ class TrialLookup:
         self._by_id: dict[str, RecordedTrial] = {}
         self._list: list[RecordedTrial] = []
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TrialLookup, (self._index, self._only)
+
     @property
     def all(self) -> list[RecordedTrial]:
         """Every trial; the same list until the journal was read again and has more."""

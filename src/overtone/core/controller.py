@@ -7,6 +7,7 @@ events lead to the same choices on every engine and in a replay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from overtone.core import messages as m
@@ -25,7 +26,7 @@ from overtone.core.rulings import Rulings
 from overtone.core.scheduler_view import View
 from overtone.core.suggestion_quota import Supply
 from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Template, Trial, equal
-from overtone.core.types import Config, Metrics, Result, Why
+from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
 
 
 class Controller:
@@ -85,6 +86,10 @@ class Controller:
             self.trials, goal, seed, self._queue, lambda: (ledger.free(), ledger.total()), earlier
         )
         scheduler.on_start(self.view)
+
+    def begin_from(self, checkpoint: Checkpoint) -> None:
+        """Let each new trial without a source begin with `checkpoint`; call this before the first event."""
+        self._template = replace(self._template, checkpoint=checkpoint)
 
     @property
     def limits(self) -> Limits:
@@ -306,9 +311,11 @@ class Controller:
         past = self._roster.past
         trial = self._roster.create(config, self._template, origin, past.added() if past else None)
         trial.suggestion = suggestion
-        if add is not None and add.source is not None:
-            self._roster.go_on_from(trial, self._roster.checkpoint_of(add.source, "a new trial"))
-            trial.ruled_t = trial.checkpoint.t if trial.checkpoint else 0
+        named = add.source if add is not None else None
+        source = self._roster.checkpoint_of(named, "a new trial") if named else self._template.checkpoint
+        if source is not None:
+            self._roster.go_on_from(trial, source)
+            trial.ruled_t = source.t
         self._scheduler.on_trial_add(trial)
         if self._endings.refuse(trial):
             return True

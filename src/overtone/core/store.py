@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -35,6 +36,13 @@ class Store(ABC):
     @abstractmethod
     def delete(self, uri: str) -> None:
         """Delete the contents of `uri`, if they exist."""
+
+    def add_files(self, files: Mapping[str, Path]) -> None:
+        """Copy files that trials wrote to where the experiment's folder is, for processes that do not see it.
+
+        Args:
+            files: The files, by names such as "358bb_00006/model.pth".
+        """
 
     @abstractmethod
     def list(self, prefix: str = "") -> list[str]:

@@ -142,9 +142,11 @@ class Template:
         tag: Returns the experiment_tag of (index, config).
         priority: Returns a config's priority; a higher priority starts first.
         name: Returns a trial's name; None for its trainable's name and its id.
+        checkpoint: The checkpoint that a trial begins with; None for the beginning.
     """
 
     resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})
     tag: Callable[[int, Config], str] = lambda index, _: str(index)
     priority: Callable[[Config], float] = equal
     name: Callable[[Trial], str] | None = None
+    checkpoint: Checkpoint | None = None

@@ -46,7 +46,7 @@ def file_observers(
         is_prompt: Whether a trial's folder and text files exist once the observers have its start or end.
         is_apart: Whether a process writes the text files, for a new journal whose configs are data.
         again: Trials whose event files are written anew.
-        without: Names of files that callbacks write instead, as in `Callback.writes`.
+        without: Names of files that callbacks write instead, as in `Callback.written_files`.
 
     Raises:
         MissingPackageError: `tensorboard` is True, and tensorboardX is not installed.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, full_result
 from overtone.core.trial import Status
@@ -51,7 +52,7 @@ class SeenTrial:
     Nothing of it can be set; `checkpoint_now` asks it to save.
     """
 
-    __slots__ = ("_experiment", "_row")
+    __slots__ = ("_earlier", "_experiment", "_row")
 
     PENDING: ClassVar[str] = "PENDING"
     RUNNING: ClassVar[str] = "RUNNING"
@@ -62,6 +63,11 @@ class SeenTrial:
     def __init__(self, row: Row, experiment: Experiment) -> None:
         self._row = row
         self._experiment = experiment
+        self._earlier: Metrics | None = None
+
+    def show_earlier(self, metrics: Metrics | None) -> None:
+        """Let `last_result` be of these metrics, empty before the first; None for those of the table."""
+        self._earlier = metrics
 
     @property
     def trial_id(self) -> str:
@@ -90,9 +96,14 @@ class SeenTrial:
 
     @property
     def last_result(self) -> dict[str, Any]:
-        """Its last result with its own constant facts and config; empty before the first."""
-        row = self._row
-        return {**full_result(row, row.metrics), "done": row.is_final} if row.n_results else {}
+        """Its last result with its own constant facts and config; empty before the first.
+
+        In `on_trial_result` it is the result before the one that the hook is called for.
+        """
+        row, earlier = self._row, self._earlier
+        if not row.n_results or (earlier is not None and not earlier):
+            return {}
+        return {**full_result(row, row.metrics if earlier is None else earlier), "done": row.is_final}
 
     @property
     def metric_analysis(self) -> dict[str, dict[str, float]]:
@@ -107,6 +118,10 @@ class SeenTrial:
         """Its newest checkpoint, or None."""
         newest = self._row.checkpoint
         return None if newest is None else self._experiment.open_checkpoint(newest)
+
+    def has_checkpoint(self) -> bool:
+        """Return whether it has a checkpoint, its own or the one from which it started."""
+        return self._row.checkpoint is not None
 
     def checkpoint_now(self) -> None:
         """Have it save: now if it waits for an answer to its report, else at its next report.
@@ -130,6 +145,11 @@ class SeenTrial:
     def resources(self) -> Resources:
         """The requested resources."""
         return self._row.resources
+
+    @property
+    def placement_group_factory(self) -> PlacementGroupFactory:
+        """The requested resources as a placement group."""
+        return PlacementGroupFactory.of(self._row.resources)
 
     @property
     def experiment_tag(self) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from overtone.errors import StorageError
 from overtone.reading.experiment_summary import VERSION, ExperimentSummary
-from overtone.reading.overview_file import load_summary
+from overtone.reading.overview_file import OverviewFile
 from overtone.regular_files import open_regular
 
 _START_BYTES, _END_BYTES = 512, 64  # of what was read of a journal; they tell whether it is still the same
@@ -156,7 +156,7 @@ def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> Experi
     """
     if known is not None and known[3] == _ends(journal, (data := json.loads(known[2]))["offset"]):
         return ExperimentSummary(data)
-    return load_summary(journal) or ExperimentSummary()
+    return OverviewFile(journal).load() or ExperimentSummary()
 
 
 def _ends(journal: Path, offset: int) -> bytes:

@@ -21,6 +21,7 @@ from overtone.run.parts import Parts, Past
 from overtone.run.plan import Plan
 from overtone.run.resume.resume import recorded_in, reopened
 from overtone.run.resume.target import count_in_process
+from overtone.run.storage.initial_checkpoint import keep_initial, kept_initial, source_of
 from overtone.run.warm_start import warm
 
 
@@ -65,10 +66,15 @@ def assemble(plan: Plan) -> Parts:
             earlier=found_at,
         )
         past = None
+        begins_from = source_of(experiment.restore) if experiment.restore and not place.goes_on else None
         if place.goes_on:
             past = Past(reopened(place, plan), recorded.header)
         else:
             make_room(place, experiment.storage, now)
+        if begins_from is not None:
+            controller.begin_from(keep_initial(place, begins_from))
+        elif recorded.begins_from and (initial := kept_initial(place)) is not None:
+            controller.begin_from(initial)
     except BaseException:
         place.give_back()
         raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from overtone.core.messages import Ended, Moved, Noted, Record
 from overtone.core.protocols import Observer
 from overtone.core.trial import Status, Trial
-from overtone.errors import TrialError, TuneError
+from overtone.errors import TuneError
 from overtone.standard_streams import say
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def failed(
     failures: Mapping[str, str], trials: Mapping[str, Trial], folder: Path, analysis: ExperimentAnalysis
 ) -> TuneError:
     """Return the error about failed trials, with the user's own exception as its cause."""
+    from overtone.analysis.trial_error import trial_error
+
     total = len(trials)
     (trial_id, traceback), *rest = failures.items()
     trial = trials[trial_id]
@@ -101,5 +103,5 @@ def failed(
         "raise_on_failed_trial=False returns it instead",
         analysis,
     )
-    error.__cause__ = TrialError(f"trial {trial_id}\n{traceback}") if traceback else None
+    error.__cause__ = trial_error(trial_id, trial.error, traceback) if traceback else None
     return error

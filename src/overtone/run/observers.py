@@ -169,7 +169,13 @@ def _callbacks(parts: Parts) -> list[Any]:
 
 def _written_by_callbacks(parts: Parts) -> set[str]:
     """Return the names of trials' files that callbacks write themselves."""
-    return {name for one in _callbacks(parts) for name in getattr(one, "writes", ())}
+    callbacks = _callbacks(parts)
+    if not callbacks:
+        return set()
+    from overtone.observers.callbacks.callback import Callback as UserCallback
+
+    own = (one.written_files for one in callbacks if isinstance(one, UserCallback))
+    return {name for names in own for name in names}
 
 
 def _summaries(folder: Path) -> Callable[[str], dict[str, dict[str, float]]]:

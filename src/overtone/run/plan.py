@@ -77,6 +77,10 @@ def plan(experiment: Experiment) -> Plan:
             "engine=tune.Simulated(workers=4). A trainable that runs has no argument t"
         )
     check_options(bound, engine)
+    if experiment.restore is not None and engine.capabilities.repeats:
+        raise OvertoneError(
+            f"restore={str(experiment.restore)!r}: simulated trials begin at their beginning; leave it out"
+        )
     scheduler = scheduler_for(experiment.scheduler)
     searcher, space = searcher_for(experiment, scheduler)
     goal = Goal.collect(

@@ -16,7 +16,7 @@ from overtone.core.decision import CONTINUE, Decision, Pause, Restart, Stop
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result, Why
-from overtone.errors import GoalError
+from overtone.errors import ArgumentError, GoalError, UsageError
 from overtone.schedulers.base import TrialScheduler, WithController, n_arguments, takes_controller
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.tune_controller import Flag, TuneController
@@ -97,7 +97,7 @@ class Adapter(protocols.TrialScheduler):
             is_free = not (native.status.is_placed or native.status.is_final)
             return native if is_free and trials.fits(native) and not self._is_held(native) else None
         if chosen is not None:
-            raise TypeError(
+            raise UsageError(
                 f"{self._name}.choose_trial_to_run returned {chosen!r:.100}: return a trial, or None"
             )
         if next(trials.running(), None) is not None:
@@ -161,7 +161,7 @@ class Adapter(protocols.TrialScheduler):
             return Pause(Why(self._name, t))
         if answer in (TrialScheduler.CONTINUE, TrialScheduler.NOOP):
             return CONTINUE
-        raise ValueError(
+        raise ArgumentError(
             f"{self._name}.on_trial_result returned {answer!r:.100}: return CONTINUE, PAUSE, STOP or NOOP"
         )
 

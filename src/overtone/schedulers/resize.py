@@ -4,8 +4,8 @@ After each result an allocation function returns the resources for a trial. If t
 its current ones, the trial saves, and continues from that checkpoint with the new resources.
 Another scheduler decides when trials stop.
 
-Deviations: allocation functions have the arguments that Ray Tune's have, but the first is the
-read-only view of the experiment and not a controller.
+Allocation functions have the arguments that Ray Tune's have. The first is the read-only view of the
+experiment; it and the trial also have the attributes of Ray Tune's controller and trial.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from typing import Any
 
 from overtone.core.decision import SAVE, Continue, Decision, Restart, Save, as_decision
 from overtone.core.messages import NEVER
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources, bundle
 from overtone.core.scheduler_view import View
 from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.errors import UsageError
 from overtone.schedulers.adapter import inner
+from overtone.schedulers.allocation import AllocationView
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.fifo import FIFOScheduler
+from overtone.schedulers.tune_trial import TuneTrial
 
 Allocation = Callable[[View, Trial, Result, "ResourceChangingScheduler"], Any]
 """Returns a trial's resources, as Resources or amounts by name; None for no change."""
@@ -38,7 +41,7 @@ class DistributeResources:
         add_bundles: Whether a trial gets new bundles; by default its bundles grow.
         increase_by: The amounts that a trial grows by; by default one CPU or GPU, where it
             began with any.
-        increase_by_times: Largest number of increases; -1 for no limit.
+        increase_by_times: Largest number of increases; below 1 for no limit.
         reserve_resources: Amounts that no trial gets.
     """
 
@@ -46,9 +49,9 @@ class DistributeResources:
         self, add_bundles: bool = False, increase_by: Mapping[str, float] | None = None,
         increase_by_times: int = -1, reserve_resources: Mapping[str, float] | None = None,
     ) -> None:  # fmt: skip
-        self._adds, self._at_most = add_bundles, increase_by_times
-        self._unit = dict(bundle(increase_by or {}))
-        self._reserved = dict(bundle(reserve_resources or {}))
+        self.add_bundles, self.increase_by_times = add_bundles, increase_by_times
+        self.increase_by, self.reserve_resources = dict(increase_by or {}), dict(reserve_resources or {})
+        self._unit, self._reserved = dict(bundle(self.increase_by)), dict(bundle(self.reserve_resources))
 
     def __call__(
         self, view: View, trial: Trial, result: Result, scheduler: ResourceChangingScheduler
@@ -59,7 +62,7 @@ class DistributeResources:
         if not unit:
             return None
         times = self.times(view, trial, unit, scheduler)
-        times = times if self._at_most < 0 else min(times, self._at_most)
+        times = times if self.increase_by_times < 1 else min(times, self.increase_by_times)
         while times > 0 and not view.is_feasible(self._grown(base, unit, times)):
             times -= 1  # No node is large enough.
         return self._grown(base, unit, times)
@@ -91,7 +94,7 @@ class DistributeResources:
         return max(0, _units(free, unit))
 
     def _grown(self, base: Resources, unit: Mapping[str, float], times: int) -> Resources:
-        if self._adds:
+        if self.add_bundles:
             return Resources((*base.bundles, *[bundle(unit)] * times), base.strategy)
         grown = [dict(one) for one in base.bundles]
         for i in range(times):
@@ -131,8 +134,9 @@ class ResourceChangingScheduler(TrialScheduler):
 
     Args:
         base_scheduler: Makes the other decisions; FIFO by default.
-        resources_allocation_function: Returns a trial's resources from (view, trial, result,
-            this scheduler); `DistributeResources()` by default.
+        resources_allocation_function: Returns a trial's resources, such as a `PlacementGroupFactory`
+            or {"cpu": 2}, or None for no change, from (view, trial, result, this scheduler);
+            `DistributeResources()` by default.
     """
 
     def __init__(
@@ -155,6 +159,13 @@ class ResourceChangingScheduler(TrialScheduler):
         self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
         self.needs_metric = self._base.needs_metric or isinstance(self._allocate, DistributeResourcesToTopJob)
 
+    @property
+    def base_trial_resources(self) -> PlacementGroupFactory | None:
+        """The initial resources of the first trial; None before there is a trial."""
+        return None if self._first is None else PlacementGroupFactory.of(self._first)
+
+    _base_trial_resources = base_trial_resources
+
     def base_of(self, trial: Trial) -> Resources:
         """Return the initial resources of `trial`."""
         return self._began.get(trial.id, trial.resources)
@@ -167,10 +178,12 @@ class ResourceChangingScheduler(TrialScheduler):
         self._began: dict[str, Resources] = {}
         self._asked_at: dict[str, int] = {}  # The t at which a trial was asked to save for a resize.
         self._n_resized = 0
+        self._first: Resources | None = None  # The initial resources of the first trial.
         self._base.on_start(view)
 
     def on_trial_add(self, trial: Trial) -> None:
         self._began.setdefault(trial.id, trial.resources)
+        self._first = self._first or trial.resources
         self._base.on_trial_add(trial)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
@@ -179,7 +192,7 @@ class ResourceChangingScheduler(TrialScheduler):
             return replace(decision, resources=trial.resources)
         if not isinstance(decision, (Continue, Save)) or getattr(decision, "config", None) is not None:
             return decision
-        wanted = self._allocate(self._view, trial, result, self)
+        wanted = self._wanted(trial, result)
         if wanted is None or (wanted := _plain(wanted)) == _plain(trial.resources):
             self._asked_at.pop(trial.id, None)
             return decision
@@ -188,6 +201,12 @@ class ResourceChangingScheduler(TrialScheduler):
             return SAVE
         note = f"{trial.resources} -> {wanted}"
         return Restart(trial.config, None, Why("resize", result.t, note=note), wanted)
+
+    def _wanted(self, trial: Trial, result: Result) -> Any:
+        if isinstance(self._allocate, DistributeResources):
+            return self._allocate(self._view, trial, result, self)
+        shown: Any = AllocationView(self._view)
+        return self._allocate(shown, TuneTrial(trial, shown), result, self)  # type: ignore[arg-type]
 
     def next_decision(self, trial: Trial) -> float:
         return 0.0

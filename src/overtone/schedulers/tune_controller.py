@@ -96,6 +96,7 @@ class TuneController:
         """The controller itself: it has the methods of early versions' executors."""
         return self
 
+    _search_alg = search_alg
     request_stop_trial = stop_trial
     _schedule_trial_save = save
 
@@ -127,7 +128,8 @@ class TuneController:
         """Return a result as hooks get it: one level, with nested names as "a/b"."""
         if metrics is None:
             return {}
-        return {**flatten(metrics), "trial_id": native.id, "done": native.status.is_final}
+        facts = {"trial_id": native.id, "done": native.status.is_final, "config": native.config}
+        return flatten({**metrics, **facts})
 
     def take(self, trial: TuneTrial, decision: Decision) -> str:
         """Return a decision as a flag; one that is no flag becomes an order."""
@@ -186,6 +188,16 @@ class SearchState:
         """The goal's metric."""
         return self._view.goal.metric
 
+    @property
+    def searcher(self) -> SearchState:
+        """The state itself: a scheduler cannot call the searcher."""
+        return self
+
     def is_finished(self) -> bool:
         """Return whether no further trial will be suggested."""
         return self._view.search_is_over
+
+    def on_pause(self, trial_id: str) -> None:
+        """Do nothing: the searcher sees results alone."""
+
+    on_unpause = on_pause

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config
+from overtone.errors import ArgumentError
 
 WAITING = (Status.PENDING, Status.PAUSED, Status.PARKED)
 """The statuses of a trial that may be chosen to run."""
@@ -64,6 +65,11 @@ class TuneTrial:
         return facts
 
     @property
+    def is_saving(self) -> bool:
+        """Whether the trial is about to pause or end."""
+        return self.native.status is Status.HALTING
+
+    @property
     def placement_group_factory(self) -> PlacementGroupFactory:
         """The resources, in bundles."""
         return PlacementGroupFactory.of(self.native.resources)
@@ -80,10 +86,10 @@ class TuneTrial:
         """Mark a waiting trial as PENDING or PAUSED, for the scheduler's own use.
 
         Raises:
-            ValueError: The controller alone sets any other status.
+            ArgumentError: The controller alone sets any other status.
         """
         if self.native.status not in WAITING or status not in (self.PENDING, self.PAUSED):
-            raise ValueError(
+            raise ArgumentError(
                 f"trial {self.trial_id} is {self.status} and cannot be set to {status}: call stop_trial or "
                 "pause_trial of the controller, or return a flag"
             )
@@ -100,6 +106,12 @@ class TuneTrial:
         if name in ("native", "_controller"):  # while it is copied or unpickled
             raise AttributeError(name)
         return getattr(self.native, name)
+
+    def __eq__(self, other: object) -> bool:
+        return getattr(other, "native", other) is self.native
+
+    def __hash__(self) -> int:
+        return hash(self.native.id)
 
     def __repr__(self) -> str:
         return self.trial_id

@@ -86,7 +86,7 @@ class Adapter(protocols.Searcher):
             self._tell_goal()
         self._last[index] = result
         if index not in self._others:
-            self._call("on_trial_result", self._id(index), flatten(result.metrics))
+            self._call("on_trial_result", self._id(index), _facts(trial, result))
 
     def on_trial_end(self, trial: Trial) -> None:
         index = trial.suggestion
@@ -94,7 +94,7 @@ class Adapter(protocols.Searcher):
             return
         self._live.discard(index)
         last = self._last.pop(index, None)
-        metrics = None if last is None else flatten(last.metrics)
+        metrics = None if last is None else _facts(trial, last)
         has_failed = trial.status is Status.ERROR
         if index in self._others:
             self._call("on_trial_complete", self._id(index))
@@ -195,6 +195,13 @@ def known_form(searcher: Any) -> Any:
     return Adapter(Asked(made) if makes_trials else made)
 
 
+def _facts(trial: Trial, result: Result) -> dict[str, Any]:
+    """Return a result on one level, with the config of the trial that reported it."""
+    if "training_iteration" not in result.metrics:  # It was told by hand.
+        return flatten(result.metrics)
+    return flatten({**result.metrics, "config": trial.config})
+
+
 def _own(given: Any, name: str) -> Any:
     return getattr(given, name, None) or getattr(given, f"_{name}", None)
 
@@ -203,8 +210,9 @@ def _merged(config: Config, given: Mapping[str, Any]) -> Config:
     merged = dict(config)
     for name, value in given.items():
         inner = merged.get(name)
-        is_nested = isinstance(value, Mapping) and isinstance(inner, Mapping)
-        merged[name] = _merged(dict(inner), value) if is_nested else value
+        if isinstance(value, Mapping) and isinstance(inner, Mapping):
+            value = _merged(dict(inner), value)
+        merged[name] = value
     return merged
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,11 +43,7 @@ class SearchAlgorithm:
 
     _finished = False
     _metric: Any = None
-
-    @property
-    def metric(self) -> Any:
-        """The metric to optimise, if it is set."""
-        return self._metric
+    metric: Any = property(lambda self: self._metric, doc="The metric to optimise, if it is set.")
 
     @property
     def total_samples(self) -> int:
@@ -125,9 +121,7 @@ class SearchGenerator(Generator):
         self.searcher = searcher
         self._specs: list[Mapping[str, Any]] = []
 
-    @property
-    def metric(self) -> Any:
-        return self.searcher.metric
+    metric: Any = property(lambda self: self.searcher.metric)
 
     @property
     def total_samples(self) -> int:
@@ -280,10 +274,8 @@ def specs_of(experiments: Any) -> list[Mapping[str, Any]]:
     Raises:
         OvertoneError: An experiment has no trainable.
     """
-    if isinstance(experiments, Mapping):
-        given = list(experiments.values())
-    else:
-        given = experiments if isinstance(experiments, (list, tuple)) else [experiments]
+    given = experiments.values() if isinstance(experiments, Mapping) else experiments
+    given = given if isinstance(given, Iterable) else [given]
     specs = [one if isinstance(one, Mapping) else one.spec for one in given]
     for spec in specs:
         if "run" not in spec:

@@ -13,6 +13,7 @@ from typing import Any
 
 from overtone.core import protocols
 from overtone.core.types import Config
+from overtone.errors import StorageError
 from overtone.searchers.by_hand import ByHand
 
 _HOOKS = ("on_trial_complete", "on_trial_result", "set_search_properties")
@@ -146,13 +147,13 @@ class Searcher(protocols.Searcher):
         """Restore from the newest file in a folder.
 
         Raises:
-            RuntimeError: There is none.
+            StorageError: There is none.
         """
         files = sorted(
             Path(checkpoint_dir).glob(self.CKPT_FILE_TMPL.format("*")), key=lambda one: one.stat().st_mtime
         )
         if not files:
-            raise RuntimeError(f"{checkpoint_dir} has no {self.CKPT_FILE_TMPL.format('*')}")
+            raise StorageError(f"{checkpoint_dir} has no {self.CKPT_FILE_TMPL.format('*')}")
         self.restore(str(files[-1]))
 
 

@@ -16,12 +16,13 @@ from overtone.searchers.base import Searcher
 from overtone.searchers.samples import ENDLESS, checked_samples
 from overtone.space import Variants, parse, pin
 from overtone.space.allowed import Allowed
+from overtone.standard_streams import say
 
 if TYPE_CHECKING:
     from overtone.space import RngFor
 
 
-class BasicVariantGenerator(VariantTrials, Searcher):
+class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
     """Grid and random search: the whole grid `num_samples` times, with new random values for each trial.
 
     A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
@@ -30,7 +31,8 @@ class BasicVariantGenerator(VariantTrials, Searcher):
     Args:
         points_to_evaluate: Configs to evaluate first. Each point replaces one of the `num_samples`. Its
             missing values are drawn, and all points of its missing grids are evaluated. All points
-            are evaluated, even if there are more points than samples.
+            are evaluated, even if there are more points than samples. A value outside its domain is
+            evaluated, and told.
         max_concurrent: Maximum number of trials that run at the same time; 0 for as many as fit.
         constant_grid_search: Whether to draw random values once per sample, for all points of the
             grid.
@@ -76,7 +78,7 @@ class BasicVariantGenerator(VariantTrials, Searcher):
         self._first = []
         for i, point in enumerate(self.points_to_evaluate):
             try:
-                self._first.append(Allowed(pin(root, point)))
+                self._first.append(Allowed(pin(root, point, lambda misfit, i=i: _tell(i, misfit))))
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
         self._first_ends = list(accumulate(variants.size for variants in self._first))
@@ -103,11 +105,6 @@ class BasicVariantGenerator(VariantTrials, Searcher):
         made.num_samples = num_samples
         return made
 
-    def _fresh(self, num_samples: int) -> BasicVariantGenerator:
-        made = copy(self)
-        made.num_samples = num_samples
-        return made
-
     def _rng_for(self, index: int, sample: int) -> RngFor:
         trial = f"sample {sample}" if self.constant_grid_search else str(index)
 
@@ -119,6 +116,10 @@ class BasicVariantGenerator(VariantTrials, Searcher):
 
 
 RandomSearch = BasicVariantGenerator
+
+
+def _tell(i: int, misfit: str) -> None:
+    say(f"points_to_evaluate[{i}]: {misfit}; it is evaluated as it is")
 
 
 def _points(points: Any) -> list[Mapping[str, Any]]:

@@ -10,11 +10,12 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from overtone.errors import MissingPackageError
+from overtone.errors import MissingPackageError, SpaceError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
 from overtone.searchers.settings import settings
-from overtone.space import uniform
+from overtone.searchers.variant_generator import parse_spec_vars
+from overtone.space import Float, uniform
 from overtone.space.tree import Pick
 
 _MOST_CLIMBED = 50  # with more axes, its climbs by numerical gradients would take minutes
@@ -47,6 +48,24 @@ class BayesOptSearch(LibrarySearcher):
         super().__init__(space, metric, mode, points_to_evaluate, *rest, **others)
         self.utility_kwargs, self.random_search_steps = utility_kwargs, random_search_steps
         self._utility = settings("utility_kwargs", utility_kwargs, _UTILITY)
+
+    @staticmethod
+    def convert_search_space(spec: Mapping[str, Any], join: bool = False) -> dict[str, Any]:  # type: ignore[override]
+        """Return the bounds of the domains by path, as the library has them.
+
+        Args:
+            join: Whether constants are in the result, too.
+
+        Raises:
+            SpaceError: A domain is not `uniform`.
+        """
+        constants, domains, grids = parse_spec_vars(spec)
+        found = {"/".join(map(str, path)): value for path, value in constants if join}
+        for path, domain in (*domains, *grids):
+            if not isinstance(domain, Float):
+                raise SpaceError(f"{'/'.join(map(str, path))}: {domain!r} has no bounds: use uniform")
+            found["/".join(map(str, path))] = (domain.lower, domain.upper)
+        return found
 
     def begin(self) -> None:
         self.refuse_branches()

@@ -11,6 +11,7 @@ from typing import Any
 
 from overtone.errors import ArgumentError, MissingPackageError
 from overtone.searchers.flat import Flat
+from overtone.searchers.hyperopt_space import from_hyperopt, to_hyperopt
 from overtone.searchers.library import LibrarySearcher
 from overtone.space.domain import is_number
 from overtone.space.tree import Drawn, Group, Node, Pick, Series
@@ -21,6 +22,7 @@ class HyperOptSearch(LibrarySearcher):
 
     Args:
         n_initial_points: Number of random suggestions at the beginning.
+        space: As for every searcher; or with Hyperopt's expressions, such as `hp.uniform("x", 0, 1)`.
         random_state_seed: A seed to use instead of the experiment's seed.
         gamma: The share of the results that counts as good.
     """
@@ -32,11 +34,23 @@ class HyperOptSearch(LibrarySearcher):
         evaluated_rewards: Sequence[float] | None = None, num_samples: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__(
-            space, metric, mode, points_to_evaluate, evaluated_rewards, random_state_seed, num_samples
+            from_hyperopt(space),
+            metric,
+            mode,
+            points_to_evaluate,
+            evaluated_rewards,
+            random_state_seed,
+            num_samples,
         )
         self.n_initial_points, self.random_state_seed, self.gamma = n_initial_points, random_state_seed, gamma
         if not (is_number(gamma) and 0 < gamma < 1):
             raise ArgumentError(f"gamma={gamma!r} must be between 0 and 1, such as 0.25")
+
+    @staticmethod
+    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:  # type: ignore[override]
+        """Return a space with Hyperopt's expressions; `prefix` is accepted without effect."""
+        converted: dict[str, Any] = to_hyperopt(spec)
+        return converted
 
     def begin(self) -> None:
         try:

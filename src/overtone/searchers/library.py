@@ -75,6 +75,11 @@ class LibrarySearcher(Searcher):
             checked_rewards(self.evaluated_rewards, points_to_evaluate)
         self.seed, self.num_samples = seed, num_samples
 
+    @staticmethod
+    def convert_search_space(spec: Mapping[str, Any], **options: Any) -> Any:
+        """Return `spec`: the argument `space` takes it as it is."""
+        return spec
+
     def begin(self) -> None:
         """Called when the space is known.
 

@@ -14,7 +14,7 @@ from overtone.core.types import Config
 from overtone.searchers.base import by_hand_too
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import Finished, LibrarySearcher
-from overtone.searchers.optuna_params import decoded, defined, drawn, encoded
+from overtone.searchers.optuna_params import decoded, defined, distributions, drawn, encoded
 from overtone.searchers.optuna_samplers import asked, constrain, fail, replay_of, sampler, stored, study, tell
 from overtone.space import flatten, nested
 
@@ -45,6 +45,11 @@ class OptunaSearch(LibrarySearcher):
             self.points_to_evaluate, self.evaluated_rewards, self.takes_constraint = (), (), False
         self.sampler, self.study_name, self.storage = sampler, study_name, storage
         self.replay, self.is_numeric = replay_of(sampler), sampler == "gp"
+
+    @staticmethod
+    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:  # type: ignore[override]
+        """Return the domains of a space as Optuna's distributions, by path; constants are left out."""
+        return distributions(spec, prefix)
 
     def begin(self) -> None:
         modes = (self.goal.modes if self.goal else ()) or ("max",)

@@ -9,9 +9,11 @@ from typing import Any, TypeGuard
 from overtone.core.randomness import Random
 from overtone.errors import SpaceError
 from overtone.searchers.flat import Flat
+from overtone.searchers.variant_generator import parse_spec_vars
+from overtone.space import Categorical
 from overtone.space.domain import Domain
 from overtone.space.draw import Drawing
-from overtone.space.interval import Float, Interval
+from overtone.space.interval import Float, Integer, Interval
 from overtone.space.tree import SCALARS, Drawn, Group, Pick
 
 _BINS = 10**6
@@ -119,6 +121,35 @@ def _constants(define: Callable[[Any], Any], trial: Any) -> Mapping[str, Any]:
             'constants, such as {"epochs": 3}, or nothing; what it suggests is in the configuration anyway'
         )
     return found or {}
+
+
+def distributions(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the domains of a space as Optuna's distributions.
+
+    Args:
+        prefix: The beginning of each name, before a "/"; "" for none.
+
+    Raises:
+        SpaceError: A domain has no counterpart, such as a grid.
+    """
+    from optuna import distributions as optuna
+
+    found: dict[str, Any] = {}
+    _, domains, grids = parse_spec_vars(spec)
+    for path, domain in (*domains, *grids):
+        name = "/".join(map(str, ((prefix, *path) if prefix else path)))
+        if isinstance(domain, Categorical) and (path, domain) not in grids:
+            found[name] = optuna.CategoricalDistribution(domain.categories)
+        elif isinstance(domain, Float):
+            step = None if domain.log else domain.q
+            found[name] = optuna.FloatDistribution(domain.lower, domain.upper, domain.log, step)
+        elif isinstance(domain, Integer):
+            last = int(domain.upper) - (domain.q is None)
+            step = 1 if domain.log else int(domain.q or 1)
+            found[name] = optuna.IntDistribution(int(domain.lower), last, domain.log, step)
+        else:
+            raise SpaceError(f"{name}: {domain!r} has no counterpart in Optuna")
+    return found
 
 
 class _Asking(Drawing):

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overtone.core.randomness import Random, key
-from overtone.space import Categorical, Domain, Variants, parse
+from overtone.errors import SpaceError
+from overtone.space import Categorical, Domain, RngFor, Variants, parse
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
 Path = tuple[Any, ...]
@@ -34,7 +35,7 @@ def generate_variants(
     variants = Variants(unresolved_spec)
     for point in range(variants.size):
         index = 0 if constant_grid_search else point
-        config = variants.config(point, lambda name, i=index: Random(key(seed, f"space:{name}", str(i))))
+        config = variants.config(point, _rng_for(seed, index))
         places = {path: _at(config, path) for path, _ in _dynamic(variants.root, ())}
         yield {path: value for path, value in places.items() if value is not _ABSENT}, config
 
@@ -70,11 +71,33 @@ def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
     return ",".join(words)
 
 
+def assign_value(spec: Any, path: Path, value: Any) -> None:
+    """Set the value at a place in nested dicts and lists; a tuple on the way is replaced.
+
+    Raises:
+        SpaceError: The place is in a tuple that is `spec` itself.
+    """
+    *above, last = path
+    parent, key = None, None
+    for part in above:
+        parent, key, spec = spec, part, spec[part]
+    if isinstance(spec, tuple):
+        if parent is None:
+            raise SpaceError(f"{path}: a value of a tuple cannot be set")
+        parent[key] = (*spec[:last], value, *spec[last + 1 :])
+    else:
+        spec[last] = value
+
+
 class RecursiveDependencyError(Exception):
     """Values of a space depend on each other in a circle."""
 
 
 _ABSENT = object()
+
+
+def _rng_for(seed: int, index: int) -> RngFor:
+    return lambda name: Random(key(seed, f"space:{name}", str(index)))
 
 
 def _leaves(node: Node, path: Path) -> Iterator[tuple[Path, Node]]:

@@ -29,7 +29,7 @@ class Wrapper(Searcher):
                 f"{type(self).__name__} is put around a searcher, such as OptunaSearch() or "
                 f'tune.create_searcher("auto"), and not around {searcher!r}'
             )
-        self.searcher: Any = searcher
+        self.searcher: protocols.Searcher = searcher
         self.metric, self.mode, self.replay = searcher.metric, searcher.mode, searcher.replay
         self.takes_constraint, self.is_slow = searcher.takes_constraint, searcher.is_slow
         self.counts_samples, self.max_concurrent = searcher.counts_samples, searcher.max_concurrent
@@ -46,13 +46,15 @@ class Wrapper(Searcher):
 
     def take_properties(self, metric: Any, mode: Any, config: Mapping[str, Any]) -> bool:
         super().take_properties(metric, mode, config)
-        return bool(self.searcher.set_search_properties(metric, mode, config))
+        inner: Any = self.searcher
+        return bool(inner.set_search_properties(metric, mode, config))
 
     def add_evaluated_point(
         self, parameters: Config, value: float, error: bool = False, pruned: bool = False,
         intermediate_values: list[float] | None = None,
     ) -> None:  # fmt: skip
-        self.searcher.add_evaluated_point(parameters, value, error, pruned, intermediate_values)
+        inner: Any = self.searcher
+        inner.add_evaluated_point(parameters, value, error, pruned, intermediate_values)
 
     def on_start(self, space: Any, seed: int) -> None:
         self.searcher.goal = self.goal

@@ -180,7 +180,7 @@ class Interval(Domain):
 
     def _nearest(self, value: Any, step: float) -> int:
         """Return the number of steps of `value`, rounded."""
-        return round(float(value / step))
+        return round(float(value) / step)
 
     def _is_step(self, value: Any, step: float) -> bool:
         return is_multiple(value, step)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from overtone.errors import SpaceError
 from overtone.space.match import is_same, option_of
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
 
+Tell = Callable[[str], None]
+"""Takes a sentence on a value that does not fit, or raises."""
 
-def pin(space: Any, point: Any) -> Group:
+
+def pin(space: Any, point: Any, tell: Tell | None = None) -> Group:
     """Return `space` with the values that `point` names held fast; the rest is drawn as before.
 
     Args:
         space: A dict, or what `parse` made of one.
         point: Some of the space's values, nested as the space is or with "a/b" for what lies
             deeper. Of a branch it may name a part: the first branch that it fits is taken.
+        tell: Called with a sentence for each value outside its domain, which is then held fast
+            all the same. By default such a value is an error.
 
     Raises:
         SpaceError: It names something that the space does not have, or a value outside its domain.
     """
     if not isinstance(point, Mapping):
         raise SpaceError(f'{point!r} is not a point of the space: write a dict, such as {{"lr": 0.01}}')
-    pinned = _pin(parse(space), point)
+    pinned = _pin(parse(space), point, tell or _refuse)
     assert isinstance(pinned, Group)
     return pinned
+
+
+def _refuse(misfit: str) -> None:
+    raise SpaceError(misfit)
 
 
 def nested(flat: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -40,26 +49,28 @@ def nested(flat: Mapping[Any, Any]) -> dict[Any, Any]:
     return result
 
 
-def _pin(node: Node, value: Any) -> Node:
+def _pin(node: Node, value: Any, tell: Tell) -> Node:
     if isinstance(node, Group):
-        return _pin_group(node, value)
+        return _pin_group(node, value, tell)
     if isinstance(node, Series):
-        return _pin_series(node, value)
+        return _pin_series(node, value, tell)
     if isinstance(node, Pick):
-        return _pin_pick(node, value)
+        return _pin_pick(node, value, tell)
     if isinstance(node, Drawn):
-        if not node.domain.contains(value):
-            raise SpaceError(f"{node.path}={value!r} lies outside of {node.domain!r}")
-        value = node.domain.cast(value)
+        if node.domain.contains(value):
+            value = node.domain.cast(value)
+        else:
+            tell(f"{node.path}={value!r} lies outside of {node.domain!r}")
     elif not isinstance(node, Computed):
         assert isinstance(node, Fixed)
-        if not is_same(node.value, value):
-            raise SpaceError(f"{node.path}={value!r}: the space fixes it at {node.value!r}")
-        value = node.value
+        if is_same(node.value, value):
+            value = node.value
+        else:
+            tell(f"{node.path}={value!r}: the space fixes it at {node.value!r}")
     return Fixed(node.path, node.key, value)
 
 
-def _pin_group(node: Group, value: Any) -> Group:
+def _pin_group(node: Group, value: Any, tell: Tell) -> Group:
     if not isinstance(value, Mapping):
         raise SpaceError(f"{node.path}={value!r} must be a dict with some of {_names(node)}")
     if not value.keys() <= node.items.keys():
@@ -68,25 +79,29 @@ def _pin_group(node: Group, value: Any) -> Group:
     if unknown:
         where = f"{node.path}: " if node.path else ""
         raise SpaceError(f"{where}{unknown[0]!r} is not in the space, which has {_names(node)}")
-    items = {key: _pin(item, value[key]) if key in value else item for key, item in node.items.items()}
+    items = {
+        key: _pin(item, value[key], tell) if key in value else item for key, item in node.items.items()
+    }
     return Group(node.path, node.key, items, node.constraint)
 
 
-def _pin_series(node: Series, value: Any) -> Series:
+def _pin_series(node: Series, value: Any, tell: Tell) -> Series:
     if not isinstance(value, (list, tuple)) or len(value) != len(node.items):
         raise SpaceError(f"{node.path}={value!r} must be a list of {len(node.items)} values")
-    return Series(node.path, node.key, list(map(_pin, node.items, value)), node.kind)
+    items = [_pin(item, part, tell) for item, part in zip(node.items, value, strict=True)]
+    return Series(node.path, node.key, items, node.kind)
 
 
-def _pin_pick(node: Pick, value: Any) -> Node:
+def _pin_pick(node: Pick, value: Any, tell: Tell) -> Node:
     whole = option_of(node, value)
     for option in node.options if whole is None else [node.options[whole]]:
         try:
-            return _pin(option, value)
+            return _pin(option, value, _refuse)
         except SpaceError:
             continue
     shown = ", ".join(map(repr, node.values[:10])) + (", ..." if len(node.values) > 10 else "")
-    raise SpaceError(f"{node.path}={value!r} is none of {shown}")
+    tell(f"{node.path}={value!r} is none of {shown}")
+    return Fixed(node.path, node.key, value)
 
 
 def _names(node: Group) -> str:

@@ -67,6 +67,9 @@ class Budgeted(Store):
         with self._turn() as sizes:
             sizes.pop(uri, None)
 
+    def add_files(self, files: Mapping[str, Path]) -> None:
+        self._store.add_files(files)
+
     def list(self, prefix: str = "") -> list[str]:
         return self._store.list(prefix)
 

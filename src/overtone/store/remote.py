@@ -99,6 +99,16 @@ class RemoteStore(Store):
             shutil.rmtree(source, ignore_errors=True)
         return target.url
 
+    def add_files(self, files: Mapping[str, Path]) -> None:
+        """Upload files next to the directories.
+
+        Raises:
+            LeaseLostError: Another driver writes there now.
+            StorageError: The store failed; an UnreachableError if a retry may succeed.
+        """
+        check_fence(self.files, self.fence)
+        self.files.upload(dict(files))
+
     def get(self, uri: str) -> Path:
         """Return a local, checked copy of the directory at `uri`; do not write to it.
 

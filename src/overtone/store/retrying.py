@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -93,6 +93,9 @@ class Retrying(Store):
 
     def delete(self, uri: str) -> None:
         self._persist(lambda: self.store.delete(uri))
+
+    def add_files(self, files: Mapping[str, Path]) -> None:
+        self._persist(lambda: self.store.add_files(files))
 
     def list(self, prefix: str = "") -> list[str]:
         return self._persist(lambda: self.store.list(prefix))

@@ -1,5 +1,7 @@
 from overtone.analysis import Result as Result
+from overtone.train import base_trainer as base_trainer
 from overtone.train import constants as constants
+from overtone.train.base_trainer import TrainingFailedError as TrainingFailedError
 from overtone.train.constants import TRAIN_DATASET_KEY as TRAIN_DATASET_KEY
 from overtone.train.data import DataConfig as DataConfig
 from overtone.train.data import get_dataset_shard as get_dataset_shard

@@ -33,6 +33,7 @@ from overtone.space.dsl import sample_from as sample_from
 from overtone.space.dsl import uniform as uniform
 from overtone.stoppers import Stopper as Stopper
 from overtone.tune import callback as callback
+from overtone.tune import constants as constants
 from overtone.tune import error as error
 from overtone.tune import examples as examples
 from overtone.tune import execution as execution

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from overtone import machine
-from overtone.errors import ArgumentError, OvertoneError, TrainableError, UsageError
+from overtone.errors import ArgumentError, TrainableError, UsageError
 from overtone.experiment import CheckpointPolicy, Experiment
 from overtone.lazy import nearest
 from overtone.named import create_scheduler, create_searcher
@@ -40,11 +40,6 @@ SILENT = frozenset(
 WITHOUT_EFFECT = frozenset({"sync_to_cloud", "trial_executor", "upload_dir"})
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
 
-LATER = {
-    "restore": "starting a trial from a checkpoint's path",
-}
-"""Arguments that this version does not support: an error if they are set."""
-
 
 def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     """Return the experiment that these arguments of `tune.run` describe; None means the default.
@@ -52,7 +47,6 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
     Raises:
         TypeError: An argument is unknown; the message suggests the nearest name.
         ValueError: Two arguments contradict each other.
-        OvertoneError: An argument is not supported by this version.
     """
     known = _known(arguments)
     trainable = trainable_of(run_or_experiment)
@@ -107,16 +101,10 @@ def trainable_of(given: Any) -> Any:
 
 def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments that are set; warn or raise for those without effect, and unknown ones."""
-    known = [*FIELDS, *POLICY.values(), *sorted(SILENT | WITHOUT_EFFECT | LATER.keys())]
+    known = [*FIELDS, *POLICY.values(), *sorted(SILENT | WITHOUT_EFFECT)]
     for name in arguments:
         if name not in known and not name.startswith("_"):
             raise UsageError(f"tune.run() has no argument {name!r}{nearest(name, known)}")
-    for name in LATER:
-        if arguments.get(name):
-            raise OvertoneError(
-                f"{name}={arguments[name]!r}: {LATER[name]} is not available in this version of Overtone; "
-                f"leave {name} out to run anew (a used name moves the old results aside)"
-            )
     upload_dir = getattr(arguments.get("sync_config"), "upload_dir", None) or arguments.get("upload_dir")
     idle = {name for name in WITHOUT_EFFECT if {**arguments, "upload_dir": upload_dir}.get(name)}
     if idle:

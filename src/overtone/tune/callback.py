@@ -19,6 +19,7 @@ class CallbackList(Callback):
         callbacks: The callbacks.
     """
 
+    IS_CALLBACK_CONTAINER = True
     CKPT_FILE_TMPL = "callback-states-{}.json"
 
     def __init__(self, callbacks: Sequence[Callback]) -> None:

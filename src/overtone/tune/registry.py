@@ -9,6 +9,7 @@ from overtone.lazy import nearest
 
 _trainables: dict[str, Any] = {}
 _environments: dict[str, Any] = {}
+_inputs: dict[str, Any] = {}
 
 
 def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
@@ -66,6 +67,31 @@ def validate_trainable(trainable_name: str) -> None:
         TrainableError: No trainable is registered under this name.
     """
     registered(trainable_name)
+
+
+def register_input(name: str, input_creator: Any) -> None:
+    """Register a function that makes inputs of an environment under `name`.
+
+    Raises:
+        TrainableError: `input_creator` is not callable.
+    """
+    if not callable(input_creator):
+        raise TrainableError(f"register_input({name!r}, ...) got {input_creator!r}: give a function")
+    _inputs[name] = input_creator
+
+
+def registry_contains_input(name: str) -> bool:
+    """Return whether inputs are registered under `name`."""
+    return name in _inputs
+
+
+def registry_get_input(name: str) -> Any:
+    """Return the function that is registered under `name`.
+
+    Raises:
+        KeyError: No inputs are registered under `name`.
+    """
+    return _inputs[name]
 
 
 def is_function_trainable(trainable: Any) -> bool:

@@ -52,9 +52,18 @@ DEFAULT_EXPERIMENT_NAME = "default"
 DEFAULT_RESULTS_DIR = os.path.expanduser("~/overtone_results")
 
 EXPR_ERROR_FILE = "error.txt"
+EXPR_ERROR_PICKLE_FILE = "error.pkl"
+EXPR_META_FILE = "trial_metadata.json"
 EXPR_PARAM_FILE = "params.json"
+EXPR_PARAM_PICKLE_FILE = "params.pkl"
 EXPR_PROGRESS_FILE = "progress.csv"
 EXPR_RESULT_FILE = "result.json"
+JOB_META_FILE = "job_status.json"
+STDERR_FILE = "stderr"
+STDOUT_FILE = "stdout"
+
+RESULT_DUPLICATE = "__duplicate__"
+TRIAL_INFO = "__trial_info__"
 
 TrainingResult = dict
 """The return value of a step in the first versions of the API: `TrainingResult(mean_accuracy=0.9)`."""

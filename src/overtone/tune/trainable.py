@@ -60,6 +60,6 @@ def wrap_function(train_func: Callable[..., Any], name: str | None = None) -> ty
                 "tune.run, or define a class with step()"
             )
 
-    Wrapped.__name__ = Wrapped.__qualname__ = name or getattr(train_func, "__name__", "func")
+    Wrapped.__name__ = Wrapped.__qualname__ = name or str(getattr(train_func, "__name__", "func"))
     Wrapped.__module__ = train_func.__module__
     return Wrapped

@@ -12,7 +12,7 @@ from overtone.observers.columns import chosen
 
 
 class ExportFormat:
-    """Values of `export_formats`, accepted without effect: a checkpoint holds a trial's saved files."""
+    """Values of `export_formats`: the formats that a class trainable's `_export_model` is asked for."""
 
     CHECKPOINT = "checkpoint"
     MODEL = "model"

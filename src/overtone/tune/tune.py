@@ -73,6 +73,7 @@ def run(
     durability: Literal["interval", "sync"] = "interval",
     chdir_to_trial_dir: bool | None = None,
     export_formats: Sequence[str] | None = None,
+    restore: str | Path | None = None,
     grace_s: float | None = None,
     storage_patience_s: float = 300.0,
     tensorboard: bool | None = None,
@@ -154,6 +155,8 @@ def run(
             variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
         export_formats: Formats, such as "model", in which class trainables export their model when they end:
             `_export_model(export_formats, export_dir)` is called with the trial's folder.
+        restore: The folder, file or URL of a checkpoint that each trial begins with. The experiment keeps a
+            copy. Iterations are counted on from a checkpoint that Overtone saved.
         grace_s: Seconds from a halt to SIGTERM, and from there to SIGKILL. After an external SIGTERM, a trial
             has as many seconds to save.
         storage_patience_s: Seconds that a `storage_path` at a URL may be unreachable before the run ends.

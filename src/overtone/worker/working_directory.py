@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 
 from overtone.core.job import Job
+from overtone.standard_streams import say
 from overtone.store.folder_mark import mark_of
 from overtone.store.room import try_for_room
 
@@ -47,6 +49,28 @@ def _make_search_paths_absolute() -> None:
         parts = given.split(os.pathsep)
         if not all(map(os.path.isabs, parts)):
             os.environ[_SEARCHED] = os.pathsep.join(map(os.path.abspath, parts))
+
+
+def hand_over_files(job: Job, trial_id: str) -> None:
+    """Copy the files that a trial wrote to the experiment's folder, if this machine does not see that folder.
+
+    These are the files directly in the trial's folder, without hidden ones. If that fails, the user is told.
+    """
+    if job.mark is not None or job.store is None:
+        return
+    try:
+        with os.scandir(job.folder / trial_id) as found:
+            files = {f"{trial_id}/{one.name}": Path(one.path) for one in found if _is_handed_over(one)}
+        if files:
+            job.store.add_files(files)
+    except FileNotFoundError:
+        pass  # the trial has no folder
+    except Exception as error:
+        say(f"trial {trial_id}: its files were not copied from this node: {type(error).__name__}: {error}")
+
+
+def _is_handed_over(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False) and not entry.name.startswith(".")
 
 
 class DriversDirectory:

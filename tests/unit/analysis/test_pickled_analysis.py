@@ -80,7 +80,10 @@ def test_it_is_small_and_reads_what_came_later(told):
     trial = told.add({"lr": 1})
     told.start(trial)
     told.report(trial, loss=5)
-    pickled = pickle.dumps(ExperimentAnalysis(told.write()))
+    analysis = ExperimentAnalysis(told.write())
+    assert len(analysis.trial_dataframes[trial]) == len(analysis.trials)
+    assert analysis.get_best_trial("loss", "min")
+    pickled = pickle.dumps(analysis)
     assert len(pickled) < 1000
     for loss in range(100):
         told.report(trial, loss=loss)

@@ -217,6 +217,8 @@ def test_a_trial_without_results_checkpoints_and_failures(told):
     assert found.run_metadata.checkpoint_manager.best_checkpoint_result is None
     assert found.latest_checkpoint_result is found.get_pickled_error() is found.get_error() is None
     assert found.node_ip == ""
+    assert found.get_ray_actor_ip() is found.pickled_error_file is None
+    assert (found.stub, found.is_saving, found.is_restoring) == (True, False, False)
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("max", [nan, 1, 2, 3]), ("min", [nan, 3, 2, 1])])

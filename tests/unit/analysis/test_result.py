@@ -110,5 +110,11 @@ def test_one_that_is_made_of_values():
     assert repr(result).startswith("Result(metrics={'loss': 1")
     with pytest.raises(RuntimeError, match="no checkpoint"):
         result.get_best_checkpoint("loss", "min")
-    with pytest.raises(TypeError, match="no attribute 'metric'"):
+    with pytest.raises(TypeError, match="'metric'"):
         Result(metric={})
+
+
+def test_a_value_replaces_that_of_the_trial(told):
+    told.run({"lr": 1}, {"loss": 2})
+    result = Result(ExperimentAnalysis(told.write()).trials[0], path="/elsewhere")
+    assert (result.path, result.metrics["loss"], result.config) == ("/elsewhere", 2, {"lr": 1})

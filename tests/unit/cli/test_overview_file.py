@@ -12,7 +12,7 @@ import pytest
 from overtone.errors import StorageError
 from overtone.journal import lines
 from overtone.reading.experiment_summary import ExperimentSummary
-from overtone.reading.overview_file import NAME, OverviewFile, load_summary
+from overtone.reading.overview_file import NAME, OverviewFile
 from overtone.reading.summary_cache import SummaryCache
 
 
@@ -47,7 +47,7 @@ def read_from(monkeypatch) -> list[int]:
 
 
 def test_it_knows_what_a_reading_finds(kept):
-    fold = load_summary(kept)
+    fold = OverviewFile(kept).load()
     assert fold is not None
     assert fold.data == folded(kept)
 
@@ -76,12 +76,12 @@ def test_what_was_recorded_later_is_read(tell, monkeypatch):
     told.close()
     OverviewFile(told.journal).write()  # of the driver of a resume
     assert begun[:2] == [covered, covered]
-    assert load_summary(told.journal).data == folded(told.journal)
+    assert OverviewFile(told.journal).load().data == folded(told.journal)
 
 
 def test_a_copied_experiment_keeps_it(kept, tmp_path):
     shutil.copytree(kept.parent, tmp_path / "copy")
-    assert load_summary(tmp_path / "copy" / "journal.jsonl") is not None
+    assert OverviewFile(tmp_path / "copy" / "journal.jsonl").load() is not None
 
 
 def test_a_damaged_journal_is_found_although_its_times_are_the_same(kept):
@@ -89,7 +89,7 @@ def test_a_damaged_journal_is_found_although_its_times_are_the_same(kept):
     middle = data.index(b'"loss":3.0')
     kept.write_bytes(data.replace(b'"loss":3.0', b'"loss":3.1'))
     os.utime(kept, ns=(times.st_atime_ns, times.st_mtime_ns))
-    assert load_summary(kept) is None
+    assert OverviewFile(kept).load() is None
     with SummaryCache() as index, pytest.raises(StorageError, match="damaged"):
         index.summary(kept)
     assert middle > 0
@@ -99,7 +99,7 @@ def test_a_damaged_journal_is_found_although_its_times_are_the_same(kept):
 def test_a_journal_that_was_cut_is_read_from_its_beginning(kept, keep):
     written = kept.read_bytes().splitlines(keepends=True)
     kept.write_bytes(b"".join(written[: int(len(written) * keep)]))
-    assert load_summary(kept) is None
+    assert OverviewFile(kept).load() is None
     with SummaryCache() as index:
         assert index.summary(kept)["results"] == folded(kept)["results"]
 
@@ -144,7 +144,7 @@ def changed(**fields) -> bytes:
 def test_what_is_no_overview_is_not_used(kept, damage):
     path = kept.with_name(NAME)
     path.write_bytes(damage(path.read_bytes()))
-    assert load_summary(kept) is None
+    assert OverviewFile(kept).load() is None
     with SummaryCache() as index:
         assert index.summary(kept)["results"] == 3
 
@@ -153,10 +153,10 @@ def test_a_link_or_a_pipe_in_its_place_is_not_opened(kept, tmp_path):
     path = kept.with_name(NAME)
     path.rename(tmp_path / "aside")
     path.symlink_to(tmp_path / "aside")
-    assert load_summary(kept) is None
+    assert OverviewFile(kept).load() is None
     path.unlink()
     os.mkfifo(path)
-    assert load_summary(kept) is None
+    assert OverviewFile(kept).load() is None
 
 
 def test_a_full_disk_leaves_the_old_one(kept, monkeypatch):

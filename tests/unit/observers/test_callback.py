@@ -347,3 +347,26 @@ def test_a_logger_costs_nothing_for_what_it_does_not_log() -> None:
     assert hooks(Starts()) == ["on_trial_start"]
     assert hooks(Ends()) == ["on_trial_complete", "on_trial_error"]
     assert hooks(Own()) == ["on_trial_result"]
+
+
+def test_the_last_result_of_a_trial_is_the_one_before_the_reported_one() -> None:
+    seen: list[tuple[Any, ...]] = []
+
+    class Differences(Callback):
+        def on_trial_result(self, trial: Any = None, result: Any = None, **info: Any) -> None:  # type: ignore[override]
+            seen.append((result["loss"], trial.last_result.get("loss")))
+
+        def on_trial_complete(self, trial: Any = None, **info: Any) -> None:  # type: ignore[override]
+            seen.append((trial.trial_id, trial.last_result["loss"]))
+
+    story = Story()
+    trial = story.add({"lr": 0.1})
+    story.start(trial)
+    story.report(trial, loss=1.0)
+    story.report(trial, loss=0.5)
+    story.recover(trial, "ValueError: first")
+    story.start(trial)
+    story.report(trial, loss=0.25)
+    story.end(trial)
+    drive(story, Differences(), steps=3)
+    assert seen == [(1.0, None), (0.5, 1.0), (0.25, 0.5), (trial, 0.25)]

@@ -26,7 +26,7 @@ def kept(tmp_path):
     journal = tmp_path / "exp" / "journal.jsonl"
     summary = ExperimentSummary()
     summary.read(journal)
-    loaded = overview_file.load_summary(journal)
+    loaded = overview_file.OverviewFile(journal).load()
     return None if loaded is None else loaded.data, summary.data
 
 

@@ -37,6 +37,7 @@ VALUES = {
     "verbose": 0,
     "engine": "inline",
     "export_formats": ["model"],
+    "restore": __file__,
     "points_to_evaluate": [{"x": 1}],
     "constraints": {"size": 5.0},
     "durability": "sync",

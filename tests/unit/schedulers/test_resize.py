@@ -8,6 +8,7 @@ from overtone.core.goal import Goal
 from overtone.core.resources import Resources
 from overtone.core.trial import Status
 from overtone.engines.local import Local
+from overtone.errors import UsageError
 from overtone.schedulers.pbt import PopulationBasedTraining
 from overtone.schedulers.resize import (
     DistributeResources,
@@ -154,3 +155,39 @@ def test_on_this_machine(tmp_path):
         metric="score", mode="max",
     )  # fmt: skip
     assert [one["cpus"] for one in analysis.trials[0].results()] == [1, 3, 3, 3]
+
+
+def test_a_function_in_ray_tunes_form_shares_the_cpus_of_all_nodes():
+    seen = []
+
+    def allocate(tune_controller, trial, result, scheduler):
+        if result["training_iteration"] < 1:
+            return None
+        base = scheduler.base_trial_resources
+        assert base == scheduler._base_trial_resources == tune.PlacementGroupFactory([{"CPU": 1}])
+        live = tune_controller.get_live_trials()
+        assert trial in live
+        assert trial in tune_controller.get_trials()
+        assert tune_controller.get_trial(trial.trial_id) == trial
+        assert tune_controller.trial_executor._resource_updater.get_num_gpus() == 0
+        seen.append((trial.placement_group_factory.head_cpus, len(live), tune_controller.total["cpu"]))
+        cpus = tune_controller._resource_updater.get_num_cpus() // len(live)
+        return tune.PlacementGroupFactory([{"CPU": max(cpus, base.head_cpus), "GPU": 0}])
+
+    hand, (one, two) = search(allocate, n=2, cpus=4)
+    assert resized(hand, one, 1) == 2
+    assert resized(hand, one, 2) is None
+    hand.report(two, 1)
+    hand.ended(two)
+    assert resized(hand, one, 3) == 4
+    assert seen[0] == (1, 2, 4.0)
+    assert seen[-1][1] == 1
+
+
+def test_a_function_that_orders_something_is_refused():
+    def allocate(controller, trial, result, scheduler):
+        controller.stop_trial(trial)
+
+    hand, (one,) = search(allocate)
+    with pytest.raises(UsageError, match="may not stop, pause or save trial"):
+        hand.report(one, 1)

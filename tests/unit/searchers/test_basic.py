@@ -85,7 +85,6 @@ def test_points_and_computed_values():
         ({"num_samples": 1.5}, "num_samples=1.5"),
         ({"points_to_evaluate": {"x": 1}}, "must be a list of dicts"),
         ({"points_to_evaluate": [{"x": 1}, {"z": 1}]}, r"points_to_evaluate\[1\]: 'z' is not in the space"),
-        ({"points_to_evaluate": [{"x": 7}]}, r"points_to_evaluate\[0\]: x=7 is none of 1, 2, 3"),
         ({"max_concurrent": -1}, "max_concurrent=-1 must be a whole number"),
         ({"random_state": "a"}, "random_state='a'"),
     ],
@@ -100,3 +99,18 @@ def test_generators_of_numpy_serve_as_seeds():
     first = started(random_state=np.random.RandomState(3)).suggest(0)
     assert first == started(random_state=np.random.RandomState(3), seed=9).suggest(0)
     assert started(random_state=np.random.default_rng(3)).suggest(0) != first
+
+
+def test_a_point_outside_the_space_is_evaluated_and_told(capsys):
+    searcher = BasicVariantGenerator([{"x": 7, "y": 1}, {"c": 3, "o": {"z": 9}}], num_samples=2)
+    space = {"x": grid_search([1, 2]), "y": uniform(0, 1), "c": 2, "o": {"z": choice([1, 2])}}
+    searcher.on_start(space, 0)
+    assert searcher.suggest(0) == {"x": 7, "y": 1, "c": 2, "o": {"z": searcher.suggest(0)["o"]["z"]}}
+    assert [searcher.suggest(i)["x"] for i in (1, 2)] == [1, 2]
+    assert {(searcher.suggest(i)["c"], searcher.suggest(i)["o"]["z"]) for i in (1, 2)} == {(3, 9)}
+    told = capsys.readouterr().err
+    assert told.splitlines() == [
+        "overtone: points_to_evaluate[0]: x=7 is none of 1, 2; it is evaluated as it is",
+        "overtone: points_to_evaluate[1]: c=3: the space fixes it at 2; it is evaluated as it is",
+        "overtone: points_to_evaluate[1]: o/z=9 is none of 1, 2; it is evaluated as it is",
+    ]

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from overtone import tune
-from overtone.errors import OvertoneError
+from overtone.errors import OvertoneError, SpaceError, StorageError
 from overtone.searchers.hyperopt import HyperOptSearch
 from overtone.searchers.optuna import OptunaSearch
 from overtone.tune.search import (
@@ -16,7 +16,12 @@ from overtone.tune.search import (
     Searcher,
     SearchGenerator,
 )
-from overtone.tune.search.variant_generator import format_vars, generate_variants, parse_spec_vars
+from overtone.tune.search.variant_generator import (
+    assign_value,
+    format_vars,
+    generate_variants,
+    parse_spec_vars,
+)
 
 SPACE = {"x": tune.uniform(0, 1), "n": {"deep": tune.randint(0, 5)}}
 
@@ -82,7 +87,7 @@ def test_state_is_saved_and_restored(tmp_path):
         second = HyperOptSearch()
         getattr(second, restore)(str(tmp_path / "state.pkl" if restore == "restore" else tmp_path))
         assert second.suggest("next") == expected
-    with pytest.raises(RuntimeError, match="has no searcher-state"):
+    with pytest.raises(StorageError, match="has no searcher-state"):
         HyperOptSearch().restore_from_dir(str(tmp_path / "none"))
 
 
@@ -180,6 +185,15 @@ def test_variants_are_generated():
     drawn = [values[("config", "b", 0)] for values, _ in generate_variants(space, constant_grid_search=True)]
     assert drawn[0] == drawn[1]
     assert format_vars(found[0][0]).startswith("a=1,b_0=0.")
+
+
+def test_a_value_is_assigned_at_its_place():
+    spec = {"a": {"b": [1, (2, 3)]}}
+    assign_value(spec, ("a", "b", 0), 7)
+    assign_value(spec, ("a", "b", 1, 0), 8)
+    assert spec == {"a": {"b": [7, (8, 3)]}}
+    with pytest.raises(SpaceError, match="a value of a tuple cannot be set"):
+        assign_value((1,), (0,), 2)
 
 
 def test_the_parts_of_a_space_are_listed():

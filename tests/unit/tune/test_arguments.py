@@ -124,13 +124,6 @@ def test_an_argument_like_none_that_there_is_is_answered_without_a_guess():
         to_experiment(f, zzzzzz=3)
 
 
-@pytest.mark.parametrize("argument", ["restore"])
-def test_what_this_version_lacks_is_an_error_where_it_is_asked_for(argument):
-    with pytest.raises(OvertoneError, match=f"{argument}='AUTO'.*not available"):
-        to_experiment(f, **{argument: "AUTO"})
-    assert to_experiment(f, **{argument: False}) == Experiment(trainable=f)
-
-
 def test_what_has_no_effect_is_said_once():
     with pytest.warns(UserWarning, match="sync_to_cloud, trial_executor has no effect") as caught:
         to_experiment(f, trial_executor=object(), sync_to_cloud=True, queue_trials=True)

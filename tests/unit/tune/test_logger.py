@@ -234,7 +234,7 @@ def test_loggers_of_users_are_kept():
     assert found[:2] == (first, csv_logger)
     assert type(found[2]) is LoggerCallback
     assert found[3].logger_classes == [Json, Other]
-    assert [one.writes for one in found] == [(), ("progress.csv",), (), ("params.json", "result.json")]
+    assert [one.written_files for one in found] == [(), ("progress.csv",), (), ("params.json", "result.json")]
 
 
 def test_loggers_of_trials_that_have_not_ended_are_closed_with_the_run(tmp_path):

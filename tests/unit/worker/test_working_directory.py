@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from overtone.core.job import Job
-from overtone.worker.working_directory import DriversDirectory, enter, missing_file_advice
+from overtone.errors import StorageError
+from overtone.store.folder_mark import FolderMark
+from overtone.testing.folder_store import FolderStore
+from overtone.worker.working_directory import (
+    DriversDirectory,
+    enter,
+    hand_over_files,
+    missing_file_advice,
+)
 
 ORIGINAL = "TUNE_ORIG_WORKING_DIR"
 
@@ -132,6 +140,56 @@ def test_directories_that_were_deleted_end_nothing(driver: Path, job: Job) -> No
         assert Path.cwd() == job.folder / "b"
         assert ORIGINAL not in os.environ
     os.chdir("/")
+
+
+# --- machines that do not see the driver's disk -------------------------------------------
+
+
+class Taken(FolderStore):
+    """Notes the names of the files that it takes."""
+
+    names: tuple[str, ...] = ()
+
+    def add_files(self, files: Mapping[str, Path]) -> None:
+        self.names = tuple(sorted(files))
+        assert all(path.exists() for path in files.values())
+
+
+def write_files(folder: Path) -> None:
+    (folder / "sub").mkdir(parents=True)
+    for name in ("model.pth", "log.txt", ".hidden", "sub/x"):
+        (folder / name).write_text("1")
+    (folder / "link").symlink_to(folder / "log.txt")
+
+
+def test_files_are_handed_over_where_the_experiments_folder_is_elsewhere(tmp_path: Path) -> None:
+    store = Taken(tmp_path / "store")
+    job = Job(None, "train", tmp_path / "exp", store=store)
+    hand_over_files(job, "a")  # the trial has no folder
+    write_files(job.folder / "a")
+    hand_over_files(job, "a")
+    assert store.names == ("a/log.txt", "a/model.pth")
+
+
+def test_nothing_is_handed_over_on_the_drivers_disk(tmp_path: Path) -> None:
+    store = Taken(tmp_path / "store")
+    (tmp_path / "exp").mkdir()
+    job = Job(None, "train", tmp_path / "exp", store=store, mark=FolderMark.of(tmp_path / "exp"))
+    write_files(job.folder / "a")
+    hand_over_files(job, "a")
+    assert store.names == ()
+
+
+def test_files_that_cannot_be_handed_over_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Failing(FolderStore):
+        def add_files(self, files: Mapping[str, Path]) -> None:
+            raise StorageError("the driver hung up")
+
+    job = Job(None, "train", tmp_path / "exp", store=Failing(tmp_path))
+    write_files(job.folder / "a")
+    hand_over_files(job, "a")
+    said = capsys.readouterr().err
+    assert "trial a: its files were not copied from this node: StorageError: the driver hung up" in said
 
 
 # --- advice -------------------------------------------------------------------------------

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from overtone.store.backoff import pauses
+
 MAX_RESTARTS = 3
 """Maximum restarts in a row of a server that was ready, but whose processes sent no message."""
 
 MAX_TAKEN = 10
 """Maximum restarts in a row of a server that was killed. Later ones pause: memory may be short."""
 
-LONGEST_PAUSE_S = 5.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 5.0
 
 
 def pause_before(restarts: int, was_ready: bool, was_taken: bool) -> float | None:
@@ -23,4 +27,6 @@ def pause_before(restarts: int, was_ready: bool, was_taken: bool) -> float | Non
         return 0.0 if was_ready and restarts <= MAX_RESTARTS else None
     if restarts > MAX_TAKEN:
         return None
-    return min(LONGEST_PAUSE_S, 0.25 * 2.0 ** (restarts - MAX_RESTARTS)) if restarts > MAX_RESTARTS else 0.0
+    if restarts <= MAX_RESTARTS:
+        return 0.0
+    return next(islice(pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S), restarts - MAX_RESTARTS - 1, None))

@@ -13,7 +13,7 @@ import shutil
 import socket
 import tempfile
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,6 +24,8 @@ from overtone.core.store import Store
 from overtone.engines.ray.connection import TOKEN_BYTES, call, set_up
 from overtone.errors import DamagedError, NoRoomError, StorageError
 from overtone.regular_files import open_regular
+from overtone.store.folder_mark import FolderMark
+from overtone.store.leftovers import TRIAL
 
 IGNORE_WITHIN_S = 30.0
 
@@ -79,6 +81,17 @@ class Carried(Store):
             line.receive_folder(folder)
         return folder
 
+    def add_files(self, files: Mapping[str, Path]) -> None:
+        """Copy files into the folders of trials at the driver.
+
+        Raises:
+            StorageError: The driver does not take them, or the connection to it failed.
+        """
+        with self._connection() as line:
+            line.send(("files", ""))
+            line.send_files(files.items())
+            line.answer()
+
     def delete(self, uri: str) -> None:
         """Delete a checkpoint from the driver's store."""
         with self._connection() as line:
@@ -127,13 +140,21 @@ class Carrier:
         ip: IP address of the driver, as nodes see it.
         token: Token of the run; callers without it are disconnected.
         files: Paths of the files that nodes may fetch.
+        home: The experiment's folder, where nodes may add files of trials; None if they may not.
 
     Attributes:
         address: (ip, port) of the server.
     """
 
-    def __init__(self, store: Store | None, ip: str, token: bytes, files: Collection[str] = ()) -> None:
-        self._store, self._token, self._files = store, token, frozenset(files)
+    def __init__(
+        self,
+        store: Store | None,
+        ip: str,
+        token: bytes,
+        files: Collection[str] = (),
+        home: FolderMark | None = None,
+    ) -> None:
+        self._store, self._token, self._files, self._home = store, token, frozenset(files), home
         self._sock = socket.create_server((ip, 0), backlog=256)
         self.address: tuple[str, int] = (ip, self._sock.getsockname()[1])
         threading.Thread(target=self._accept, name="overtone-carrier", daemon=True).start()
@@ -179,6 +200,8 @@ class Carrier:
             if argument not in self._files:
                 raise StorageError(f"the driver does not offer {argument}")
             return os.path.getsize(argument)
+        if what == "files":
+            return self._add_files(line)
         if self._store is None:
             raise StorageError("the driver offers no store")
         if what == "put":
@@ -192,6 +215,16 @@ class Carrier:
         if what == "delete":
             return self._store.delete(argument)
         return list(self._store.list(argument))
+
+    def _add_files(self, line: _Line) -> None:
+        if self._home is None:
+            raise StorageError("the driver takes no files")
+        with tempfile.TemporaryDirectory(prefix=".put-", dir=self._home.folder) as folder:
+            line.receive_folder(Path(folder))
+            for path in Path(folder).glob("*/*"):
+                trial_id = path.parent.name
+                if TRIAL.fullmatch(trial_id) and path.is_file():
+                    os.replace(path, self._home.make(trial_id) / path.name)
 
     def _beside(self) -> str | None:
         # on the store's disk, `put` can move the files
@@ -266,13 +299,24 @@ class _Line:
         for where, names, files in os.walk(folder, followlinks=True):
             for name in names:
                 self.send(("folder", Path(where, name).relative_to(folder).as_posix(), 0))
-            for name in files:
-                path = Path(where, name)
-                with open_regular(path) as file:
-                    size = os.fstat(file.fileno()).st_size
-                    self.send(("file", path.relative_to(folder).as_posix(), size))
-                    self.send_file(file, size)
+            paths = [Path(where, name) for name in files]
+            self._send_each((path.relative_to(folder).as_posix(), path) for path in paths)
         self.send(("end", "", 0))
+
+    def send_files(self, files: Iterable[tuple[str, Path]]) -> None:
+        """Send files under other names, and an end mark."""
+        files = list(files)
+        for name in filter(None, dict.fromkeys(os.path.dirname(name) for name, _ in files)):
+            self.send(("folder", name, 0))
+        self._send_each(files)
+        self.send(("end", "", 0))
+
+    def _send_each(self, files: Iterable[tuple[str, Path]]) -> None:
+        for name, path in files:
+            with open_regular(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                self.send(("file", name, size))
+                self.send_file(file, size)
 
     def send_file(self, file: BinaryIO, size: int) -> None:
         """Send the first `size` bytes of a file."""

@@ -15,6 +15,7 @@ from overtone.core.job import Job
 from overtone.engines.ray.agents import driver_cwd
 from overtone.engines.ray.checkpoint_transfer import Carried, Carrier
 from overtone.engines.ray.node_agent import Errand, OnNodes
+from overtone.store.folder_mark import mark_of
 from overtone.worker.shared_objects import ObjectRef
 from overtone.worker.trainables.with_parameters import as_bound
 
@@ -49,7 +50,7 @@ class Sharing:
         files = list(_object_files(job))
         is_carried = store is not None and not store.is_remote
         if is_carried or (files and not self.uses_ray):
-            self._carrier = Carrier(store, ip, token, files)
+            self._carrier = Carrier(store, ip, token, files, mark_of(job))
         if self._carrier is not None and is_carried:
             store = Carried(self._carrier.address, token, str(away / "fetched"))
         # output for files is sent to the driver as lines

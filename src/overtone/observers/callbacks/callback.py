@@ -15,10 +15,10 @@ class Callback:
     result carries the reported metrics, `trial_id`, `config` and more.
 
     Attributes:
-        writes: Names of files in a trial's folder that it writes itself: the run leaves them to it.
+        written_files: Names of files in a trial's folder that it writes itself: the run leaves them to it.
     """
 
-    writes: ClassVar[tuple[str, ...]] = ()
+    written_files: ClassVar[tuple[str, ...]] = ()
 
     def setup(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 from overtone.core.messages import Ended, Moved, Record, Reported, Ruled, Saved, Started
 from overtone.core.protocols import Observer
 from overtone.core.table import Row, TrialTable, full_result
-from overtone.core.types import Checkpoint
+from overtone.core.types import Checkpoint, Metrics
 from overtone.errors import CallbackError
 from overtone.observers.callbacks.callback import HOOKS, defines
 from overtone.observers.trial_view import Experiment, SeenTrial
@@ -50,6 +50,7 @@ class CallbackObserver(Observer):
         self._is_in_step = False
         self._is_closed = False
         self._failure: Exception | None = None
+        self._earlier: dict[str, Metrics] = {}
         self._trials: list[SeenTrial] = []
         self._by_id: dict[str, SeenTrial] = {}
         self._hooks: dict[str, list[tuple[Any, Callable[..., Any]]]] = {
@@ -79,6 +80,8 @@ class CallbackObserver(Observer):
                 self._on_result(row, event, record)
         elif type(event) is Started:
             trial = self._trial(event.trial_id)
+            if self._hooks["on_trial_result"]:
+                self._earlier[event.trial_id] = self._table.rows[event.trial_id].metrics
             self._on("on_trial_start", trial)
             if event.restored is not None:
                 self._on("on_trial_restore", trial)
@@ -134,14 +137,18 @@ class CallbackObserver(Observer):
             result = full_result(row, event.metrics)
             if any(type(one) is Ruled and one.what == "stop" for one in record.choices):
                 result["done"] = True
-            self._on("on_trial_result", self._trial(row.id), result=result)
+            trial = self._trial(row.id)
+            trial.show_earlier(self._earlier.get(row.id, {}))
+            self._on("on_trial_result", trial, result=result)
+            trial.show_earlier(None)
+            self._earlier[row.id] = event.metrics
 
     def _on_saved(self, trial_id: str, checkpoint: Checkpoint | None) -> None:
         if checkpoint is None or not (self._hooks["on_trial_save"] or self._hooks["on_checkpoint"]):
             return
         trial = self._trial(trial_id)
-        self._on("on_trial_save", trial)
         self._on("on_checkpoint", trial, checkpoint=self._experiment.open_checkpoint(checkpoint))
+        self._on("on_trial_save", trial)
 
     def _on_moved(self, moved: Moved, event: Any) -> None:
         if moved.status == "TERMINATED":

@@ -33,7 +33,7 @@ def header_parts(parts: Parts) -> Mapping[str, Any]:
         "parameters": parameter_hashes(experiment.trainable),
         "space": space_to_data(plan.space),
         "metric": list(plan.goal.metrics),
-        "mode": list(plan.goal.modes),
+        "mode": list(plan.goal.modes or filter(None, [plan.goal.mode])),
         "constraints": dict(zip(plan.goal.constraints, plan.goal.bounds, strict=True)),
         "scheduler": described(plan.scheduler),
         "searcher": described(plan.searcher),

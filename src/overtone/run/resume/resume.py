@@ -50,12 +50,14 @@ class Recorded(NamedTuple):
     Attributes:
         earlier: Results of the warm start, as data.
         limits: The limits of the experiment at its start.
+        begins_from: Its option `restore`.
     """
 
     header: Mapping[str, Any]
     seed: int | None
     earlier: Sequence[Mapping[str, Any]] | None
     limits: Limits | None
+    begins_from: str | None = None
 
 
 def recorded_in(place: Place) -> Recorded:
@@ -67,10 +69,10 @@ def recorded_in(place: Place) -> Recorded:
     if not place.goes_on:
         return Recorded({}, None, None, None)
     header = header_of(place.folder)
-    limits = header.get("parts", {}).get("limits")
-    return Recorded(
-        header, header.get("seed"), header.get("earlier", ()), None if limits is None else Limits.of(limits)
-    )
+    parts = header.get("parts", {})
+    limits = None if parts.get("limits") is None else Limits.of(parts["limits"])
+    begins_from = parts.get("options", {}).get("restore")
+    return Recorded(header, header.get("seed"), header.get("earlier", ()), limits, begins_from)
 
 
 def reopened(place: Place, plan: Plan) -> JournalWriter:

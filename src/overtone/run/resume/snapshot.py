@@ -1,8 +1,7 @@
 """Snapshots of a run's state, next to its journal: a resume replays only later records.
 
-The journal takes precedence. A snapshot is used only if it matches the journal (by a checksum
-over the part that it covers), the code and the algorithms. Otherwise, and if it is damaged or
-missing, the journal is replayed from its beginning, which leads to the same state.
+A snapshot is used only if it matches the journal, the code and the algorithms. Otherwise, the journal
+is replayed from its beginning, which leads to the same state.
 """
 
 from __future__ import annotations
@@ -10,16 +9,15 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from overtone.core.protocols import Observer, Searcher, overrides
-from overtone.journal.checksum import checksum_of
+from overtone.journal.companion_file import CompanionFile
 from overtone.journal.garbage import not_collecting
 from overtone.journal.text import dumps
-from overtone.regular_files import read_regular, replace_file
 from overtone.run.header.journal_setup import header_parts
 from overtone.run.resume.state_codec import NotData, NotTheSame, frozen, thaw
 from overtone.standard_streams import say
@@ -90,17 +88,16 @@ class Snapshots:
         clock: Callable[[], float] = time.monotonic,
         on_taken: Callable[[], None] = lambda: None,
     ) -> None:
-        self._path = folder / NAME
-        self._journal_path = folder / "journal.jsonl"
+        self._file = CompanionFile(folder / "journal.jsonl", NAME)
         self._journal = journal
         self._parts = controller, outstanding, observers
         self._made_of = made_of
+        self._facts = {"format": FORMAT, "made_of": made_of}
         self._modules = modules
         self._clock = clock
         self._on_taken = on_taken
         self._due_n: float = _FEWEST if made_of else math.inf
         self._due_at = clock() + _FIRST_S
-        self._covered = self._crc = 0
 
     def look(self) -> None:
         """Take a snapshot if it is due; called between batches of events, when all is in the journal."""
@@ -119,13 +116,9 @@ class Snapshots:
         n, offset = journal.next_n - 1, journal.written_bytes
         try:
             state = frozen(self._known())
-            self._crc = checksum_of(self._journal_path, self._covered, offset, self._crc)
-            self._covered = offset
-            head = {
-                "format": FORMAT, "n": n, "offset": offset, "crc": self._crc, "time": journal.last_time,
-                "made_of": self._made_of, "code": _code(one[0] for one in state["classes"]),
-            }  # fmt: skip
-            _write(self._path, head, state)
+            code = _code(one[0] for one in state["classes"])
+            facts = {"n": n, "time": journal.last_time, "code": code}
+            self._file.write(offset, {**self._facts, **facts}, state)
             self._on_taken()
         except OSError:  # The journal has all data.
             self._due_at = self._clock() + _AGAIN_S
@@ -147,17 +140,9 @@ class Snapshots:
             return self._recall()
 
     def _recall(self) -> Mark | None:
-        from json import loads
-
         try:
-            head_text, text, _ = read_regular(self._path).split(b"\n")
-            head = loads(head_text)
-            mark = Mark(int(head["n"]), int(head["offset"]), float(head["time"]))
-            if (head["format"], head["made_of"], head["body"]) != (FORMAT, self._made_of, crc32(text)):
-                return None
-            if checksum_of(self._journal_path, 0, mark.offset, 0) != head["crc"]:
-                return None
-            state = loads(text)
+            head, state = self._file.read(self._facts)
+            mark = Mark(int(head["n"]), head["offset"], float(head["time"]))
             if head["code"] != _code(one[0] for one in state["classes"]):
                 return None
             thaw(state, self._known(), self._modules)
@@ -165,7 +150,6 @@ class Snapshots:
             return None
         for observer in self._parts[2]:
             observer.on_recalled()
-        self._covered, self._crc = mark.offset, head["crc"]
         self._due_n = mark.n + max(_FEWEST, mark.n // _GROWTH)
         return mark
 
@@ -200,14 +184,6 @@ def snapshots_of(
     return Snapshots(
         parts.folder, journal, parts.controller, outstanding, hearers, made_of, modules, on_taken=on_taken
     )
-
-
-def _write(path: Path, head: dict[str, Any], state: Mapping[str, Any]) -> None:
-    import json
-
-    body = json.dumps(state, separators=(",", ":"), allow_nan=False).encode()
-    first = json.dumps({**head, "body": crc32(body)}).encode()
-    replace_file(path, b"%b\n%b\n" % (first, body))
 
 
 def _code(modules: Iterable[str]) -> int:

@@ -8,7 +8,9 @@ from typing import Any
 from overtone.core.placement_group import PlacementGroupFactory
 from overtone.worker.trainables.demand import demand
 
-__all__ = ["PlacementGroupFactory", "resource_dict_to_pg_factory"]
+__all__ = ["PlacementGroupFactory", "ResourceRequest", "resource_dict_to_pg_factory"]
+
+ResourceRequest = PlacementGroupFactory
 
 
 def resource_dict_to_pg_factory(spec: Mapping[str, Any] | None = None) -> PlacementGroupFactory:

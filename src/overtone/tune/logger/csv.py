@@ -21,7 +21,7 @@ class CSVLogger(Logger):
     A result with a new key adds a column, for which the file is written anew.
     """
 
-    writes = (PROGRESS_CSV,)
+    written_files = (PROGRESS_CSV,)
 
     def _init(self) -> None:
         self._path = os.path.join(self.logdir, PROGRESS_CSV)

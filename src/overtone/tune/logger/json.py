@@ -25,7 +25,7 @@ class JsonLogger(Logger):
     The config is also pickled to `params.pkl`, which Overtone itself never reads.
     """
 
-    writes = (PARAMS_JSON, RESULT_JSON)
+    written_files = (PARAMS_JSON, RESULT_JSON)
 
     def _init(self) -> None:
         self.update_config(self.config)

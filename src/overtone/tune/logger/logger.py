@@ -20,10 +20,10 @@ class Logger:
         trial: The trial.
 
     Attributes:
-        writes: Names of files in a trial's folder that it writes itself: the run leaves them to it.
+        written_files: Names of files in a trial's folder that it writes itself: the run leaves them to it.
     """
 
-    writes: ClassVar[tuple[str, ...]] = ()
+    written_files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: Mapping[str, Any], logdir: str, trial: Any = None) -> None:
         self.config = config
@@ -63,9 +63,9 @@ class LegacyLoggerCallback(LoggerCallback):
         self._loggers: dict[Any, list[Any]] = {}
 
     @property
-    def writes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def written_files(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of files in a trial's folder that its loggers write."""
-        return tuple(name for one in self.logger_classes for name in getattr(one, "writes", ()))
+        return tuple(name for one in self.logger_classes for name in getattr(one, "written_files", ()))
 
     def log_trial_start(self, trial: Any) -> None:
         """Make the trial's loggers, unless the trial resumes."""

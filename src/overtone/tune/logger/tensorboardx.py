@@ -30,7 +30,7 @@ class TBXLogger(Logger):
         MissingPackageError: tensorboardX is not installed.
     """
 
-    writes = (EVENTS,)
+    written_files = (EVENTS,)
     VALID_HPARAMS = (str, bool, int, float, list, type(None))
 
     def _init(self) -> None:

@@ -13,6 +13,7 @@ from overtone.tune.search import basic_variant as basic_variant
 from overtone.tune.search import bayesopt as bayesopt
 from overtone.tune.search import bohb as bohb
 from overtone.tune.search import concurrency_limiter as concurrency_limiter
+from overtone.tune.search import flaml as flaml
 from overtone.tune.search import hyperopt as hyperopt
 from overtone.tune.search import nevergrad as nevergrad
 from overtone.tune.search import optuna as optuna
@@ -21,5 +22,7 @@ from overtone.tune.search import sample as sample
 from overtone.tune.search import search_algorithm as search_algorithm
 from overtone.tune.search import search_generator as search_generator
 from overtone.tune.search import searcher as searcher
+from overtone.tune.search import skopt as skopt
 from overtone.tune.search import smac as smac
 from overtone.tune.search import variant_generator as variant_generator
+from overtone.tune.search import zoopt as zoopt

@@ -2,10 +2,18 @@
 
 from overtone.searchers.variant_generator import (
     RecursiveDependencyError,
+    assign_value,
     format_vars,
     generate_variants,
     parse_spec_vars,
 )
 from overtone.space.dsl import grid_search
 
-__all__ = ["RecursiveDependencyError", "format_vars", "generate_variants", "grid_search", "parse_spec_vars"]
+__all__ = [
+    "RecursiveDependencyError",
+    "assign_value",
+    "format_vars",
+    "generate_variants",
+    "grid_search",
+    "parse_spec_vars",
+]

@@ -10,11 +10,14 @@ from overtone.tune.suggest import ax as ax
 from overtone.tune.suggest import basic_variant as basic_variant
 from overtone.tune.suggest import bayesopt as bayesopt
 from overtone.tune.suggest import bohb as bohb
+from overtone.tune.suggest import flaml as flaml
 from overtone.tune.suggest import hyperopt as hyperopt
 from overtone.tune.suggest import nevergrad as nevergrad
 from overtone.tune.suggest import optuna as optuna
 from overtone.tune.suggest import repeater as repeater
 from overtone.tune.suggest import search_generator as search_generator
+from overtone.tune.suggest import skopt as skopt
 from overtone.tune.suggest import smac as smac
 from overtone.tune.suggest import suggestion as suggestion
 from overtone.tune.suggest import variant_generator as variant_generator
+from overtone.tune.suggest import zoopt as zoopt

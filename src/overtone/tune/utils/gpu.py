@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from overtone.errors import MissingPackageError, ResourceError
 
@@ -26,38 +29,60 @@ def wait_for_gpu(
 
     Raises:
         ResourceError: There is no such GPU, or it is still in use after `retry` checks.
-        MissingPackageError: nvidia-ml-py is not installed.
+        MissingPackageError: Neither nvidia-ml-py nor GPUtil is installed.
     """
-    try:
-        import pynvml  # type: ignore[import-untyped,import-not-found,unused-ignore]
-    except ImportError as error:
-        raise MissingPackageError("nvidia-ml-py", "gpu", "tune.utils.wait_for_gpu") from error
     wanted = gpu_id if gpu_id is not None else _given()
     most = target_util if gpu_memory_limit is None else gpu_memory_limit
-    pynvml.nvmlInit()
-    try:
-        name = str(wanted)
-        try:
-            gpu = (
-                pynvml.nvmlDeviceGetHandleByIndex(int(name))
-                if name.isdigit()
-                else pynvml.nvmlDeviceGetHandleByUUID(name)
-            )
-        except pynvml.NVMLError as error:
-            raise ResourceError(f"gpu_id={wanted!r}: there is no such GPU ({error})") from error
+    with _memory_in_use(str(wanted)) as memory_in_use:
         for look in range(retry):
             if look:
                 time.sleep(delay_s)
-            memory = pynvml.nvmlDeviceGetMemoryInfo(gpu)
-            used = memory.used / memory.total
+            used = memory_in_use()
             if used <= most:
                 return True
-        raise ResourceError(
-            f"GPU {wanted} still has {used:.0%} of its memory in use after {retry} looks, "
-            f"and at most {most:.0%} were allowed: see nvidia-smi for what runs there"
-        )
+    raise ResourceError(
+        f"GPU {wanted} still has {used:.0%} of its memory in use after {retry} looks, "
+        f"and at most {most:.0%} were allowed: see nvidia-smi for what runs there"
+    )
+
+
+@contextmanager
+def _memory_in_use(gpu: str) -> Iterator[Callable[[], float]]:
+    """Yield a function that returns the fraction of a GPU's memory that is in use."""
+    try:
+        import pynvml  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError as error:
+        try:
+            import GPUtil  # type: ignore[import-untyped,import-not-found,unused-ignore]
+        except ImportError:
+            raise MissingPackageError("nvidia-ml-py", "gpu", "tune.utils.wait_for_gpu") from error
+        yield lambda: _by_gputil(GPUtil, gpu)
+        return
+    pynvml.nvmlInit()
+    try:
+        is_index = gpu.isdigit()
+        find = pynvml.nvmlDeviceGetHandleByIndex if is_index else pynvml.nvmlDeviceGetHandleByUUID
+        try:
+            handle = find(int(gpu) if is_index else gpu)
+        except pynvml.NVMLError as error:
+            raise ResourceError(f"gpu_id={gpu!r}: there is no such GPU ({error})") from error
+
+        def used() -> float:
+            memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+            return float(memory.used / memory.total)
+
+        yield used
     finally:
         pynvml.nvmlShutdown()
+
+
+def _by_gputil(library: Any, gpu: str) -> float:
+    gpus = library.getGPUs()
+    for one in gpus:
+        if gpu in (str(one.id), one.uuid):
+            return float(one.memoryUtil)
+    known = ", ".join(f"{one.id} ({one.uuid})" for one in gpus) or "none"
+    raise ResourceError(f"gpu_id={gpu!r}: there is no such GPU (found: {known})")
 
 
 def _given() -> str:

@@ -22,7 +22,7 @@ from overtone.worker.session.session import Session
 from overtone.worker.trainables.class_trial import KeptInstance, is_steppable, run_class
 from overtone.worker.trainables.function_trial import FORMS, run_function
 from overtone.worker.trainables.with_parameters import as_bound, resolve
-from overtone.worker.working_directory import enter, missing_file_advice
+from overtone.worker.working_directory import enter, hand_over_files, missing_file_advice
 
 LONGEST_ERROR = 500
 GONE_S = 3.0
@@ -90,6 +90,7 @@ def run_trial(
         if left and kept.stop():  # they may be of the object that is kept
             left = threads.names(GRACE_S)
     _flush()
+    hand_over_files(job, start.trial_id)
     try:
         if left:
             channel.send(("left_threads", *name, ", ".join(left)))

@@ -68,6 +68,20 @@ class Facts:
         nodes, rank = self._start.placement.nodes, self.get_world_rank()
         return nodes[:rank].count(nodes[rank])
 
+    def get_local_world_size(self) -> int:
+        """Return the number of the trial's processes on this machine."""
+        nodes = self._start.placement.nodes
+        return nodes.count(nodes[self.get_world_rank()])
+
+    def get_node_rank(self) -> int:
+        """Return the rank of this machine among the trial's machines."""
+        nodes = self._start.placement.nodes
+        return list(dict.fromkeys(nodes)).index(nodes[self.get_world_rank()])
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Return an empty dict: a trial of a search has no metadata."""
+        return {}
+
 
 class Origin(Facts):
     """The facts of one trial, and the checkpoint that it is restored from."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Request, Resources
 from overtone.errors import ResourceError
 
@@ -23,6 +24,7 @@ class ScalingConfig(Request):
         use_gpu: Whether each worker needs 1 GPU, if `resources_per_worker` has no "GPU".
         resources_per_worker: Resources of each worker; 1 CPU when None.
         placement_strategy: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
+        accelerator_type: The type of accelerator that each worker needs, such as "A100".
     """
 
     trainer_resources: Mapping[str, Any] | None = None
@@ -30,6 +32,7 @@ class ScalingConfig(Request):
     use_gpu: bool = False
     resources_per_worker: Mapping[str, Any] | None = None
     placement_strategy: str = "PACK"
+    accelerator_type: str | None = None
 
     def resources(self) -> Resources:
         return Resources.of(self.bundles, self.placement_strategy)
@@ -37,11 +40,60 @@ class ScalingConfig(Request):
     @property
     def bundles(self) -> list[dict[str, Any]]:
         """The amounts of the trial's own process, then those of each worker."""
+        worker = self._worker
+        own = dict({"CPU": 1} if self.trainer_resources is None else self.trainer_resources)
+        return [own, *([worker] * (self.num_workers or 0))]
+
+    @property
+    def _worker(self) -> dict[str, Any]:
         worker = dict(self.resources_per_worker or {"CPU": 1})
         if self.use_gpu:
             worker.setdefault("GPU", 1)
-        own = dict({"CPU": 1} if self.trainer_resources is None else self.trainer_resources)
-        return [own, *([worker] * (self.num_workers or 0))]
+        if self.accelerator_type:
+            worker.setdefault(f"accelerator_type:{self.accelerator_type}", 0.001)
+        return worker
+
+    @property
+    def total_resources(self) -> dict[str, float]:
+        """The sum over all bundles, such as {"CPU": 3.0}."""
+        return self.as_placement_group_factory().required_resources
+
+    @property
+    def num_cpus_per_worker(self) -> float:
+        """The CPUs of each worker."""
+        return float(self._worker.get("CPU", 0))
+
+    @property
+    def num_gpus_per_worker(self) -> float:
+        """The GPUs of each worker."""
+        return float(self._worker.get("GPU", 0))
+
+    @property
+    def additional_resources_per_worker(self) -> dict[str, Any]:
+        """The amounts of each worker except CPUs and GPUs."""
+        return {name: amount for name, amount in self._worker.items() if name not in ("CPU", "GPU")}
+
+    def as_placement_group_factory(self) -> PlacementGroupFactory:
+        """Return the bundles as a placement group: the first worker shares the first bundle."""
+        own, *workers = self.bundles
+        if workers:
+            first = workers.pop(0)
+            own = {name: own.get(name, 0) + first.get(name, 0) for name in {**own, **first}}
+        return PlacementGroupFactory([own, *workers], self.placement_strategy)
+
+    @classmethod
+    def from_placement_group_factory(cls, pgf: PlacementGroupFactory) -> ScalingConfig:
+        """Return the config of a placement group whose bundles after the first are those of the workers."""
+        own, *workers = pgf.bundles
+        worker = workers[0] if workers else own
+        rest = {name: amount - worker.get(name, 0) for name, amount in own.items()}
+        return cls(
+            trainer_resources={name: amount for name, amount in rest.items() if amount > 0},
+            num_workers=len(workers) + 1,
+            use_gpu=bool(worker.get("GPU")),
+            resources_per_worker=worker,
+            placement_strategy=pgf.strategy,
+        )
 
 
 def demand(given: Any) -> Any:

@@ -30,7 +30,9 @@ class Trainable:
 
     config: dict[str, Any]
 
-    def __init__(self, config: dict[str, Any] | None = None, logger_creator: Any = None) -> None:
+    def __init__(
+        self, config: dict[str, Any] | None = None, logger_creator: Any = None, storage: Any = None
+    ) -> None:
         self._begin(config)
         self.setup(self.config)
 
@@ -152,6 +154,43 @@ class Trainable:
         saving.note(folder, {"t": self._iteration, **save_state(self, folder)})
         return Checkpoint(folder)
 
+    def train_buffered(self, buffer_time_s: float, max_buffer_length: int = 1000) -> list[dict[str, Any]]:
+        """Run steps until the time or the number of results is reached, or a result is the last.
+
+        Args:
+            buffer_time_s: In seconds; one step is run at least.
+            max_buffer_length: Maximum number of results.
+        """
+        import time
+
+        results, deadline = [self.train()], time.monotonic() + buffer_time_s
+        while (
+            len(results) < max_buffer_length
+            and not results[-1].get("done")
+            and not results[-1].get("should_checkpoint")
+            and time.monotonic() < deadline
+        ):
+            results.append(self.train())
+        return results
+
+    def get_state(self) -> dict[str, Any]:
+        """Return what the framework knows of the object: its number of steps."""
+        return {"iteration": self._iteration}
+
+    def is_actor(self) -> bool:
+        """Return False: a trial's object lives in a process of the trial."""
+        return False
+
+    def get_current_ip_pid(self) -> tuple[str, int]:
+        """Return the address of this machine and the process's id."""
+        import socket
+
+        try:
+            address = socket.gethostbyname(socket.gethostname())
+        except OSError:
+            address = "127.0.0.1"
+        return address, os.getpid()
+
     def restore(self, checkpoint: Any) -> None:
         """Restore from a `Checkpoint`, its path, or the state as a dict."""
         from pathlib import Path
@@ -181,7 +220,7 @@ class Trainable:
         """End the trial's object, by `cleanup`."""
         self.cleanup()
 
-    def reset(self, new_config: dict[str, Any]) -> bool:
+    def reset(self, new_config: dict[str, Any], logger_creator: Any = None, storage: Any = None) -> bool:
         """Change the hyperparameters, in `config` as well; return whether that was possible."""
         if not self.reset_config(new_config):
             return False

@@ -11,6 +11,7 @@ import pytest
 from overtone.engines.ray.checkpoint_transfer import Carried, Carrier, fetch_file
 from overtone.engines.ray.connection import TOKEN_BYTES
 from overtone.errors import DamagedError, StorageError
+from overtone.store.folder_mark import FolderMark
 from overtone.store.local import LocalStore
 
 TOKEN = b"t" * TOKEN_BYTES
@@ -101,3 +102,30 @@ def test_a_disk_that_is_full_is_told_to_who_is_still_sending(
     monkeypatch.setattr(carrier, "_carry_out", full)
     with pytest.raises(StorageError, match="No space left on device"):
         store.put(folder, "t/a")
+
+
+# --- files of trials ----------------------------------------------------------------------
+
+
+def test_files_of_trials_come_into_their_folders(tmp_path: Path) -> None:
+    there, written = tmp_path / "there", a_folder(tmp_path)
+    there.mkdir()
+    carrier = Carrier(LocalStore(there), "127.0.0.1", TOKEN, home=FolderMark.of(there))
+    store = Carried(carrier.address, TOKEN, str(tmp_path / "here"))
+    (there / "358bb_00001").mkdir()
+    (there / "358bb_00001" / "model.pth").write_text("of an earlier attempt")
+    weights = written / "deep" / "er" / "weights"
+    store.add_files({"358bb_00001/model.pth": weights, "358bb_00001/empty": written / "empty"})
+    store.add_files({"358bb_00002/model.pth": weights, "elsewhere/x": weights, "journal.jsonl": weights})
+    found = {path.relative_to(there).as_posix(): path.stat().st_size for path in there.rglob("*") if path.is_file()}
+    size = weights.stat().st_size
+    assert found == {"358bb_00001/model.pth": size, "358bb_00001/empty": 0, "358bb_00002/model.pth": size}
+    with pytest.raises(StorageError, match="leaves the folder"):
+        store.add_files({"358bb_00001/../../x": weights})
+    carrier.close()
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_driver_without_a_folder_takes_no_files(store: Carried, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="takes no files"):
+        store.add_files({"358bb_00001/empty": a_folder(tmp_path) / "empty"})
