@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from copy import copy
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -78,7 +79,7 @@ class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
         self._first = []
         for i, point in enumerate(self.points_to_evaluate):
             try:
-                self._first.append(Allowed(pin(root, point, lambda misfit, i=i: _tell(i, misfit))))
+                self._first.append(Allowed(pin(root, point, partial(_tell, i))))
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
         self._first_ends = list(accumulate(variants.size for variants in self._first))
