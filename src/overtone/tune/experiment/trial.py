@@ -1,4 +1,4 @@
-"""Kept for imports of `tune.experiment.trial`."""
+"""Names that scripts import from `tune.experiment.trial`."""
 
 from overtone.tune.trial import ExportFormat, Trial
 
