@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).with_name("as_ray")
 STAND_IN = str(HERE / "stand_in")
+without_ray = pytest.mark.skipif(find_spec("ray") is not None, reason="for Pythons without Ray")
 
 
 def run(*arguments: str, cwd: Path, path: tuple[str, ...] = ()) -> str:
@@ -79,6 +81,7 @@ print(ray.tune is overtone.tune, a is overtone.tune.schedulers.ASHAScheduler, b 
     assert lines(code, tmp_path) == ["True True True"]
 
 
+@without_ray
 def test_checks_for_an_installed_ray_are_satisfied(tmp_path):
     code = """
 import importlib.metadata, importlib.util
@@ -100,6 +103,7 @@ print(again.stated_version(), again.loaded_ray())
     ]
 
 
+@without_ray
 def test_what_is_rays_own_names_the_extra_where_ray_is_missing(tmp_path):
     code = """
 for text in ("import ray.data", "from ray import remote", "import ray; ray.remote", "import ray.serve as s"):
@@ -209,6 +213,7 @@ def test_the_name_of_an_algorithm_is_looked_up_in_rllib(install, tmp_path):
     assert found[-2:] == ["2.0 {'episode_return_mean': 6.0} PPO", "6.0"]
 
 
+@without_ray
 def test_the_name_of_an_algorithm_without_rllib_says_what_is_missing(tmp_path):
     code = """
 from overtone import tune

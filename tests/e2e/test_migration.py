@@ -83,6 +83,23 @@ EXPECTED = {
         "logged 12",
         "tracked 0.9",
     ],
+    "pinned_0x.py": [
+        "lines [4, 4, 4]",
+        "best {'units': 3} weights of 3",
+    ],
+    "files_1x.py": [
+        "best True (4, 3)",
+        "gaps {'down': 0.016, 'up': 3.456}",
+    ],
+    "population_1x.py": [
+        *["ended [6, 6, 6, 6] True"] * 2,
+    ],
+    "objects_2x.py": [
+        "stopped [4, 4] 6",
+        "printed x is 0.8",
+        "named True ['drop', 'layers', 'rate', 'reg']",
+        "again True",
+    ],
     "experiments_0x.py": [
         "first [20, 10]",
         "second 5 [20, 20, 20, 20, 10]",

@@ -52,21 +52,33 @@ def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
         or not all(isinstance(one, str) for one in recorded)
     ):
         raise NotFoundError(f"no command is on record that could be run again; {_advice(path)}")
-    _check_repeatable(recorded, path)
+    options, program = _split(recorded[1:])
+    _check_repeatable(program, path)
     if not os.path.isdir(directory):
         raise NotFoundError(f"it ran in {directory!r}, which is not there; {_advice(path)}")
-    script = os.path.join(directory, recorded[1])
-    if not os.path.isfile(script):
+    script = os.path.join(directory, program[0])
+    if program[0] != "-m" and not os.path.isfile(script):
         raise NotFoundError(f"its script {script!r} is not there; {_advice(path)}")
     python, notes = recorded[0], []
     if not os.access(os.path.join(directory, python), os.X_OK):
         notes.append(f"{python} is not there: taking {sys.executable}")
         python = sys.executable
-    return Rerun((python, *_program(recorded[1]), *recorded[2:]), directory, hostname, tuple(notes))
+    command = (python, *options, *_program(program[0]), *program[1:])
+    return Rerun(command, directory, hostname, tuple(notes))
 
 
-def _check_repeatable(recorded: Sequence[str], path: str) -> None:
-    first = recorded[1]
+def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Split Python's arguments into its options, and the script or `-m MODULE` with what follows."""
+    i = 0
+    while i < len(arguments) - 1 and len(arguments[i]) > 1 and arguments[i][0] == "-":
+        if arguments[i] in ("-m", "-c"):
+            break
+        i += 2 if arguments[i] in ("-W", "-X") and i < len(arguments) - 2 else 1
+    return arguments[:i], arguments[i:]
+
+
+def _check_repeatable(program: Sequence[str], path: str) -> None:
+    first = program[0]
     name = os.path.basename(first).lower()
     if any(kernel in first.lower() for kernel in _KERNELS[:2]) or name.startswith(_KERNELS[2:]):
         raise NotFoundError(f"it was run in a notebook or in IPython: {_advice(path, 'there')}")

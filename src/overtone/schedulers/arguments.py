@@ -22,6 +22,7 @@ def checked(cls: type[T]) -> type[T]:
 
     Arguments named in `ALLOWED` must follow its rules; None is valid if it is the default. Arguments
     that a child class passes on are checked, too. Numbers of other libraries become Python's.
+    `reward_attr`, of the first versions of the API, is accepted in place of `metric` and `mode`.
 
     Raises:
         TypeError: When it is made: an argument is of another kind than it must be.
@@ -32,7 +33,8 @@ def checked(cls: type[T]) -> type[T]:
     defaults = dict(zip(reversed(names), reversed(init.__defaults__ or ()), strict=False))
 
     @wraps(init)
-    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+    def made(self: Any, *args: Any, reward_attr: Any = None, **kwargs: Any) -> None:
+        kwargs |= goal_of(reward_attr)
         who, given = type(self).__name__, {**defaults, **dict(zip(names, args, strict=False)), **kwargs}
         for name, value in given.items():
             allowed = ALLOWED.get(name)
@@ -50,6 +52,17 @@ def checked(cls: type[T]) -> type[T]:
 
     cls.__init__ = made  # type: ignore[method-assign]
     return cls
+
+
+def goal_of(reward_attr: Any) -> dict[str, str]:
+    """Return the arguments `metric` and `mode` that `reward_attr` stands for; none for None.
+
+    "neg_mean_loss" minimises "mean_loss"; any other metric is maximised.
+    """
+    if reward_attr is None:
+        return {}
+    mode = "min" if str(reward_attr).startswith("neg_") else "max"
+    return {"metric": str(reward_attr).removeprefix("neg_"), "mode": mode}
 
 
 def is_number(value: Any) -> bool:

@@ -157,6 +157,14 @@ def test_a_python_that_is_gone_is_replaced_by_this_one(script):
     assert found.notes == (f"/gone/bin/python is not there: taking {sys.executable}",)
 
 
+def test_a_module_and_options_of_python_are_taken_as_they_were(script):
+    for given in (["-m", "overtone.as_ray", "train.py", "-x"], ["-W", "error", "-X", "dev", "-u", "train.py", "-x"]):
+        facts = {"command": [sys.executable, *given], "directory": str(script.parent)}
+        assert again(facts, "/results/exp").command == (sys.executable, *given)
+    with pytest.raises(NotFoundError, match="its code is not on record"):
+        again({"command": [sys.executable, "-u", "-c", "1"], "directory": str(script.parent)}, "/results/exp")
+
+
 def test_a_module_is_run_as_a_module(tmp_path):
     package = tmp_path / "lab" / "nets"
     package.mkdir(parents=True)

@@ -7,9 +7,12 @@ from overtone.tune.registry import (
     get_trainable_cls,
     is_function_trainable,
     register_env,
+    register_input,
     register_trainable,
     registered,
     registered_env,
+    registry_contains_input,
+    registry_get_input,
     validate_trainable,
 )
 
@@ -50,3 +53,14 @@ def test_environments_have_names_too():
         registered_env("test_registry.evn")
     with pytest.raises(TypeError, match=r"register_env\('a', ...\) got 3"):
         register_env("a", 3)
+
+
+def test_inputs_have_names_too():
+    register_input("test_registry.input", len)
+    assert registry_contains_input("test_registry.input")
+    assert registry_get_input("test_registry.input") is len
+    assert not registry_contains_input("test_registry.none")
+    with pytest.raises(KeyError):
+        registry_get_input("test_registry.none")
+    with pytest.raises(TypeError, match=r"register_input\('a', ...\) got 3"):
+        register_input("a", 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from overtone.tune.reward import goal_of
+from overtone.schedulers.arguments import goal_of
 
 Kind = TypeVar("Kind", bound=type)
 
