@@ -16,7 +16,7 @@ from typing import Any
 
 ROOT = "overtone."
 
-_SEARCH = ("ax", "bayesopt", "bohb", "hyperopt", "nevergrad", "optuna")
+_SEARCH = ("ax", "bayesopt", "bohb", "flaml", "hyperopt", "nevergrad", "optuna", "skopt", "zoopt")
 _STOPPERS = (
     "experiment_plateau", "function_stopper", "maximum_iteration", "noop", "stopper", "timeout",
     "trial_plateau",
@@ -39,7 +39,10 @@ MOVED = {
     "train.session": "air.session",
     "tune.analysis.experiment_analysis": "tune.experiment_analysis",
     "tune.durable_trainable": "tune.trainable",
+    "tune.execution.tune_controller": "schedulers.tune_controller",
     "tune.experiment.experiment": "tune.experiment",
+    "tune.function_runner": "tune.trainable",
+    "tune.trainable.function_trainable": "tune.trainable",
     "tune.trainable.trainable": "tune.trainable",
     "tune.trainable.trainable_fn_utils": "tune.session",
     "tune.trainable.util": "tune.trainable",
@@ -140,7 +143,6 @@ ABSENT = {
     "tune.execution": _DRIVER,
     "tune.experiment.config_parser": "tune.Experiment takes experiments as data",
     "tune.experimental": "progress_reporter=... and verbose=... choose what a run prints",
-    "tune.function_runner": "overtone.tune.trainable has what trainables need",
     "tune.impl": _INSIDE,
     "tune.insufficient_resources_manager": _DRIVER,
     "tune.integration.docker": _SYNC,
@@ -164,11 +166,9 @@ ABSENT = {
     "tune.suggest.hebo": _HEBO,
     "tune.suggest.sigopt": _SEARCHER.format("SigOpt"),
     "tune.suggest.util": _INSIDE,
-    "tune.trainable.function_trainable": "tune.run takes a function as it is",
     "tune.trainable.metadata": "a checkpoint has its metadata: Checkpoint.get_metadata()",
     "tune.trial_executor": _DRIVER,
     "tune.trial_runner": _DRIVER,
-    "tune.utils.callback": "every run writes result.json, progress.csv and TensorBoard's files",
     "tune.utils.file_transfer": _SYNC,
     "tune.utils.mock": "overtone.testing has engines that fail on purpose",
     "tune.utils.object_cache": _INSIDE,

@@ -104,6 +104,16 @@ def test_a_folder_of_the_users_own_beside_checkpoints_stays(url):
     assert set(mine) <= set(files.sizes(trial))
 
 
+def test_trials_begin_from_a_checkpoint_at_a_url_also_in_a_resume(url):
+    first = run(url, num_samples=1, stop={"training_iteration": 2})
+    begins = f"{url}/exp/{first.trials[0].trial_id}/checkpoint_000002"
+    second = run(url, name="second", num_samples=1, restore=begins)
+    last = run(url, name="second", num_samples=2, resume=True)
+    for trial in (*second.trials, *last.trials):
+        assert (trial.last_result["training_iteration"], trial.last_result["iterations_since_restore"]) == (3, 1)
+    assert RemoteFiles(f"{url}/second").read("restored/checkpoint_000002/t") == b"2"
+
+
 def test_memory_and_processes(url):
     with pytest.raises(OvertoneError, match='lives in the memory of this process.*choose engine="inline"'):
         run(url, engine="local")

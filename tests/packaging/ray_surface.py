@@ -89,7 +89,7 @@ def surface() -> list[Name]:
         for name, value in found:
             shown = f"{path}.{name}"
             if isinstance(value, Name):
-                names[shown] = value
+                names[shown] = replace(value, for_users=not path.startswith(INTERNAL))
             elif id(value) in homes and callable(value):
                 names[shown] = Name(shown, _kind(value), home=homes[id(value)])
             else:
@@ -102,7 +102,17 @@ def surface() -> list[Name]:
     for name, one in names.items():
         if one.home:
             names[name] = replace(one, for_users=names[one.home].for_users)
+    served = {word for one in names.values() if one.for_users and one.kind != "module" for word in _parents(one.path)}
+    for name, one in names.items():
+        if one.kind == "module":
+            names[name] = replace(one, for_users=name in served)
     return sorted(names.values())
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield the modules and classes that a name is in."""
+    words = path.split(".")
+    yield from (".".join(words[:count]) for count in range(1, len(words)))
 
 
 def _modules() -> Iterator[tuple[str, ModuleType | Path]]:

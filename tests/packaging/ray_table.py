@@ -7,6 +7,7 @@ reason, `--untested` those without a test.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -25,6 +26,7 @@ import tomllib
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 BEHAVIOUR = HERE.parent / "ray_behaviour"
+SOURCE = HERE.parents[1] / "src" / "overtone"
 PAGE = HERE.parents[1] / "docs" / "coming-from-ray-tune.md"
 REASONS = HERE / "ray_names.toml"
 BEGIN, END = "<!-- begin of the generated table -->", "<!-- end of the generated table -->"
@@ -35,19 +37,21 @@ ABSENT = object()
 
 
 def found(path: str) -> Any:
-    """Return Overtone's counterpart of a name; ABSENT if there is none."""
+    """Return Overtone's counterpart of a name; ABSENT if there is none.
+
+    Of a module that needs a missing package, the counterpart is a node of its syntax tree.
+    """
     words = path.split(".")
     for count in range(len(words), 0, -1):
         try:
             value: Any = importlib.import_module(".".join(["overtone", *words[:count]]))
         except ImportError:
+            source = (SOURCE / Path(*words[:count])).with_suffix(".py")
+            if source.is_file():
+                return _in_tree(ast.parse(source.read_text("utf-8")), words[count:])
             continue
         for word in words[count:]:
-            value = (
-                inspect.getattr_static(value, word, ABSENT)
-                if isinstance(value, type)
-                else getattr(value, word, ABSENT)
-            )
+            value = inspect.getattr_static(value, word, ABSENT) if isinstance(value, type) else getattr(value, word, ABSENT)
             value = getattr(value, "__func__", value)
             if value is ABSENT:
                 return ABSENT
@@ -55,8 +59,30 @@ def found(path: str) -> Any:
     return ABSENT
 
 
+def _in_tree(tree: ast.AST, words: list[str]) -> Any:
+    """Return the class or function that the words lead to; a class's members may be in a base of the same module."""
+    node: Any = tree
+    for word in words:
+        node = next((one for one in _members(tree, node) if getattr(one, "name", "") == word), ABSENT)
+        if node is ABSENT:
+            return ABSENT
+    if isinstance(node, ast.ClassDef):
+        return _in_tree(tree, [*words, "__init__"]) if not words[-1].startswith("__") else node
+    return node
+
+
+def _members(tree: Any, node: Any) -> Iterator[Any]:
+    yield from node.body
+    for base in getattr(node, "bases", ()):
+        for one in tree.body:
+            if isinstance(one, ast.ClassDef) and isinstance(base, ast.Name) and one.name == base.id:
+                yield from _members(tree, one)
+
+
 def parameters(value: Any) -> dict[str, inspect.Parameter]:
     """Return the parameters of a function or class by their names."""
+    if isinstance(value, ast.FunctionDef):
+        return dict.fromkeys(one.arg for one in [*value.args.args, *value.args.kwonlyargs])  # type: ignore[arg-type]
     try:
         return dict(inspect.signature(value).parameters)
     except (TypeError, ValueError):
@@ -242,24 +268,34 @@ def _listed(one: Name, members: list[Name]) -> str:
     return ", ".join([*own, *rest])
 
 
-def figures(comparison: Comparison) -> dict[str, tuple[int, int]]:
-    """Return counts, each of a total: names had, arguments had, names and arguments had that a behaviour test covers."""
-    has, arguments, tested = comparison.has, comparison.arguments, comparison.tested
+def figures(comparison: Comparison, for_users: bool = False) -> dict[str, tuple[int, int]]:
+    """Return counts, each with its total.
+
+    Args:
+        comparison: The comparison.
+        for_users: Whether names that Ray marks as made for developers of libraries are left out.
+    """
+    paths = {one.path for one in comparison.names if one.for_users or not for_users}
+    has = {name: had for name, had in comparison.has.items() if name in paths}
+    arguments = {name: had for name, had in comparison.arguments.items() if name.partition(":")[0] in paths}
+    tested = comparison.tested
     return {
         "names that Overtone has": (sum(has.values()), len(has)),
-        "names whose behaviour is tested": (len(tested & has.keys()), len(has)),
+        "names with a behaviour test that passes": (len(tested & has.keys()), len(has)),
         "arguments that Overtone takes": (sum(arguments.values()), len(arguments)),
-        "arguments whose behaviour is tested": (len(tested & arguments.keys()), len(arguments)),
+        "arguments with a behaviour test that passes": (len(tested & arguments.keys()), len(arguments)),
     }
 
 
 def _figures(comparison: Comparison) -> list[str]:
-    lines = ["| | of Ray 2.60's | |", "|---|--:|--:|"]
-    lines += [
-        f"| {what} | {count:,} of {total:,} | {100 * count / total:.1f} % |"
-        for what, (count, total) in figures(comparison).items()
-    ]
-    return lines
+    every, users = figures(comparison), figures(comparison, for_users=True)
+    lines = ["| | of all in Ray 2.60 | of those for users |", "|---|--:|--:|"]
+    return [*lines, *(f"| {what} | {_share(every[what])} | {_share(users[what])} |" for what in every)]
+
+
+def _share(counts: tuple[int, int]) -> str:
+    count, total = counts
+    return f"{count:,} of {total:,}: {100 * count / total:.1f} %"
 
 
 def rewritten(page: str, comparison: Comparison) -> str:
@@ -278,5 +314,4 @@ if __name__ == "__main__":
         print("\n".join(sorted({**compared.has, **compared.arguments}.keys() - compared.tested)))
     else:
         PAGE.write_text(rewritten(PAGE.read_text("utf-8"), compared), "utf-8")
-    for what, (count, total) in figures(compared).items():
-        print(f"{what}: {count} of {total}, {100 * count / total:.1f} %", file=sys.stderr)
+    print("\n".join(_figures(compared)), file=sys.stderr)

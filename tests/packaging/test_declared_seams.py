@@ -46,7 +46,9 @@ ALLOWED = {  # reason: the lookups, each in a file
     "a value, or an object of another library": {
         ("observers/display/notebook.py", "type(shell).__name__ == 'ZMQInteractiveShell'"),
         ("schedulers/arguments.py", "type(value).__name__ in ('bool', 'bool_')"),
+        ("searchers/hyperopt_space.py", "type(value).__module__.startswith('hyperopt.')"),
         ("searchers/flat.py", "type(node.value).__module__.split('.')"),
+        ("searchers/hyperopt_space.py", "type(value).__module__.startswith('hyperopt.')"),
         ("searchers/optuna_params.py", "type(trial.study.sampler).__name__ == 'GPSampler'"),
         ("searchers/optuna_samplers.py", "type(value).__name__ == 'LazyRandomState'"),
         ("searchers/optuna_samplers.py", "type(value).__name__.endswith('Sampler')"),

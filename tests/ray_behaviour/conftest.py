@@ -35,8 +35,10 @@ def key(item: pytest.Item) -> str:
     return f"{item.path.stem}::{item.name}"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     ours = [item for item in items if item.path.is_relative_to(HERE)]
+    _collected.update(key(item) for item in ours)
     if sample := int(os.environ.get("CONFORMANCE_SAMPLE", "0")):
         passing = {name for name, outcome in _recorded().items() if outcome == "passed"}
         order = sorted(passing, key=lambda name: hashlib.sha256(name.encode()).digest())
@@ -55,6 +57,7 @@ def _recorded() -> dict[str, str]:
 
 
 _seen: dict[str, str] = {}
+_collected: set[str] = set()
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -63,12 +66,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = outcome.get_result()
     if item.path.is_relative_to(HERE) and (report.when == "call" or report.skipped):
         _seen[key(item)] = report.outcome
+        if os.environ.get("CONFORMANCE_RECORD"):
+            _record()
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if not os.environ.get("CONFORMANCE_RECORD"):
-        return
-    outcomes = dict(sorted((_recorded() | _seen).items()))
+def _record() -> None:
+    """Write the outcomes so far: a run with Ray may be interrupted."""
+    files = {name.split("::")[0] for name in _collected}
+    gone = {name for name in _recorded() if name.split("::")[0] in files and name not in _collected}
+    outcomes = {name: outcome for name, outcome in sorted((_recorded() | _seen).items()) if name not in gone}
     OUTCOMES.write_text(json.dumps(outcomes, indent=1) + "\n", "utf-8")
 
 

@@ -403,18 +403,6 @@ def test_columns_are_added_to_a_reporter(search, capfd):
     assert "Wide" in text
 
 
-@covers("tune.CLIReporter: max_progress_rows")
-def test_a_reporter_limits_its_rows(search, capfd):
-    text = table(
-        tune.CLIReporter(max_progress_rows=1, max_report_frequency=0),
-        search,
-        capfd,
-        num_samples=3,
-        max_concurrent_trials=1,
-    )
-    assert "more trials" in text
-
-
 @covers(
     "tune.CLIReporter: print_intermediate_tables max_report_frequency max_error_rows max_column_length infer_limit total_samples metric mode sort_by_metric"
 )

@@ -228,7 +228,7 @@ def pbt(**arguments):
             "time_attr": "training_iteration",
             "metric": "score",
             "mode": "max",
-            "perturbation_interval": 3,
+            "perturbation_interval": 5,
             "hyperparam_mutations": {"x": [1, 2, 4, 8]},
             "quantile_fraction": 0.5,
             **arguments,

@@ -43,8 +43,8 @@ def test_from_imports_say_it_too():
         from overtone import rllib  # noqa: F401
     with pytest.raises(ImportError, match=r"there is no overtone.rllib"):
         from overtone.rllib.algorithms.ppo import PPO  # noqa: F401
-    with pytest.raises(ImportError, match=r"overtone.tune.execution.tune_controller: Overtone's own driver"):
-        from overtone.tune.execution import tune_controller  # noqa: F401
+    with pytest.raises(ImportError, match=r"overtone.tune.execution.cluster_info: Overtone's own driver"):
+        from overtone.tune.execution import cluster_info  # noqa: F401
 
 
 def test_attributes_say_it_too():

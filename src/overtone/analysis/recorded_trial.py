@@ -156,7 +156,9 @@ class RecordedTrial:
     @property
     def max_failures(self) -> int:
         """The number of failures after which it is tried again; -1 for no limit."""
-        return int(self._parts.get("options", {}).get("max_failures") or 0)
+        options = self._parts.get("options")
+        found = options.get("max_failures") if isinstance(options, dict) else None
+        return found if isinstance(found, int) else 0
 
     # --- what it reported --------------------------------------------------------------
 
@@ -225,7 +227,8 @@ class RecordedTrial:
     @property
     def checkpoint_freq(self) -> int:
         """The number of iterations between checkpoints; 0 if it was not given."""
-        return int(self._policy.get("every") or 0)
+        every = self._policy.get("every")
+        return every if isinstance(every, int) else 0
 
     @property
     def checkpoint_at_end(self) -> bool:

@@ -14,8 +14,9 @@ from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.trial_parts import check_local
 from overtone.core.goal import Goal
 from overtone.reading.journal_index import JournalIndex
-from overtone.reading.location import JOURNAL, located
+from overtone.reading.location import located
 from overtone.store.files import is_url
+from overtone.store.folder_mark import JOURNAL
 from overtone.worker.checkpoints.arrow_files import local_filesystem
 
 if TYPE_CHECKING:

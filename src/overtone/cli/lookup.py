@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from overtone.cli.exit_codes import NotFoundError
 from overtone.errors import StorageError
-from overtone.reading.location import JOURNAL, located
+from overtone.reading.location import located
 from overtone.store.files import is_url
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis, RecordedTrial

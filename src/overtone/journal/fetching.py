@@ -16,11 +16,11 @@ from overtone.journal.reader import Lines
 from overtone.journal.segments import Segment, segments
 from overtone.regular_files import open_regular
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.store.files import RemoteFiles
 
-JOURNAL = "journal.jsonl"
 
 _AT_ONCE = 64  # most pieces in memory
 _PATIENCE_S = 10.0  # longest wait for another process that fetches the same journal

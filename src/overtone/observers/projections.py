@@ -14,7 +14,7 @@ from overtone.core.table import TrialTable
 from overtone.errors import StorageError
 from overtone.journal.codec import Codec
 from overtone.journal.lines import header
-from overtone.observers.files.file_process import JOURNAL, FileWriter
+from overtone.observers.files.file_process import FileWriter
 from overtone.observers.files.own_files import EVENTS
 from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
@@ -24,6 +24,7 @@ from overtone.observers.repair.file_repair import Mending
 from overtone.observers.repair.journal_filter import selected
 from overtone.observers.tensorboard.scalars import TensorBoard, is_available
 from overtone.reading.journal_index import JournalIndex
+from overtone.store.folder_mark import JOURNAL
 
 
 def file_observers(

@@ -42,8 +42,8 @@ from overtone.journal.text import LazyMetrics, loads
 from overtone.reading.folder_names import linked_names
 from overtone.reading.journal_reader import JournalReader, Reports
 from overtone.reading.packed import Packed
-from overtone.reading.recorded_config import with_tuples
 from overtone.regular_files import open_regular
+from overtone.space.nesting import with_tuples
 from overtone.store.files import is_url
 
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time

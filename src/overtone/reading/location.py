@@ -8,8 +8,8 @@ from pathlib import Path
 from overtone.errors import StorageError
 from overtone.regular_files import open_regular
 from overtone.store.files import is_url
+from overtone.store.folder_mark import JOURNAL
 
-JOURNAL = "journal.jsonl"
 _MOST_LISTED = 8
 _START = b'{"n":1,"e":"header"'
 

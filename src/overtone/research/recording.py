@@ -15,6 +15,7 @@ from overtone.core.messages import Ended, Moved, Reported, Resumed, Started
 from overtone.core.resources import Resources
 from overtone.engines.simulated import Machines, World
 from overtone.errors import GoalError, OvertoneError
+from overtone.store.folder_mark import JOURNAL
 
 Point = tuple[dict[str, Any], float]
 
@@ -104,7 +105,7 @@ class Recording:
                 left_out.append(trial.trial_id)
         if not curves:
             raise OvertoneError(f"{path} has no trial whose curve begins at training_iteration 1")
-        paces = _Paces(Path(analysis.experiment_path) / "journal.jsonl")
+        paces = _Paces(Path(analysis.experiment_path) / JOURNAL)
         options = analysis.runner_data().get("parts", {}).get("options", {})
         notes = []
         if options.get("time_budget_s"):

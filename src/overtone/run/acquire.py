@@ -24,11 +24,11 @@ from overtone.errors import OvertoneError, StorageError
 from overtone.journal.lock import LockHeldError, WriterLock
 from overtone.run.resume.target import Wish, find, is_begun, is_finished
 from overtone.run.storage.location import bring, root_of
-from overtone.run.storage.results_place import AT_START_S, JOURNAL, PATIENCE_S, Place, patiently
+from overtone.run.storage.results_place import AT_START_S, PATIENCE_S, Place, patiently
 from overtone.standard_streams import say
 from overtone.store.cache import forget_origin, local_folder, note_origin, origin
 from overtone.store.files import RemoteFiles, is_url, joined, protocol_of
-from overtone.store.folder_mark import LOCK
+from overtone.store.folder_mark import JOURNAL, LOCK
 from overtone.store.lease import Lease, LeaseHeldError
 
 _READERS_S = 10.0

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from overtone.core.protocols import Observer
 from overtone.run.header.journal_setup import codec_for
 from overtone.run.parts import Parts
-from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.core.table import TrialTable

@@ -20,6 +20,7 @@ from overtone.regular_files import read_regular
 from overtone.space import Variants, decode_config, encode_config, nested, pin
 from overtone.space.constraint import allows
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
+from overtone.store.folder_mark import JOURNAL
 
 Found = tuple[Mapping[str, Any], Mapping[str, Any] | None]
 """A config and its metrics; None if its trial failed."""
@@ -176,11 +177,7 @@ def _read(source: Any, goal: Goal) -> Iterator[Found]:
         )
     else:
         folder = Path(source).expanduser() if "://" not in str(source) else None
-        if (
-            folder is not None
-            and not (folder / "journal.jsonl").exists()
-            and any(folder.glob("*/result.json"))
-        ):
+        if folder is not None and not (folder / JOURNAL).exists() and any(folder.glob("*/result.json")):
             yield from _of_ray(folder)
             return
         from overtone.analysis import ExperimentAnalysis

@@ -57,7 +57,7 @@ class Adapter(protocols.Searcher):
         self._suggested: dict[int, Config] = {}  # What the searcher gave, until its trial begins.
         self._others: set[int] = set()  # Trials whose recorded config the searcher did not give.
         self._live: set[int] = set()
-        self._last: dict[int, Result] = {}
+        self._last: dict[str, Result] = {}
 
     def suggest(self, index: int) -> Config | None:
         for _ in range(1 if self._live else _TRIES):
@@ -79,29 +79,26 @@ class Adapter(protocols.Searcher):
             self._others.add(index)
 
     def on_result(self, trial: Trial, result: Result) -> None:
-        index = trial.suggestion
-        if index is None:
-            return
         if not self._has_goal:
             self._tell_goal()
-        self._last[index] = result
-        if index not in self._others:
-            self._call("on_trial_result", self._id(index), _facts(trial, result))
+        self._last[trial.id] = result
+        if trial.suggestion is not None and trial.suggestion not in self._others:
+            self._call("on_trial_result", self._id(trial.suggestion), _facts(trial, result))
 
     def on_trial_end(self, trial: Trial) -> None:
+        last, has_failed = self._last.pop(trial.id, None), trial.status is Status.ERROR
         index = trial.suggestion
-        if index is None:
+        if index is None:  # Of an earlier run, or a scheduler's.
+            self._add_evaluated(trial, last, has_failed)
             return
         self._live.discard(index)
-        last = self._last.pop(index, None)
-        metrics = None if last is None else _facts(trial, last)
-        has_failed = trial.status is Status.ERROR
         if index in self._others:
             self._call("on_trial_complete", self._id(index))
             self._add_evaluated(trial, last, has_failed)
         elif has_failed:
             self._call("on_trial_complete", self._id(index), error=True)
         else:
+            metrics = None if last is None else _facts(trial, last)
             self._call("on_trial_complete", self._id(index), result=metrics)
 
     def set_max_concurrency(self, max_concurrent: int) -> bool:

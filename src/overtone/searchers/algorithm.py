@@ -84,7 +84,7 @@ class SearchAlgorithm:
         """Return whether `restore_from_dir` would find a state in the folder."""
         return False
 
-    def save_to_dir(self, dirpath: str, **kwargs: Any) -> None:
+    def save_to_dir(self, dirpath: str, session_str: str = "default", **options: Any) -> None:
         """Save the state to a folder."""
 
     def restore_from_dir(self, dirpath: str) -> None:
@@ -99,13 +99,17 @@ class Generator(SearchAlgorithm):
         self._prefix = f"{random.getrandbits(20):05x}"
         self._n_made = 0
 
+    _first_number = 0
+    """The number of the first trial in its tag."""
+
     def _trial(self, spec: Mapping[str, Any], config: Config, chosen: Mapping[str, Any]) -> GeneratedTrial:
         index = self._n_made
         self._n_made += 1
         shown = ",".join(
             f"{name.rpartition('/')[2]}={_short(value)}" for name, value in sorted(chosen.items())
         )
-        name = f"{index + 1}_{shown}" if shown else str(index)
+        number = index + self._first_number
+        name = f"{number}_{shown}" if shown else str(number)
         trial_id = f"{self._prefix}_{index:05d}"
         return GeneratedTrial(trial_id, spec["run"], config, dict(chosen), name, spec.get("stop") or {})
 
@@ -116,6 +120,8 @@ class SearchGenerator(Generator):
     Args:
         searcher: A searcher, native or in Ray Tune's form.
     """
+
+    _first_number = 1
 
     def __init__(self, searcher: Any) -> None:
         self.searcher = searcher

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import partial
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.randomness import Random, key
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from overtone.space import RngFor
 
 
-class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
+class BasicVariantGenerator(VariantTrials, Searcher):
     """Grid and random search: the whole grid `num_samples` times, with new random values for each trial.
 
     A 3 x 3 grid with num_samples=2 makes 18 trials; a space without grids, `num_samples` trials.
@@ -100,6 +101,19 @@ class BasicVariantGenerator(VariantTrials, Searcher):  # type: ignore[misc]
             more, point = divmod(beyond, variants.size)
             sample += more
         return variants.config(point, self._rng_for(index, sample))
+
+    def save_to_dir(self, dirpath: str, session_str: str = "default", **options: Any) -> None:  # type: ignore[override]
+        """Save to the file of this session in a folder, with the trials that are not made yet."""
+        self._left = iter(list(self._left))
+        Searcher.save_to_dir(self, dirpath, session_str)
+
+    def restore_from_dir(self, dirpath: str) -> None:
+        """Restore from the newest file in a folder."""
+        Searcher.restore_from_dir(self, dirpath)
+
+    def has_checkpoint(self, dirpath: str) -> bool:
+        """Return whether the folder has such a file."""
+        return next(Path(dirpath).glob(self.CKPT_FILE_TMPL.format("*")), None) is not None
 
     def _fresh(self, num_samples: int) -> BasicVariantGenerator:
         made = copy(self)

@@ -7,34 +7,51 @@ They have Ray Tune's form, and run through its adapter; here they get the space 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from overtone.errors import MissingPackageError, SpaceError
 from overtone.space import parse
 from overtone.space.tree import Drawn, Fixed, Group, Node, Pick, Series, is_dynamic
 
-try:
-    import flaml
-    from flaml import tune as dialect
-except ImportError:
-    raise MissingPackageError("flaml", "", "BlendSearch") from None
+
+class BlendSearch:
+    """Searcher that blends local and global search; for its arguments, see FLAML's documentation.
+
+    Raises:
+        MissingPackageError: FLAML is not installed.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _converted("BlendSearch")(*args, **kwargs)
 
 
-class _Converted:
-    """Passes on the space of a run in FLAML's form."""
+class CFO:
+    """Searcher for spaces where some values cost more; for its arguments, see FLAML's documentation.
 
-    def set_search_properties(self, metric: Any, mode: Any, config: Mapping[str, Any], **spec: Any) -> bool:
-        """Set the goal and the space, unless the searcher has its own."""
-        parent: Any = super()
-        return bool(parent.set_search_properties(metric, mode, to_flaml(config), **spec))
+    Raises:
+        MissingPackageError: FLAML is not installed.
+    """
 
-
-class BlendSearch(_Converted, flaml.BlendSearch):  # type: ignore[misc]
-    """Searcher that blends local and global search; for its arguments, see FLAML's documentation."""
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return _converted("CFO")(*args, **kwargs)
 
 
-class CFO(_Converted, flaml.CFO):  # type: ignore[misc]
-    """Searcher for spaces where some values cost more; for its arguments, see FLAML's documentation."""
+@cache
+def _converted(name: str) -> Any:
+    """Return FLAML's class of this name, which gets the space of a run in FLAML's form."""
+    try:
+        import flaml
+    except ImportError:
+        raise MissingPackageError("flaml", "", name) from None
+    kind: Any = getattr(flaml, name)
+
+    def set_search_properties(
+        self: Any, metric: Any, mode: Any, config: Mapping[str, Any], **spec: Any
+    ) -> bool:
+        return bool(kind.set_search_properties(self, metric, mode, to_flaml(config), **spec))
+
+    return type(name, (kind,), {"set_search_properties": set_search_properties})
 
 
 def to_flaml(space: Any) -> Any:
@@ -47,6 +64,8 @@ def to_flaml(space: Any) -> Any:
 
 
 def _written(node: Node) -> Any:
+    from flaml import tune as dialect
+
     if isinstance(node, Group):
         return {key: _written(item) for key, item in node.items.items()}
     if isinstance(node, Series):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import random
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from overtone.core.randomness import Random, key
 from overtone.errors import SpaceError
 from overtone.space import Categorical, Domain, RngFor, Variants, parse
+from overtone.space.draw import RecursiveDependencyError as RecursiveDependencyError
+from overtone.space.generators import generator
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
 
 Path = tuple[Any, ...]
@@ -23,15 +25,13 @@ def generate_variants(
     Args:
         unresolved_spec: A space, or a dict that holds one, such as `{"run": ..., "config": {...}}`.
         constant_grid_search: Whether all grid points have the same drawn values.
-        random_state: A seed, or a NumPy generator; by default Python's global generator.
+        random_state: A seed, or a NumPy generator; by default NumPy's global generator if NumPy is
+            imported, else Python's.
 
     Returns:
         Pairs of the values that were chosen, by their place, and the config.
     """
-    from overtone.searchers.basic import seed_of
-
-    given = seed_of(random_state)
-    seed = random.getrandbits(31) if given is None else given
+    seed = generator(random_state).getrandbits(31)
     variants = Variants(unresolved_spec)
     for point in range(variants.size):
         index = 0 if constant_grid_search else point
@@ -59,6 +59,15 @@ def parse_spec_vars(
     return constants, domains, sorted(grids, key=lambda one: str(one[0]))
 
 
+def resolve_nested_dict(nested_dict: Mapping[Any, Any]) -> dict[Path, Any]:
+    """Return the values of nested dicts by their place: {"a": {"b": 1}} becomes {("a", "b"): 1}."""
+    found: dict[Path, Any] = {}
+    for name, value in nested_dict.items():
+        inner = resolve_nested_dict(value) if isinstance(value, Mapping) else {(): value}
+        found.update({(name, *path): item for path, item in inner.items()})
+    return found
+
+
 def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
     """Return values by their place as text, such as "lr=0.0100,units=3"."""
     words = []
@@ -67,7 +76,7 @@ def format_vars(resolved_vars: Mapping[Path, Any]) -> str:
             continue
         last = [str(path[-1])] if not str(path[-1]).isdigit() else [str(part) for part in path[-2:]]
         shown = f"{value:.4f}" if isinstance(value, float) else str(value)
-        words.append(f"{'_'.join(last)}={shown.replace('/', '_').replace(',', '_')}")
+        words.append(f"{_for_names('_'.join(last))}={_for_names(shown)}")
     return ",".join(words)
 
 
@@ -89,11 +98,13 @@ def assign_value(spec: Any, path: Path, value: Any) -> None:
         spec[last] = value
 
 
-class RecursiveDependencyError(Exception):
-    """Values of a space depend on each other in a circle."""
+def _for_names(text: str) -> str:
+    """Return `text` with one "_" for each run of characters that are not for file names."""
+    return _UNFIT.sub("_", text).strip("_")
 
 
 _ABSENT = object()
+_UNFIT = re.compile(r"[^\w.+-]+", re.ASCII)
 
 
 def _rng_for(seed: int, index: int) -> RngFor:

@@ -30,11 +30,11 @@ from overtone.space.dsl import uniform as uniform
 from overtone.space.function import Function as Function
 from overtone.space.interval import Float as Float
 from overtone.space.interval import Integer as Integer
+from overtone.space.nesting import flatten as flatten
 from overtone.space.normal import Normal as Normal
 from overtone.space.pins import nested as nested
 from overtone.space.pins import pin as pin
 from overtone.space.prior import NormalPrior as NormalPrior
-from overtone.space.tags import flatten as flatten
 from overtone.space.tags import tag as tag
 from overtone.space.tags import variables as variables
 from overtone.space.tree import parse as parse

@@ -21,6 +21,8 @@ from overtone.errors import SpaceError
 from overtone.space.domain import Domain
 from overtone.space.dsl import DOMAINS
 from overtone.space.match import fits, is_same, option_of
+from overtone.space.nesting import PLACE as PLACE
+from overtone.space.nesting import TUPLE as TUPLE
 from overtone.space.spec import Spec, fresh, plain
 from overtone.space.tree import SCALARS, Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
 from overtone.tagged_json import tagged, untagged
@@ -28,17 +30,11 @@ from overtone.tagged_json import tagged, untagged
 DOMAIN = "__domain__"
 """Marks a domain, with the name of the function that makes it."""
 
-PLACE = "__space__"
-"""Marks a value that is given by its place in the space."""
-
 OPAQUE = "__opaque__"
 """Marks a value that is not data, with a description of it."""
 
 CONSTRAINT = "__constraint__"
 """Says that not all of a space may be tried, with a description of the function that tells."""
-
-TUPLE = "__tuple__"
-"""Marks a tuple."""
 
 _TEXT = frozenset({str})
 _KINDS = frozenset(SCALARS)

@@ -59,6 +59,9 @@ class Domain(ABC):
         """
         raise SpaceError(f"{self!r} has more values than can be listed")
 
+    is_chosen = False
+    """Whether its sampler was chosen by a method, after the domain was made."""
+
     fits_array = False
     """Whether several drawn values are given as an array."""
 
@@ -102,12 +105,15 @@ class Domain(ABC):
 
         Args:
             sampler: One of `space.samplers`.
-            allow_override: Accepted; a domain always has a sampler.
+            allow_override: Whether a sampler that was chosen before, as by `Float(0, 1).uniform()`, may
+                be replaced.
 
         Raises:
-            SpaceError: The domain has no such sampler.
+            SpaceError: A sampler was chosen before, or the domain cannot have this one.
         """
-        vars(self).update(vars(self.with_sampler(sampler)))
+        if self.is_chosen and not allow_override:
+            raise SpaceError(f"{self!r} has the sampler {self.sampler} already: give allow_override=True")
+        vars(self).update(vars(self.with_sampler(sampler)), is_chosen=True)
 
     def with_sampler(self, sampler: Sampler) -> Domain:
         """Return the same values, drawn in another way.

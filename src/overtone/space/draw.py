@@ -34,6 +34,10 @@ def sample(space: Any, rng_for: RngFor) -> dict[str, Any]:
     return Drawing(parse(space), rng_for).config()
 
 
+class RecursiveDependencyError(SpaceError):
+    """Values of a space depend on each other in a circle."""
+
+
 class Drawing:
     """The drawing of one configuration; each node is drawn once, when it is first needed."""
 
@@ -84,7 +88,9 @@ class Drawing:
     def _compute(self, node: Computed) -> Any:
         if node in self._computing:
             circle = [each.path for each in self._computing[self._computing.index(node) :]] + [node.path]
-            raise SpaceError(f"values depend on each other in a circle: {' -> '.join(circle)}")
+            raise RecursiveDependencyError(
+                f"values depend on each other in a circle: {' -> '.join(circle)}"
+            )
         self._computing.append(node)
         try:
             with seeded(self.rng_for(node.key)):

@@ -135,7 +135,9 @@ class Interval(Domain):
 
     def _with(self: Kind, **changed: Any) -> Kind:
         settings = {"log": self.log, "q": self.q, "base": self.base, **changed}
-        return type(self)(self.lower, self.upper, **settings)
+        made = type(self)(self.lower, self.upper, **settings)
+        made.is_chosen = True
+        return made
 
     def draw(self, rng: Random) -> Any:
         if self._step is not None and not self.log:
@@ -176,6 +178,8 @@ class Interval(Domain):
         return self._is_step(value, self._step) and self._first <= k < self._first + self._count
 
     def cast(self, value: Any) -> Any:
+        if isinstance(value, str):
+            value = float(value)
         return float(value) if self._step is None else self._value(self._nearest(value, self._step))
 
     def _nearest(self, value: Any, step: float) -> int:

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from overtone.space.data import PLACE, describe
+from overtone.space.data import describe
 from overtone.space.match import active
+from overtone.space.nesting import flatten
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, parse
 
 _UNFIT = re.compile(r"[^\w.+-]+", re.ASCII)
 _VALUE_CHARS = 40
 _TAG_CHARS = 160
 _NO_KEY = object()
-_FLAT = frozenset({float, int, str, bool, type(None)})  # a look-up takes a tenth of asking for a Mapping
 
 
 def tag(space: Any, config: Mapping[str, Any], index: int) -> str:
@@ -84,23 +84,6 @@ def _variables(node: Node, in_branch: bool) -> Iterator[str]:
                 yield node.path
     elif in_branch or not isinstance(node, Fixed):
         yield node.path
-
-
-def flatten(nested: Mapping[Any, Any], above: str = "") -> dict[str, Any]:
-    """Return `nested` without nesting: {"a": {"b": 1}} as {"a/b": 1}. Lists and empty dicts are values.
-
-    The place of a value that is not data (see `data`) becomes its description.
-    """
-    flat: dict[str, Any] = {}
-    for name, value in nested.items():
-        key = f"{above}{name}"
-        if type(value) in _FLAT or not isinstance(value, Mapping) or not value:
-            flat[key] = value
-        elif PLACE in value:
-            flat[key] = str(value.get("shown"))
-        else:
-            flat.update(flatten(value, f"{key}/"))
-    return flat
 
 
 def _last(parts: list[str]) -> str:

@@ -12,7 +12,8 @@ from overtone.errors import StorageError
 if TYPE_CHECKING:
     from overtone.core.job import Job
 
-LOCK = "journal.jsonl.lock"
+JOURNAL = "journal.jsonl"
+LOCK = f"{JOURNAL}.lock"
 
 
 class FolderGoneError(StorageError):

@@ -63,6 +63,7 @@ from overtone.tune.context import TuneContext as TuneContext
 from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
 from overtone.tune.experiment import Experiment as Experiment
 from overtone.tune.experiment import run_experiments as run_experiments
+from overtone.tune.registry import register_env as register_env
 from overtone.tune.registry import register_trainable as register_trainable
 from overtone.tune.result import TrainingResult as TrainingResult
 from overtone.tune.session import checkpoint_dir as checkpoint_dir

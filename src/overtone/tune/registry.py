@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, UsageError
 from overtone.lazy import nearest
 
 _trainables: dict[str, Any] = {}
@@ -21,10 +21,10 @@ def register_trainable(name: str, trainable: Any, warn: bool = True) -> None:
         warn: Accepted and ignored.
 
     Raises:
-        TrainableError: `trainable` is not callable.
+        UsageError: `trainable` is not callable.
     """
     if not callable(trainable):
-        raise TrainableError(
+        raise UsageError(
             f"register_trainable({name!r}, ...) got {trainable!r}: give a function or a Trainable class"
         )
     _trainables[name] = trainable
@@ -69,31 +69,6 @@ def validate_trainable(trainable_name: str) -> None:
     registered(trainable_name)
 
 
-def register_input(name: str, input_creator: Any) -> None:
-    """Register a function that makes inputs of an environment under `name`.
-
-    Raises:
-        TrainableError: `input_creator` is not callable.
-    """
-    if not callable(input_creator):
-        raise TrainableError(f"register_input({name!r}, ...) got {input_creator!r}: give a function")
-    _inputs[name] = input_creator
-
-
-def registry_contains_input(name: str) -> bool:
-    """Return whether inputs are registered under `name`."""
-    return name in _inputs
-
-
-def registry_get_input(name: str) -> Any:
-    """Return the function that is registered under `name`.
-
-    Raises:
-        KeyError: No inputs are registered under `name`.
-    """
-    return _inputs[name]
-
-
 def is_function_trainable(trainable: Any) -> bool:
     """Return whether a trainable, or the registered one with this name, is a function and not a class."""
     known = _trainables.get(trainable) if isinstance(trainable, str) else trainable
@@ -108,10 +83,9 @@ def register_env(name: str, env_creator: Any) -> None:
         env_creator: A function `env_config -> environment`.
 
     Raises:
-        TypeError: `env_creator` is not callable.
+        UsageError: `env_creator` is not callable.
     """
-    if not callable(env_creator):
-        raise TypeError(f"register_env({name!r}, ...) got {env_creator!r}: give a function of the env_config")
+    _check_function("register_env", name, env_creator)
     _environments[name] = env_creator
 
 
@@ -128,3 +102,32 @@ def registered_env(name: str) -> Any:
             f"call register_env({name!r}, your_function) first"
         )
     return _environments[name]
+
+
+def register_input(name: str, input_creator: Any) -> None:
+    """Register a function that makes a reader of recorded data, for trainables that look it up by name.
+
+    Raises:
+        UsageError: `input_creator` is not callable.
+    """
+    _check_function("register_input", name, input_creator)
+    _inputs[name] = input_creator
+
+
+def registry_contains_input(name: str) -> bool:
+    """Return whether a function is registered under `name`, by `register_input`."""
+    return name in _inputs
+
+
+def registry_get_input(name: str) -> Any:
+    """Return the function registered under `name`, by `register_input`.
+
+    Raises:
+        KeyError: No function is registered under `name`.
+    """
+    return _inputs[name]
+
+
+def _check_function(register: str, name: str, given: Any) -> None:
+    if not callable(given):
+        raise UsageError(f"{register}({name!r}, ...) got {given!r}: give a function")

@@ -53,16 +53,16 @@ DEFAULT_RESULTS_DIR = os.path.expanduser("~/overtone_results")
 
 EXPR_ERROR_FILE = "error.txt"
 EXPR_ERROR_PICKLE_FILE = "error.pkl"
-EXPR_META_FILE = "trial_metadata.json"
+EXPR_META_FILE = "trial_status.json"
 EXPR_PARAM_FILE = "params.json"
 EXPR_PARAM_PICKLE_FILE = "params.pkl"
 EXPR_PROGRESS_FILE = "progress.csv"
 EXPR_RESULT_FILE = "result.json"
 JOB_META_FILE = "job_status.json"
-STDERR_FILE = "stderr"
-STDOUT_FILE = "stdout"
 
 RESULT_DUPLICATE = "__duplicate__"
+STDERR_FILE = "__stderr_file__"
+STDOUT_FILE = "__stdout_file__"
 TRIAL_INFO = "__trial_info__"
 
 TrainingResult = dict

@@ -18,8 +18,8 @@ DurableTrainable = Trainable
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 
 __all__ = [
-    "DurableTrainable", "Trainable", "durable", "function", "with_parameters", "with_resources",
-    "wrap_function",
+    "DurableTrainable", "FunctionTrainable", "Trainable", "durable", "function", "with_parameters",
+    "with_resources", "wrap_function",
 ]  # fmt: skip
 
 
@@ -33,7 +33,22 @@ def function(value: T) -> T:
     return value
 
 
-def wrap_function(train_func: Callable[..., Any], name: str | None = None) -> type[Trainable]:
+class FunctionTrainable(Trainable):
+    """Base class of the classes that `wrap_function` returns."""
+
+    def step(self) -> Any:
+        """Refuse a single step.
+
+        Raises:
+            TrainableError: Always.
+        """
+        raise TrainableError(
+            f"{type(self).__name__}.train(): a wrapped function has no single steps. Give the class to "
+            "tune.run, or define a class with step()"
+        )
+
+
+def wrap_function(train_func: Callable[..., Any], name: str | None = None) -> type[FunctionTrainable]:
     """Return a class that stands for a function wherever a trainable is given.
 
     A search runs the function itself. To step through it, define a class with `step` instead.
@@ -51,14 +66,8 @@ def wrap_function(train_func: Callable[..., Any], name: str | None = None) -> ty
 
         run.__name__ = name
 
-    class Wrapped(Trainable):
+    class Wrapped(FunctionTrainable):
         wrapped_function = staticmethod(run)
-
-        def step(self) -> Any:
-            raise TrainableError(
-                f"{type(self).__name__}.train(): a wrapped function has no single steps. Give the class to "
-                "tune.run, or define a class with step()"
-            )
 
     Wrapped.__name__ = Wrapped.__qualname__ = name or str(getattr(train_func, "__name__", "func"))
     Wrapped.__module__ = train_func.__module__

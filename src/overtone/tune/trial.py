@@ -1,14 +1,31 @@
-"""A trial with the names that users' functions expect: `trial.trainable_name`, `str(trial)`."""
+"""Trials under the names that scripts expect.
+
+`Trial` is the class of `analysis.trials`, for `isinstance` and `Trial.ERROR`. It is imported when it is
+first used: a run begins without it.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from overtone.core.placement_group import PlacementGroupFactory
 from overtone.errors import ArgumentError
 from overtone.observers.columns import chosen
+
+if TYPE_CHECKING:
+    from overtone.analysis import RecordedTrial
+
+    Trial = RecordedTrial
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Trial":
+        from overtone.analysis import RecordedTrial
+
+        return RecordedTrial
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class ExportFormat:
@@ -33,8 +50,8 @@ class ExportFormat:
                 raise ArgumentError(f"export format {given!r}: must be one of {', '.join(map(repr, known))}")
 
 
-class Trial:
-    """A read-only view of a core trial, with all its attributes.
+class AddedTrial:
+    """The trial that `trial_name_creator` and the like get: a view of a core trial, with all its attributes.
 
     Args:
         trial: The core trial.
@@ -91,7 +108,7 @@ class Trial:
 def with_shown_trial(
     function: Callable[[Any], str] | None, trainable_name: str, space: Any = None
 ) -> Callable[[Any], str] | None:
-    """Wrap `function` of a `Trial` as a function of a core trial.
+    """Wrap `function` of an `AddedTrial` as a function of a core trial.
 
     Args:
         function: The function; None for none.
@@ -111,8 +128,8 @@ def with_shown_trial(
 
     @functools.wraps(function)  # keep the name under which the function is recorded
     def shown(trial: Any) -> str:
-        return str(
-            function(trial if isinstance(trial, Trial) else Trial(trial, trainable_name, parameters()))
-        )
+        if not isinstance(trial, AddedTrial):
+            trial = AddedTrial(trial, trainable_name, parameters())
+        return str(function(trial))
 
     return shown

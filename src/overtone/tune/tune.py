@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import OvertoneError, TrainableError
+from overtone.errors import ArgumentError, OvertoneError, TrainableError
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
@@ -346,9 +346,9 @@ class CheckpointConfig:
 
     def __post_init__(self) -> None:
         if self.num_to_keep is not None and self.num_to_keep < 1:
-            raise OvertoneError(f"num_to_keep={self.num_to_keep!r}: keep None (all), 1 or more checkpoints")
+            raise ArgumentError(f"num_to_keep={self.num_to_keep!r}: keep None (all), 1 or more checkpoints")
         if self.checkpoint_score_order not in ("max", "min", None):
-            raise OvertoneError(
+            raise ArgumentError(
                 f"checkpoint_score_order={self.checkpoint_score_order!r}: choose 'max' or 'min'"
             )
 

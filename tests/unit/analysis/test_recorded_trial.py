@@ -242,3 +242,12 @@ def test_the_settings_of_the_run(tell):
     assert (trial.stopping_criterion, trial.max_failures) == ({"loss": 0.1}, 3)
     assert (trial.TERMINATED, trial.checkpoint_freq, trial.checkpoint_at_end) == ("TERMINATED", 0, False)
     assert trial.custom_trial_name is None
+
+
+def test_settings_that_are_not_what_was_written_are_taken_for_none(tell):
+    told = tell(options={"max_failures": "x"}, checkpoints={"every": "x"}, space=[], stop="x")
+    told.run({"lr": 1}, {"loss": 1})
+    trial = trial_of(told)
+    assert (trial.max_failures, trial.checkpoint_freq, trial.checkpoint_at_end) == (0, 0, False)
+    assert (trial.stopping_criterion, trial.evaluated_params) == ({}, {"lr": 1})
+    assert trial.logdir.endswith(trial.trial_id)

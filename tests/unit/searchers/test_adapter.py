@@ -217,6 +217,19 @@ def test_a_replay_that_suggests_something_else_tells_no_result_of_it():
     assert [one[1] for one in given.told] == [None, 3.0]
 
 
+def test_earlier_trials_are_evaluated_points(tmp_path):
+    class Learns(Mine):
+        points = ()
+
+        def add_evaluated_point(self, parameters, value, error=False, pruned=False, intermediate_values=None):
+            self.points += ((parameters["x"], value),)
+
+    earlier, learns = followed(Mine(), tmp_path, n=3), Learns()
+    followed(learns, tmp_path / "b", n=2, warm_start=earlier.experiment_path)
+    assert sorted(learns.points) == sorted((one.config["x"], one.config["x"]) for one in earlier.trials)
+    assert len(learns.told) == 2
+
+
 def test_trials_of_a_scheduler_are_not_its_own():
     given = Mine()
     searcher = Adapter(given)

@@ -21,6 +21,7 @@ from overtone.tune.search.variant_generator import (
     format_vars,
     generate_variants,
     parse_spec_vars,
+    resolve_nested_dict,
 )
 
 SPACE = {"x": tune.uniform(0, 1), "n": {"deep": tune.randint(0, 5)}}
@@ -142,9 +143,22 @@ def test_random_search_makes_trials():
     assert [trial.config["y"] for trial in trials] == [1, 2, 1, 2]
     assert all(trial.evaluated_params == {name: trial.config[name] for name in "xy"} for trial in trials)
     assert len({trial.config["x"] for trial in trials}) == 4
-    assert trials[1].experiment_tag.startswith("2_x=0.")
+    assert trials[1].experiment_tag.startswith("1_x=0.")
     assert str(trials[0]).startswith("trainable_")
     assert generator.next_trial() is None
+
+
+def test_random_search_is_saved_where_it_is(tmp_path):
+    first = BasicVariantGenerator()
+    first.add_configurations({"test": {"run": "a", "config": {"x": tune.uniform(0, 1)}, "num_samples": 4}})
+    first.next_trial()
+    assert not first.has_checkpoint(str(tmp_path))
+    first.save_to_dir(str(tmp_path), "one")
+    assert first.has_checkpoint(str(tmp_path))
+    second = BasicVariantGenerator()
+    second.restore_from_dir(str(tmp_path))
+    assert [second.next_trial().config for _ in range(3)] == [first.next_trial().config for _ in range(3)]
+    assert second.is_finished()
 
 
 def test_several_experiments_follow_each_other():
@@ -170,6 +184,7 @@ def test_a_generator_of_a_searcher_makes_trials():
         None,
     ]
     assert generator.is_finished()
+    assert trials[0].experiment_tag == "1_score=1"
     generator.on_trial_complete(trials[0].trial_id, {"result": 1})
     assert generator.searcher.told == [{"result": 1}]
 
@@ -205,3 +220,18 @@ def test_the_parts_of_a_space_are_listed():
     assert domains == [(("b", "c"), domain), (("e",), tune.choice([4, 5]))]
     assert [path for path, _ in grids] == [("a",)]
     assert grids[0][1].categories == [1, 2]
+
+
+def test_values_are_text_for_file_names_and_nested_ones_have_places():
+    values = {("a", "b"): 8.1234567, ("a", "c"): [[7, 8]], ("d e?",): " <;%$ok ", ("f",): " "}
+    assert format_vars(values) == "b=8.1235,c=7_8,d_e=ok,f="
+    assert resolve_nested_dict({"a": {"b": 1, "c": 2}, "d": 3}) == {("a", "b"): 1, ("a", "c"): 2, ("d",): 3}
+
+
+def test_numpys_seed_repeats_variants():
+    np = pytest.importorskip("numpy")
+    space = {"x": tune.uniform(0, 1)}
+    np.random.seed(5)
+    first = [config for _, config in generate_variants(space)]
+    np.random.seed(5)
+    assert [config for _, config in generate_variants(space)] == first

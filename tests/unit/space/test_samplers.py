@@ -50,6 +50,20 @@ def test_a_sampler_makes_the_domain_again(made, written):
     assert repr(bare) == repr(written)
 
 
+def test_a_sampler_that_was_chosen_is_replaced_only_on_request():
+    domain = Float(1, 2).uniform()
+    with pytest.raises(SpaceError, match="has the sampler Uniform already"):
+        domain.set_sampler(LogUniform())
+    domain.set_sampler(LogUniform(), allow_override=True)
+    assert domain == tune.loguniform(1, 2)
+    with pytest.raises(SpaceError, match="has the sampler LogUniform already"):
+        domain.set_sampler(Uniform())
+
+
+def test_text_is_cast_to_a_number():
+    assert (Float(1, 2).cast("1.5"), Integer(1, 5).cast("2")) == (1.5, 2)
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

@@ -35,6 +35,7 @@ def test_each_hook_reaches_each_callback():
     for hook in ("setup", *HOOKS):
         getattr(both, hook)(iteration=3)
     assert calls == [(name, hook, {"iteration": 3}) for hook in ("setup", *HOOKS) for name in ("one", "two")]
+    assert both.IS_CALLBACK_CONTAINER
     assert (len(both), both[1] is list(both)[1]) == (2, True)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from overtone import tune
 from overtone.errors import ArgumentError
-from overtone.tune import environment
+from overtone.tune import constants, environment
 from overtone.tune.arguments import to_experiment
 
 DOCS = Path(__file__).parents[3] / "docs" / "environment-variables.md"
@@ -92,6 +92,11 @@ def test_signals_are_left_alone_if_asked(monkeypatch, tmp_path):
     assert outcome() is False
     monkeypatch.setenv("TUNE_DISABLE_SIGINT_HANDLER", "1")
     assert outcome() is True
+
+
+def test_the_honoured_variables_have_constants():
+    assert {"TUNE_RESULT_DIR", constants.RAY_TUNE_CALLBACKS_ENV_VAR} <= constants.TUNE_ENV_VARS
+    assert {name for name, (honoured, _) in table().items() if honoured == "yes"} >= constants.TUNE_ENV_VARS
 
 
 def table():

@@ -143,6 +143,7 @@ def test_tensorboard(tmp_path, logger):
     assert b"tune/training_iteration" not in data
     assert b"tune/words" not in data
     assert b"layers" not in data
+    assert np.float64 in TBXLoggerCallback.VALID_NP_HPARAMS
 
 
 def test_a_missing_tensorboard_is_named(tmp_path, monkeypatch):

@@ -2,14 +2,17 @@
 
 import pytest
 
-from overtone.errors import TrainableError
+from overtone.errors import TrainableError, UsageError
 from overtone.tune.registry import (
     get_trainable_cls,
     is_function_trainable,
     register_env,
+    register_input,
     register_trainable,
     registered,
     registered_env,
+    registry_contains_input,
+    registry_get_input,
     validate_trainable,
 )
 
@@ -27,7 +30,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_one():
 
 
 def test_what_cannot_be_called_is_refused():
-    with pytest.raises(TrainableError, match="got 3"):
+    with pytest.raises(UsageError, match="got 3"):
         register_trainable("test_registry.three", 3)
 
 
@@ -50,3 +53,14 @@ def test_environments_have_names_too():
         registered_env("test_registry.evn")
     with pytest.raises(TypeError, match=r"register_env\('a', ...\) got 3"):
         register_env("a", 3)
+
+
+def test_inputs_have_names_too():
+    register_input("test_registry.input", len)
+    assert registry_contains_input("test_registry.input")
+    assert registry_get_input("test_registry.input") is len
+    assert not registry_contains_input("test_registry.none")
+    with pytest.raises(KeyError):
+        registry_get_input("test_registry.none")
+    with pytest.raises(TypeError, match=r"register_input\('a', ...\) got 3"):
+        register_input("a", 3)

@@ -46,7 +46,7 @@ def run(args: Arguments) -> int:
 
 def _journals(folder: Path, is_asked: bool) -> list[Path]:
     from overtone.cli.lookup import experiment_names
-    from overtone.reading.location import JOURNAL
+    from overtone.store.folder_mark import JOURNAL
 
     if not folder.is_dir():
         if is_asked:

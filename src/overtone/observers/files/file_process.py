@@ -13,10 +13,8 @@ from overtone.observers.files.text_files import TextFiles
 from overtone.observers.files.trial_files import TrialFiles
 from overtone.observers.helper_processes import Follower, follow
 from overtone.reading.journal_reader import Reports, runs
-from overtone.reading.recorded_config import with_tuples
-from overtone.store.folder_mark import FolderMark
-
-JOURNAL = "journal.jsonl"
+from overtone.space.nesting import with_tuples
+from overtone.store.folder_mark import JOURNAL, FolderMark
 
 FOLLOW_EVERY_S = 0.25
 

@@ -20,11 +20,10 @@ from overtone.journal.plain_reports import PLAIN_REPORT
 from overtone.journal.reader import follow_lines
 from overtone.journal.text import loads
 from overtone.observers.file_output import append
-from overtone.observers.files.file_process import JOURNAL
 from overtone.observers.helper_processes import follow
-from overtone.reading.recorded_config import with_tuples
 from overtone.space import flatten
-from overtone.store.folder_mark import FolderMark
+from overtone.space.nesting import with_tuples
+from overtone.store.folder_mark import JOURNAL, FolderMark
 
 FLUSH_EVERY_S = 1.0
 

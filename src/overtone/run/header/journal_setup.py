@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from overtone.experiment import Experiment
 from overtone.option import CODE, DATA, options
 from overtone.run.header.source_hash import main_script, parameter_hashes, source_hash, value_hash
-from overtone.run.storage.results_place import JOURNAL
 from overtone.run.warm_start import several
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.journal.codec import Codec

@@ -14,7 +14,7 @@ from overtone.journal.newest_parts import newest_parts
 from overtone.option import Option, options
 from overtone.run.header.journal_setup import header_parts
 from overtone.run.header.source_hash import is_same_source
-from overtone.run.storage.results_place import JOURNAL
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.run.parts import Parts

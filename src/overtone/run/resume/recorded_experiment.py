@@ -14,7 +14,7 @@ from overtone.journal.newest_parts import newest_parts
 from overtone.option import APART, CODE, DATA, options
 from overtone.run.resume.same_experiment import Sources, check_keys, check_trainable
 from overtone.run.resume.target import header_of
-from overtone.run.storage.results_place import JOURNAL
+from overtone.store.folder_mark import JOURNAL
 
 
 def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) -> Experiment:

@@ -35,8 +35,8 @@ from overtone.run.resume.target import header_of
 from overtone.run.searcher_host import Answers, answer
 from overtone.run.storage.deletions import Deletions
 from overtone.run.storage.leftover_checkpoints import LateSaves, take_in
-from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter

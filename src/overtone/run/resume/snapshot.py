@@ -21,6 +21,7 @@ from overtone.journal.text import dumps
 from overtone.run.header.journal_setup import header_parts
 from overtone.run.resume.state_codec import NotData, NotTheSame, frozen, thaw
 from overtone.standard_streams import say
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
@@ -88,7 +89,7 @@ class Snapshots:
         clock: Callable[[], float] = time.monotonic,
         on_taken: Callable[[], None] = lambda: None,
     ) -> None:
-        self._file = CompanionFile(folder / "journal.jsonl", NAME)
+        self._file = CompanionFile(folder / JOURNAL, NAME)
         self._journal = journal
         self._parts = controller, outstanding, observers
         self._made_of = made_of

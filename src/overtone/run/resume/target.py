@@ -13,8 +13,7 @@ from overtone.errors import OvertoneError, StorageError
 from overtone.regular_files import open_regular
 from overtone.run.header.source_hash import main_script
 from overtone.run.storage.location import locate
-from overtone.run.storage.results_place import JOURNAL
-from overtone.store.folder_mark import LOCK
+from overtone.store.folder_mark import JOURNAL, LOCK
 
 ENVIRONMENT = "OVERTONE_RESUME"
 """The folder of the experiment that a command, run again, is to resume."""

@@ -11,9 +11,8 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
-from overtone.run.storage.results_place import JOURNAL
 from overtone.standard_streams import say
-from overtone.store.folder_mark import FolderGoneError
+from overtone.store.folder_mark import JOURNAL, FolderGoneError
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter

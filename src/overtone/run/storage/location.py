@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from overtone.run.storage.results_place import JOURNAL, patiently
+from overtone.run.storage.results_place import patiently
 from overtone.standard_streams import say
 from overtone.store.files import RemoteFiles, is_url
+from overtone.store.folder_mark import JOURNAL
 
 DEFAULT = "~/overtone_results"
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from overtone.reading.overview_file import FEWEST, OverviewFile
+from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
@@ -20,7 +21,7 @@ class Overview:
 
     def __init__(self, parts: Parts, journal: JournalWriter) -> None:
         repeats = parts.plan.engine.capabilities.repeats
-        self._file = None if repeats else OverviewFile(parts.folder / "journal.jsonl")
+        self._file = None if repeats else OverviewFile(parts.folder / JOURNAL)
         self._journal = journal
 
     def write(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from overtone.errors import StorageError
 from overtone.standard_streams import say
-from overtone.store.folder_mark import LOCK, FolderMark
+from overtone.store.folder_mark import JOURNAL, LOCK, FolderMark
 from overtone.store.local import LocalStore
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ PATIENCE_S = 300.0
 AT_START_S = 60.0
 """Seconds that a store may be unreachable before the start of a run fails."""
 
-JOURNAL = "journal.jsonl"
 T = TypeVar("T")
 
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overtone.errors import UsageError
 from overtone.experiment import Experiment as Native
 from overtone.tune.arguments import to_experiment
-from overtone.tune.trial import Trial as Trial
 from overtone.tune.trials import Trials
 
+if TYPE_CHECKING:
+    from overtone.tune.trial import Trial as Trial
+
 _OTHER_NAMES = {"trial_resources": "resources_per_trial", "repeat": "num_samples"}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Trial":
+        from overtone.tune import trial
+
+        return trial.Trial
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class Experiment:

@@ -1,5 +1,5 @@
-"""Kept for imports of `tune.experiment.trial`."""
+"""Names that scripts import from `tune.experiment.trial`."""
 
-from overtone.tune.trial import Trial
+from overtone.tune.trial import ExportFormat, Trial
 
-__all__ = ["Trial"]
+__all__ = ["ExportFormat", "Trial"]

@@ -12,7 +12,8 @@ from overtone.tune.logger.logger import LegacyLoggerCallback, LoggerCallback
 from overtone.tune.logger.tensorboardx import TBXLoggerCallback
 from overtone.tune.logger.unified import DEFAULT_LOGGERS
 
-_DEFAULT_CALLBACKS = (JsonLoggerCallback, CSVLoggerCallback, TBXLoggerCallback)
+DEFAULT_CALLBACK_CLASSES = (CSVLoggerCallback, JsonLoggerCallback, TBXLoggerCallback)
+"""Callbacks whose files every run writes, TensorBoard's if tensorboardX is installed."""
 
 
 def chosen(callbacks: Iterable[Any], loggers: Sequence[Any], writes_files: bool) -> tuple[Any, ...]:
@@ -52,5 +53,5 @@ def _without_defaults(callbacks: Iterable[Any]) -> Iterator[Any]:
             classes = [each for each in one.logger_classes if each not in DEFAULT_LOGGERS]
             if len(classes) < len(one.logger_classes):
                 one = LegacyLoggerCallback(classes) if classes else None
-        if one is not None and type(one) not in _DEFAULT_CALLBACKS:
+        if one is not None and type(one) not in DEFAULT_CALLBACK_CLASSES:
             yield one

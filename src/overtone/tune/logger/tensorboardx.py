@@ -19,6 +19,15 @@ _NOT_SHOWN = frozenset({"config", PID, TIMESTAMP, TIME_TOTAL_S, TRAINING_ITERATI
 _BY_DIMENSIONS = {3: "add_image", 4: "add_images", 5: "add_video"}
 
 
+class _NumPyTypes:
+    """The types of NumPy's scalars that are hyperparameters; NumPy is imported when they are read."""
+
+    def __get__(self, owner: Any, kind: type) -> tuple[type, ...]:
+        import numpy as np
+
+        return (np.bool_, np.float32, np.float64, np.int32, np.int64)
+
+
 class TBXLogger(Logger):
     """Logger that writes TensorBoard files with tensorboardX, with tags such as "tune/mean_accuracy".
 
@@ -32,6 +41,7 @@ class TBXLogger(Logger):
 
     written_files = (EVENTS,)
     VALID_HPARAMS = (str, bool, int, float, list, type(None))
+    VALID_NP_HPARAMS = _NumPyTypes()
 
     def _init(self) -> None:
         try:
@@ -98,6 +108,7 @@ class TBXLoggerCallback(FileLoggerCallback):
 
     logger_class = TBXLogger
     VALID_HPARAMS = TBXLogger.VALID_HPARAMS
+    VALID_NP_HPARAMS = _NumPyTypes()
 
     def __init__(self) -> None:
         super().__init__()

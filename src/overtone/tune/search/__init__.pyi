@@ -7,6 +7,9 @@ from overtone.searchers import SobolSearch as SobolSearch
 from overtone.searchers.algorithm import SearchAlgorithm as SearchAlgorithm
 from overtone.searchers.algorithm import SearchGenerator as SearchGenerator
 from overtone.searchers.base import Searcher as Searcher
+from overtone.searchers.texts import UNDEFINED_METRIC_MODE as UNDEFINED_METRIC_MODE
+from overtone.searchers.texts import UNDEFINED_SEARCH_SPACE as UNDEFINED_SEARCH_SPACE
+from overtone.searchers.texts import UNRESOLVED_SEARCH_SPACE as UNRESOLVED_SEARCH_SPACE
 from overtone.space.dsl import grid_search as grid_search
 from overtone.tune.search import ax as ax
 from overtone.tune.search import basic_variant as basic_variant

@@ -2,4 +2,6 @@
 
 from overtone.searchers.skopt import SkOptSearch
 
+__path__: list[str] = []  # Ray has modules below: see overtone.module_paths
+
 __all__ = ["SkOptSearch"]

@@ -6,6 +6,7 @@ from overtone.searchers.variant_generator import (
     format_vars,
     generate_variants,
     parse_spec_vars,
+    resolve_nested_dict,
 )
 from overtone.space.dsl import grid_search
 
@@ -16,4 +17,5 @@ __all__ = [
     "generate_variants",
     "grid_search",
     "parse_spec_vars",
+    "resolve_nested_dict",
 ]

@@ -2,4 +2,6 @@
 
 from overtone.searchers.zoopt import ZOOptSearch
 
+__path__: list[str] = []  # Ray has modules below: see overtone.module_paths
+
 __all__ = ["ZOOptSearch"]

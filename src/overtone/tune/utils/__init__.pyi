@@ -2,6 +2,7 @@ from overtone.tune.utils import log as log
 from overtone.tune.utils import mock_trainable as mock_trainable
 from overtone.tune.utils import util as util
 from overtone.tune.utils.gpu import wait_for_gpu as wait_for_gpu
+from overtone.tune.utils.monitor import UtilMonitor as UtilMonitor
 from overtone.tune.utils.nested import deep_update as deep_update
 from overtone.tune.utils.nested import flatten_dict as flatten_dict
 from overtone.tune.utils.nested import merge_dicts as merge_dicts

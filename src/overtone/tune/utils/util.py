@@ -11,6 +11,7 @@ from threading import Thread
 from typing import Any
 
 from overtone.tune.utils.gpu import wait_for_gpu
+from overtone.tune.utils.monitor import UtilMonitor
 from overtone.tune.utils.nested import (
     deep_update,
     flatten_dict,
@@ -23,6 +24,7 @@ from overtone.tune.utils.rehearsal import diagnose_serialization, validate_save_
 
 __all__ = [
     "Tee",
+    "UtilMonitor",
     "date_str",
     "deep_update",
     "diagnose_serialization",

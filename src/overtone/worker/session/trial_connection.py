@@ -10,6 +10,7 @@ from overtone.core.job import Job
 from overtone.core.messages import Halt, Start
 from overtone.errors import TrialHalted
 from overtone.file_lock import open_locked
+from overtone.store.folder_mark import JOURNAL
 from overtone.store.room import PATIENCE_S
 from overtone.worker.protocol import Channel, Nothing, Order
 from overtone.worker.session.trial_context import Origin
@@ -85,7 +86,7 @@ def _may_speak(folder: Path) -> bool:
         is_due, _said_at = now - _said_at > PATIENCE_S, now
         return is_due
     try:
-        file = open_locked(folder / "journal.jsonl")
+        file = open_locked(folder / JOURNAL)
     except OSError:
         return True
     if file is None:

@@ -6,8 +6,10 @@ import threading
 
 import pytest
 
+from overtone.tune.utils import log
 from overtone.tune.utils.util import (
     Tee,
+    UtilMonitor,
     date_str,
     is_nan_or_inf,
     retry_fn,
@@ -94,3 +96,24 @@ def test_right_points_are_taken():
     validate_warmstart(["a"], [{"a": 1}, [2]], [0.5, 0.25])
     validate_warmstart(["a"], [{"a": 1, "b": 2}], None, validate_point_name_lengths=False)
     validate_warmstart(["a"], None, None)
+
+
+def test_the_use_of_the_machine_is_sampled():
+    monitor = UtilMonitor(start=False)
+    assert monitor.get_data() == {}
+    monitor._sample()
+    monitor.delay = 60
+    monitor.start()
+    perf = monitor.get_data()["perf"]
+    assert {"cpu_util_percent", "ram_util_percent"} <= perf.keys()
+    monitor.stop()
+    monitor.join()
+    assert monitor.get_data() == {}
+
+
+def test_a_level_of_output_can_be_set():
+    log.set_verbosity(1)
+    assert log.has_verbosity(log.Verbosity.V1_EXPERIMENT)
+    assert not log.has_verbosity(2)
+    log.set_verbosity(log.Verbosity.V3_TRIAL_DETAILS)
+    assert log.has_verbosity(2)
