@@ -26,6 +26,7 @@ class Counts:
     ) -> None:
         self.time_before_s: float = state.get("time_total_s", 0.0)
         self._timesteps: float | None = state.get("timesteps_total")
+        self._episodes: float | None = state.get("episodes_total")
         self._time_here_s = 0.0
         self.n_here = 0
         self._clock, self._is_virtual = clock, is_virtual
@@ -48,6 +49,8 @@ class Counts:
         values["time_this_iter_s"] = round(spent_s, 6)
         values["time_total_s"] = round(self.time_before_s + self._time_here_s, 6)
         values["timesteps_total"] = self._count_timesteps(values)
+        if self._episodes is not None or "episodes_this_iter" in values:
+            self._count_episodes(values)
         values["timestamp"] = second
         values["date"] = _date(second, self._is_virtual)
         values["iterations_since_restore"] = self.n_here
@@ -57,7 +60,13 @@ class Counts:
     def state(self, t: int) -> dict[str, Any]:
         """Return the counts for a checkpoint after result `t`, from which a restore continues."""
         total_s = self.time_before_s + self._time_here_s
-        return {"t": t, "time_total_s": total_s, "timesteps_total": self._timesteps}
+        state = {"t": t, "time_total_s": total_s, "timesteps_total": self._timesteps}
+        return state if self._episodes is None else {**state, "episodes_total": self._episodes}
+
+    def _count_episodes(self, values: dict[str, Any]) -> None:
+        """Add up a trainable's episodes, if it reports any; its own total is left as it is."""
+        self._episodes = (self._episodes or 0) + _number(values.get("episodes_this_iter") or 0)
+        values.setdefault("episodes_total", self._episodes)
 
     def _count_timesteps(self, values: Mapping[str, Any]) -> float | None:
         total, here = values.get("timesteps_total"), values.get("timesteps_this_iter")

@@ -40,3 +40,14 @@ def test_done_is_a_truth_value() -> None:
 
 def test_timesteps_given_as_a_bool_are_a_number() -> None:
     assert type(filled(Counts({}, lambda: 0.0), 1, 1.0, timesteps_total=True)["timesteps_total"]) is int
+
+
+def test_episodes_are_added_up_once_a_result_has_some() -> None:
+    counts = Counts({}, lambda: 100.0)
+    assert "episodes_total" not in filled(counts, 1, 101.0)
+    assert "episodes_total" not in counts.state(1)
+    assert filled(counts, 2, 102.0, episodes_this_iter=2)["episodes_total"] == 2
+    assert filled(counts, 3, 103.0)["episodes_total"] == 2
+    again = Counts(counts.state(3), lambda: 100.0)
+    assert filled(again, 4, 101.0, episodes_this_iter=3)["episodes_total"] == 5
+    assert filled(again, 5, 102.0, episodes_this_iter=1, episodes_total=9)["episodes_total"] == 9
