@@ -11,6 +11,7 @@ from typing import Any
 
 from overtone.core import protocols
 from overtone.core.decision import CONTINUE, Decision, as_decision
+from overtone.core.trial import Trial
 from overtone.schedulers.tune_controller import TuneController
 from overtone.schedulers.tune_trial import TuneTrial
 
@@ -82,15 +83,15 @@ class TrialScheduler(protocols.TrialScheduler):
         self, tune_controller: TuneController, trial: TuneTrial, result: Mapping[str, Any]
     ) -> None:
         """Handle the end of a trial."""
-        self.on_trial_end(getattr(trial, "native", trial))
+        self.on_trial_end(_native(trial))
 
     def on_trial_error(self, tune_controller: TuneController, trial: TuneTrial) -> None:
         """Handle a trial that failed for good."""
-        self.on_trial_end(getattr(trial, "native", trial))
+        self.on_trial_end(_native(trial))
 
     def on_trial_remove(self, tune_controller: TuneController, trial: TuneTrial) -> None:
         """Handle the end of a trial that waited."""
-        self.on_trial_end(getattr(trial, "native", trial))
+        self.on_trial_end(_native(trial))
 
     def debug_string(self) -> str:
         """Return the lines for the status block."""
@@ -119,6 +120,11 @@ class TrialScheduler(protocols.TrialScheduler):
         with open(checkpoint_path, "rb") as file:
             kept = pickle.load(file)
         vars(self).update({name: pickle.loads(value) for name, value in kept.items()})
+
+
+def _native(trial: Any) -> Trial:
+    """Return the core's trial of one in Ray Tune's form; a hook called by hand may get another object."""
+    return getattr(trial, "native", trial)  # type: ignore[no-any-return]
 
 
 class WithController(TrialScheduler, is_native=True):
