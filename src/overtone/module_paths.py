@@ -85,7 +85,6 @@ ABSENT = {
     "air._internal": _INSIDE,
     "air.batch_predictor": _RAYS.format("data"),
     "air.callbacks": _LOGGER,
-    "air.data_batch_type": _RAYS,
     "air.examples": _EXAMPLE,
     "air.execution": f"{_INSIDE}; a trial's resources are a tune.PlacementGroupFactory",
     "air.train": _TRAINER.format("train"),

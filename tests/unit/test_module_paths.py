@@ -119,3 +119,14 @@ def test_errors_and_cloudpickle_are_had_as_attributes():
         AttributeError, match=r"import ray beside it, and write ray.exceptions.ObjectLostError"
     ):
         _ = overtone.exceptions.ObjectLostError
+
+
+def test_types_of_air_are_had():
+    from overtone.air.execution import ResourceRequest
+
+    from overtone import air
+    from overtone.air.data_batch_type import DataBatchType
+
+    assert air.DataBatchType is DataBatchType
+    assert air.ResourceRequest is ResourceRequest
+    assert air.ResourceRequest([{"CPU": 2}]).head_cpus == 2

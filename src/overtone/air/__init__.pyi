@@ -1,10 +1,13 @@
 from overtone.air import checkpoint as checkpoint
 from overtone.air import config as config
 from overtone.air import constants as constants
+from overtone.air import data_batch_type as data_batch_type
 from overtone.air import integrations as integrations
 from overtone.air import result as result
 from overtone.air import session as session
+from overtone.air.data_batch_type import DataBatchType as DataBatchType
 from overtone.analysis import Result as Result
+from overtone.tune.execution.placement_groups import ResourceRequest as ResourceRequest
 from overtone.tune.tune import CheckpointConfig as CheckpointConfig
 from overtone.tune.tune import FailureConfig as FailureConfig
 from overtone.tune.tune import RunConfig as RunConfig
