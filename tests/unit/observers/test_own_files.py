@@ -50,6 +50,7 @@ def test_what_overtone_writes_is_its_own_also_if_it_is_torn(name: str, data: byt
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}, indent=2).encode()),
         ("error.txt", b"The largest error was 0.5\n"),
         ("events.out.tfevents.1.vm.123.0", b"...brain.Event:2...loss..."),
+        ("events.out.tfevents.1.vm", b"..._hparams_/experiment..._hparams_/session_start_info..."),
     ],
 )
 def test_what_a_trial_writes_is_not(name: str, data: bytes) -> None:

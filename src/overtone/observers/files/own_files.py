@@ -27,6 +27,12 @@ _ERROR = re.compile(rb"Traceback \(|[\w.]*(:|\n)|[a-z]")
 
 _EVENTS_BYTES = 1 << 16
 
+_SESSION = b"_hparams_/session_start_info"
+"""Overtone's event files begin with it."""
+
+_EXPERIMENT = b"_hparams_/experiment"
+"""Other writers put it before: Overtone writes no summary of a whole experiment."""
+
 
 def is_own(name: str, trial_id: str, data: bytes) -> bool:
     """Return whether a file of this name and contents is Overtone's.
@@ -37,7 +43,8 @@ def is_own(name: str, trial_id: str, data: bytes) -> bool:
         data: The contents; of a result.json or progress.csv the first line suffices, with its end.
     """
     if name.startswith(EVENTS):
-        return not data or b"session_start_info" in data[:_EVENTS_BYTES]
+        begin = data[:_EVENTS_BYTES]
+        return not data or (_SESSION in begin and _EXPERIMENT not in begin)
     if not data or b"\0" in data:
         return True
     first, newline, _ = data.partition(b"\n")
