@@ -22,7 +22,11 @@ ERROR_TXT = "error.txt"
 EVENTS = "events.out.tfevents."
 """How the names of event files begin."""
 
-_ERROR = re.compile(rb"Traceback \(|[\w.]*(:|\n)|[a-z]")
+_EXCEPTION = rb"Traceback \(|(\w+\.)*_*[A-Z]\w*(:|\n)"
+_RAISED = re.compile(_EXCEPTION)
+"""How the texts about exceptions begin."""
+
+_ERROR = re.compile(_EXCEPTION + rb"|[a-z]")
 """How Overtone's texts about failures begin: a traceback, the name of an exception, a sentence."""
 
 _EVENTS_BYTES = 1 << 16
@@ -34,13 +38,15 @@ _EXPERIMENT = b"_hparams_/experiment"
 """Other writers put it before: Overtone writes no summary of a whole experiment."""
 
 
-def is_own(name: str, trial_id: str, data: bytes) -> bool:
+def is_own(name: str, trial_id: str, data: bytes, has_failed: bool = True) -> bool:
     """Return whether a file of this name and contents is Overtone's.
 
     A file that is empty, or was torn by a crash, counts as Overtone's.
 
     Args:
         data: The contents; of a result.json or progress.csv the first line suffices, with its end.
+        has_failed: Whether the trial may have failed. If not, an error.txt is Overtone's only if it is
+            about an exception, which the journal has lost.
     """
     if name.startswith(EVENTS):
         begin = data[:_EVENTS_BYTES]
@@ -54,6 +60,8 @@ def is_own(name: str, trial_id: str, data: bytes) -> bool:
         return b"trial_id" in first.split(b",") or not newline
     if name == PARAMS_JSON:
         return _is_params(data)
+    if name == ERROR_TXT and not has_failed:
+        return _RAISED.match(data) is not None
     return name != ERROR_TXT or not data.endswith(b"\n") or _ERROR.match(data) is not None
 
 
