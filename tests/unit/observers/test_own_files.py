@@ -46,6 +46,7 @@ def test_what_overtone_writes_is_its_own_also_if_it_is_torn(name: str, data: byt
         ("result.json", LINE.replace(b"00001", b"00002")),
         ("result.json", b'{\n  "loss": 1.0\n}\n'),
         ("progress.csv", b"epoch,loss\n1,0.5\n"),
+        ("params.json", b"lr = 0.1"),
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}).encode()),
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}, indent=2).encode()),
         ("error.txt", b"The largest error was 0.5\n"),

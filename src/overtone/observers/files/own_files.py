@@ -85,5 +85,5 @@ def _is_params(data: bytes) -> bool:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
-        return True
+        return data.startswith(b"{")  # torn
     return isinstance(found, dict) and params_text(found).encode("utf-8", "backslashreplace") == data
