@@ -102,7 +102,12 @@ def surface() -> list[Name]:
     for name, one in names.items():
         if one.home:
             names[name] = replace(one, for_users=names[one.home].for_users)
-    served = {word for one in names.values() if one.for_users and one.kind != "module" for word in _parents(one.path)}
+    served = {
+        word
+        for one in names.values()
+        if one.for_users and one.kind != "module"
+        for word in _parents(one.path)
+    }
     for name, one in names.items():
         if one.kind == "module":
             names[name] = replace(one, for_users=name in served)

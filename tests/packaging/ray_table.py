@@ -51,7 +51,11 @@ def found(path: str) -> Any:
                 return _in_tree(ast.parse(source.read_text("utf-8")), words[count:])
             continue
         for word in words[count:]:
-            value = inspect.getattr_static(value, word, ABSENT) if isinstance(value, type) else getattr(value, word, ABSENT)
+            value = (
+                inspect.getattr_static(value, word, ABSENT)
+                if isinstance(value, type)
+                else getattr(value, word, ABSENT)
+            )
             value = getattr(value, "__func__", value)
             if value is ABSENT:
                 return ABSENT
@@ -198,13 +202,23 @@ def differences() -> dict[str, str]:
 def _tested() -> Iterator[str]:
     with_ray, without = outcomes(), differences()
     for test, what in behaviour_tests():
-        runs = {name: outcome for name, outcome in with_ray.items() if name.split("[")[0] == test}
-        if (
-            runs
-            and set(runs.values()) == {"passed"}
-            and not any(name.split("[")[0] == test for name in without)
-        ):
-            yield from what
+        runs = {
+            name: outcome == "passed" and name not in without
+            for name, outcome in with_ray.items()
+            if name.split("[")[0] == test
+        }
+        for name in what:
+            of_the_name = [passes for run, passes in runs.items() if _is_about(run, name)]
+            if runs and all(of_the_name or runs.values()):
+                yield name
+
+
+def _is_about(run: str, name: str) -> bool:
+    """Return whether the parameter of a test's run is a name, a module that it is in, or a part of its path."""
+    parameter = run.partition("[")[2].removesuffix("]")
+    return bool(parameter) and (
+        name == parameter or name.startswith(f"{parameter}.") or f".{parameter}." in name
+    )
 
 
 def table(comparison: Comparison) -> str:

@@ -149,7 +149,7 @@ def lookups(tree, names, classes):
             elif function in ("isinstance", "issubclass"):
                 is_lookup = bool(classes & {last_name(one) for one in ast.walk(arguments[1])})
             else:
-                is_test = function in ("startswith", "endswith", "partition", "split")
+                is_test = isinstance(node.func, ast.Attribute) and function in _TESTS
                 is_lookup = is_test and is_name_of_class(node.func.value)
         elif isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -161,6 +161,9 @@ def lookups(tree, names, classes):
             continue
         if is_lookup:
             yield ast.unparse(node)
+
+
+_TESTS = ("startswith", "endswith", "partition", "split")
 
 
 def last_name(node):

@@ -26,10 +26,6 @@ DIFFERENCES = HERE / "differences.toml"
 """Tests that pass with Ray and are meant to fail with Overtone, and why."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "covers(*names): the names and arguments that the test is about")
-
-
 def key(item: pytest.Item) -> str:
     """Return the name of a test in the two files."""
     return f"{item.path.stem}::{item.name}"

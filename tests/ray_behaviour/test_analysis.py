@@ -360,16 +360,6 @@ def test_the_error_of_a_result_is_what_was_raised(tuned):
     assert isinstance(result.error, Exception)
 
 
-@covers("tune.ExperimentAnalysis.get_best_trial: metric mode")
-def test_a_best_needs_a_metric_and_a_mode(search):
-    def once(config):
-        return {"unheard_of": 1}
-
-    analysis = search(once)
-    with pytest.raises(ValueError):
-        analysis.get_best_trial()
-
-
 @covers("tune.ExperimentAnalysis: experiment_checkpoint_path")
 def test_there_is_no_analysis_of_nothing(tmp_path):
     with pytest.raises(Exception):

@@ -103,24 +103,6 @@ def test_time_budget(tuned):
     assert results.num_errors == 0
 
 
-@covers("tune.TuneConfig: reuse_actors")
-def test_reuse_actors(tuned, tmp_path):
-    class Resets(tune.Trainable):
-        def setup(self, config):
-            (tmp_path / f"setup_{config['x']}").touch()
-
-        def step(self):
-            return {"x": self.config["x"], "done": True}
-
-        def reset_config(self, new_config):
-            self.config = new_config
-            return True
-
-    space = {"x": tune.grid_search([1, 2, 3, 4])}
-    tuned(Resets, space, {"reuse_actors": True, "max_concurrent_trials": 1})
-    assert len(list(tmp_path.glob("setup_*"))) < 4
-
-
 @covers("tune.TuneConfig: trial_name_creator trial_dirname_creator")
 def test_names(tuned):
     names = {
@@ -332,27 +314,6 @@ def test_failed_trials_stay_failed_by_default(tuned):
 
     results = tuned(fails, {}, name="mine")
     assert tune.Tuner.restore(results.experiment_path, trainable=fails).fit().num_errors == 1
-
-
-@covers("tune.Tuner.restore: resume_unfinished")
-@pytest.mark.parametrize("resumes", [True, False])
-def test_unfinished_trials_are_resumed_or_left(tuned, tmp_path, resumes):
-    def fails_first(config):
-        if config["x"] == 1 and not (tmp_path / "mark").exists():
-            (tmp_path / "mark").touch()
-            raise RuntimeError("once")
-        (tmp_path / f"ran_{config['x']}").touch()
-        return {"score": config["x"]}
-
-    fail_fast = tune.FailureConfig(fail_fast=True)
-    space = {"x": tune.grid_search([1, 2])}
-    results = tuned(fails_first, space, {"max_concurrent_trials": 1}, name="mine", failure_config=fail_fast)
-    assert not (tmp_path / "ran_2").exists()
-    tune.Tuner.restore(
-        results.experiment_path, trainable=fails_first, resume_unfinished=resumes, restart_errored=True
-    ).fit()
-    assert (tmp_path / "ran_1").exists()
-    assert (tmp_path / "ran_2").exists() == resumes
 
 
 @covers("tune.Tuner.restore: param_space")

@@ -52,7 +52,7 @@ def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
         or not all(isinstance(one, str) for one in recorded)
     ):
         raise NotFoundError(f"no command is on record that could be run again; {_advice(path)}")
-    options, program = _split(recorded[1:])
+    options, program = _options_and_program(recorded[1:])
     _check_repeatable(program, path)
     if not os.path.isdir(directory):
         raise NotFoundError(f"it ran in {directory!r}, which is not there; {_advice(path)}")
@@ -67,7 +67,7 @@ def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
     return Rerun(command, directory, hostname, tuple(notes))
 
 
-def _split(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def _options_and_program(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split Python's arguments into its options, and the script or `-m MODULE` with what follows."""
     i = 0
     while i < len(arguments) - 1 and len(arguments[i]) > 1 and arguments[i][0] == "-":
