@@ -216,8 +216,6 @@ def test_statuses_have_names():
     "tune.experiment.Trial.error_file",
     "tune.experiment.Trial.num_failures",
     "tune.experiment.Trial.get_error",
-    "tune.experiment.Trial.logdir",
-    "tune.experiment.Trial.local_dir",
 )
 def test_a_failed_trial_has_its_error(search):
     def fails(config):
@@ -228,6 +226,12 @@ def test_a_failed_trial_has_its_error(search):
     assert "broken" in Path(trial.error_file).read_text()
     assert trial.num_failures == 1
     assert "broken" in str(trial.get_error())
+
+
+@covers("tune.experiment.Trial.local_dir", "tune.experiment.Trial.local_path")
+def test_a_trial_s_folder_is_in_the_experiment_s(search):
+    (trial,) = search(lambda config: {"score": 1}).trials
+    assert Path(trial.local_dir, trial.relative_logdir) == Path(trial.local_path)
 
 
 @covers("tune.experiment.Trial.checkpoint_freq", "tune.experiment.Trial.checkpoint_at_end", "tune.experiment.Trial.node_ip", "tune.experiment.Trial.metric_n_steps",

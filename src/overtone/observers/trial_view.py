@@ -166,12 +166,14 @@ class SeenTrial:
         """The experiment's folder."""
         return self._experiment.folder
 
+    local_dir = local_experiment_path
+
     @property
     def local_path(self) -> str:
         """Its own folder."""
         return os.path.join(self._experiment.folder, self._row.id)
 
-    logdir = path = local_dir = local_path
+    logdir = path = local_path
 
     def init_local_path(self) -> None:
         """Make its folder, if it is missing."""
