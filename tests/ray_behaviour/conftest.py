@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,10 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # for `subject`, here and in trials
 
 from subject import IS_RAY, tune  # noqa: E402
+
+STARTED = time.monotonic()
+SAMPLE_S = 60.0
+"""No test of a sample begins later than so many seconds after the start."""
 
 OUTCOMES = HERE / "outcomes.json"
 """The outcome of each test with Ray: `make conformance-ray` writes it."""
@@ -115,6 +120,8 @@ def by_value(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def quiet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A home of its own, and no warnings as errors: an old form may say one line of advice."""
+    if "CONFORMANCE_SAMPLE" in os.environ and time.monotonic() - STARTED > SAMPLE_S:
+        pytest.skip("the time of the sample is over")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
