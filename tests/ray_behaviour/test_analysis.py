@@ -234,8 +234,7 @@ def test_a_trial_s_folder_is_in_the_experiment_s(search):
     assert Path(trial.local_dir, trial.relative_logdir) == Path(trial.local_path)
 
 
-@covers("tune.experiment.Trial.checkpoint_freq", "tune.experiment.Trial.checkpoint_at_end", "tune.experiment.Trial.node_ip", "tune.experiment.Trial.metric_n_steps",
-        "tune.experiment.Trial.latest_checkpoint_result", "tune.experiment.Trial.experiment_dir_name")  # fmt: skip
+@covers("tune.experiment.Trial.experiment_dir_name")
 def test_a_trial_has_what_callbacks_read(search):
     seen = {}
 
@@ -246,7 +245,7 @@ def test_a_trial_has_what_callbacks_read(search):
                 id=trial.trial_id,
                 status=trial.status,
                 path=trial.path,
-                last=trial.last_result,
+                experiment=trial.experiment_dir_name,
             )
 
     def once(config):
@@ -257,6 +256,7 @@ def test_a_trial_has_what_callbacks_read(search):
     assert seen["id"] == trial.trial_id
     assert seen["status"] == "RUNNING"
     assert seen["path"] == trial.path
+    assert seen["experiment"] == trial.experiment_dir_name == Path(trial.path).parent.name
 
 
 @covers("tune.ResultGrid", "tune.ResultGrid.get_best_result: metric mode")

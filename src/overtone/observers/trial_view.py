@@ -169,6 +169,11 @@ class SeenTrial:
     local_dir = local_experiment_path
 
     @property
+    def experiment_dir_name(self) -> str:
+        """The name of the experiment's folder."""
+        return os.path.basename(self._experiment.folder)
+
+    @property
     def local_path(self) -> str:
         """Its own folder."""
         return os.path.join(self._experiment.folder, self._row.id)
