@@ -41,7 +41,7 @@ class Controller:
         retention: Decides which checkpoints are kept.
         checkpoint_worth: A result's worth as a checkpoint; the newest is worth most if None.
         seed: All keyed randomness derives from it.
-        observes: Whether the searcher observes results.
+        observes, observes_pauses: Whether the searcher observes results, and pauses.
         earlier: Gives schedulers the results of another experiment, by path.
 
     Attributes:
@@ -62,6 +62,7 @@ class Controller:
         checkpoint_worth: Callable[[Result], float] | None = None,
         seed: int = 0,
         observes: bool = False,
+        observes_pauses: bool = False,
         earlier: Callable[[str], Any] | None = None,
     ) -> None:
         self.goal = goal
@@ -70,7 +71,7 @@ class Controller:
         self._takes_first = not overrides(scheduler, TrialScheduler.choose_trial_to_run)
         self._limits = limits or Limits()
         self._template = template or Template()
-        self._roster = Roster(id_prefix(seed), retention or Retention())
+        self._roster = Roster(id_prefix(seed), retention or Retention(), observes_pauses)
         self.trials = self._roster.trials
         self._ledger, self._queue = self._roster.ledger, self._roster.queue
         self._fairness = Fairness(self._queue, self._ledger)

@@ -89,15 +89,16 @@ class Endings:
     def settle(self, trial: Trial, live: Live, event: m.Ended) -> None:
         """Give a trial whose process ended its next status."""
         intent = live.intent
+        is_over = event.cause == "halted" and (self.keeps or live.leaves) and self._is_over(trial)
         if isinstance(intent, Stop):  # The trial halted, was killed, or raised while it ended.
             self._finish(trial, Status.TERMINATED, intent.why, event.error)
         elif isinstance(intent, Restart) and event.cause in ("halted", "killed", "lost"):
             self._restart(trial, intent, live.restart_from, was_killed=event.cause != "halted")
         elif isinstance(intent, Pause) and event.cause in ("halted", "lost"):
             self._roster.move(trial, Status.PAUSED, intent.why)
-        elif self.keeps and event.cause in ("halted", "killed", "lost"):
+        elif self.keeps and not is_over and event.cause in ("halted", "killed", "lost"):
             self._roster.move(trial, Status.PAUSED, self.closing)
-        elif live.leaves and _has_moved(trial, event):
+        elif live.leaves and not is_over and _has_moved(trial, event):
             self._wait_again(trial, Why("moved", note=event.error or "its node goes away"))
         elif event.cause in ("halted", "returned"):
             problem = self._lacks(trial) if intent is None else ""
@@ -111,6 +112,12 @@ class Endings:
             trial.failures += 1
             may_retry = event.cause != "limit" and not event.is_hopeless  # A retry would fail again.
             self._fail(trial, Why(event.cause, note=event.error), event.error, may_retry)
+
+    def _is_over(self, trial: Trial) -> bool:
+        """Return whether the trial's last result said that it is done; a journal's choice wins."""
+        past = self._roster.past
+        is_done = trial.last is not None and trial.last.get("done") is True
+        return is_done and (past is None or past.ends(trial.id))
 
     def _lose(self, trial: Trial, error: str) -> None:
         """Make a trial whose process was lost wait again; `MAX_LOSSES` losses in a row are a failure."""

@@ -162,8 +162,7 @@ class Resumed:
 
     Attributes:
         limits: Bounds of the experiment from now on.
-        errored: Treatment of trials that ended in an error: "" leaves them, "resume" retries them
-            from their last checkpoint, "restart" from the beginning.
+        errored: "" leaves failed trials, "resume" retries from the last checkpoint, "restart" anew.
     """
 
     time: float
@@ -214,10 +213,11 @@ class Suggest:
 
 @message
 class Observe:
-    """Tell the searcher of a trial's result, or of its end if `result` is None."""
+    """Tell the searcher of a trial's result, of a pause, or of the trial's end."""
 
     trial: Trial
     result: Result | None
+    pause: Literal["", "begins", "ends"] = ""
 
 
 @message

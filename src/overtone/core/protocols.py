@@ -114,6 +114,12 @@ class Searcher(Part):
     def on_trial_end(self, trial: Trial) -> None:
         """Observe the end of a trial; see `trial.status` and `trial.best`."""
 
+    def on_trial_pause(self, trial: Trial) -> None:
+        """Observe that a trial waits, for its scheduler or for a resume, and does not run."""
+
+    def on_trial_unpause(self, trial: Trial) -> None:
+        """Observe that a paused trial is to run again."""
+
 
 class TrialScheduler(Part):
     """Decides on running trials and chooses the next; only `on_result` is required.

@@ -103,6 +103,10 @@ class Past:
         """Return whether trials ended by this rule."""
         return any(one.why is not None and one.why.rule == rule for one in self._moved)
 
+    def ends(self, trial_id: str) -> bool:
+        """Return whether this trial ended for good."""
+        return any(one.trial_id == trial_id and Status(one.status).is_final for one in self._moved)
+
     def has_more_starts(self) -> bool:
         """Return whether today's code started fewer trials."""
         return bool(self._started)

@@ -19,6 +19,7 @@ from overtone.core.sizes import LONGEST_NAME
 from overtone.core.trial import (
     HALTING,
     PARKED,
+    PAUSED,
     PENDING,
     RUNNING,
     STARTING,
@@ -71,7 +72,7 @@ class Roster:
         past: The recorded choices of the current event while it is replayed; else None.
     """
 
-    def __init__(self, prefix: str, retention: Retention) -> None:
+    def __init__(self, prefix: str, retention: Retention, tells_pauses: bool = False) -> None:
         self.trials: dict[str, Trial] = {}
         self.ledger = Ledger()
         self.queue = Queue(self.trials, self.ledger)
@@ -81,6 +82,7 @@ class Roster:
         self.commands: list[m.Command] = []
         self.past: Past | None = None
         self._prefix = prefix
+        self._tells_pauses = tells_pauses
         self._retention = retention
         self._resting: dict[str, list[Trial]] = {}  # Ended trials with this checkpoint, by uri.
 
@@ -132,9 +134,11 @@ class Roster:
         """
         if status not in TRANSITIONS[trial.status] and (config is None or status is not trial.status):
             raise AssertionError(f"trial {trial.id} cannot go from {trial.status.value} to {status.value}")
-        trial.status = status
+        before, trial.status = trial.status, status
         if why is not None:
             trial.why = why
+        if self._tells_pauses and not status.is_final:
+            self._tell_pause(trial, before)
         start = None
         if trial.checkpoint is not None:
             self._rest_or_wake(trial)
@@ -142,6 +146,12 @@ class Roster:
         self.choices.append(
             m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources, config)
         )
+
+    def _tell_pause(self, trial: Trial, before: Status) -> None:
+        """Tell the searcher if the trial, whose status was `before`, now begins or ends a pause."""
+        was_paused, is_paused = before in (PAUSED, PARKED), trial.status in (PAUSED, PARKED)
+        if is_paused != was_paused:
+            self.commands.append(m.Observe(trial, None, "begins" if is_paused else "ends"))
 
     def room(self, max_concurrent: int | None) -> int:
         """Return how many more trials could start if the searcher had configs."""

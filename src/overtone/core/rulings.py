@@ -73,7 +73,9 @@ class Rulings:
             self.keep(live, event.checkpoint)
         if result is None:
             self._roster.choices.append(m.Ruled(trial.id, t, "redone"))
-        if trial.status is HALTING:  # Reported before the Halt arrived: recorded without a ruling.
+        if trial.status is HALTING:  # Reported before the Halt arrived.
+            if result is not None and live.intent is None:
+                self._stop_if_met(live, result, t)
             return
         if result is None:
             self._proceed(live, t)
@@ -271,11 +273,23 @@ class Rulings:
             decision = ruled if ruled is CONTINUE else as_decision(ruled, type(self._scheduler).__name__)
         if decision is not CONTINUE and not isinstance(decision, Stop) and result.get("done") is True:
             decision = CONTINUE  # The trial ends now: there is nothing to resume.
+        return self._criterion_met(trial, result) or decision
+
+    def _criterion_met(self, trial: Trial, result: Result) -> Stop | None:
+        """Return the Stop of the first stopper that ends the trial; None if none does."""
         for stopper in self._stoppers:
             reason = stopper(trial, result)
             if reason is not None:
                 return Stop(Why("stop", t=result.t, note=reason))
-        return decision
+        return None
+
+    def _stop_if_met(self, live: Live, result: Result, t: int) -> None:
+        """Stop a trial that halts in order to be resumed if its new result meets a stop criterion."""
+        decision: Decision = self._criterion_met(live.trial, result) or CONTINUE
+        if self._roster.past is not None:
+            decision = self._roster.past.decision(live.trial, t, decision)
+        if isinstance(decision, Stop):
+            self.rule(live, decision, t)
 
     def _proceed(self, live: Live, t: int, save: bool = False, config: Config | None = None) -> None:
         """Let report() return, unless the trial runs ahead already or has saved and leaves its node."""

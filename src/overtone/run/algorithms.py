@@ -42,7 +42,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
-    from overtone.searchers.adapter import known_form
+    from overtone.searchers.adapter import Adapter, known_form
     from overtone.space import Space
 
     space, searcher = experiment.space, known_form(experiment.searcher)
@@ -83,6 +83,8 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
             f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "
             "or subclass overtone.tune.search.Searcher"
         )
+    if experiment.max_concurrent and isinstance(searcher, Adapter):
+        searcher.set_max_concurrency(experiment.max_concurrent)
     if searcher.num_samples is None:
         searcher = copy(searcher)  # Another run may use it with another size.
         searcher.num_samples = experiment.num_samples
@@ -104,6 +106,11 @@ def learns(searcher: Searcher) -> bool:
     """Return whether the searcher observes results; a searcher that is the scheduler gets them as such."""
     hears = overrides(searcher, Searcher.on_result, Searcher.on_trial_end)
     return hears and not isinstance(searcher, TrialScheduler)
+
+
+def observes_pauses(searcher: Searcher) -> bool:
+    """Return whether the searcher observes results and pauses."""
+    return learns(searcher) and overrides(searcher, Searcher.on_trial_pause, Searcher.on_trial_unpause)
 
 
 def host_for(searcher: Searcher, space: Any, engine: Engine, answers: Answers) -> Host:

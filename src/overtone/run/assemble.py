@@ -16,7 +16,7 @@ from overtone.core.trial import Template, equal
 from overtone.core.types import WORST, Config, Result
 from overtone.experiment import CheckpointPolicy
 from overtone.run.acquire import acquire, make_room
-from overtone.run.algorithms import found_at, learns, total_of
+from overtone.run.algorithms import found_at, learns, observes_pauses, total_of
 from overtone.run.parts import Parts, Past
 from overtone.run.plan import Plan
 from overtone.run.resume.resume import recorded_in, reopened
@@ -63,6 +63,7 @@ def assemble(plan: Plan) -> Parts:
             checkpoint_worth=_worth(experiment.checkpoints),
             seed=seed,
             observes=learns(searcher),
+            observes_pauses=observes_pauses(searcher),
             earlier=found_at,
         )
         past = None

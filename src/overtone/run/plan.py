@@ -69,7 +69,7 @@ def plan(experiment: Experiment) -> Plan:
     from overtone.stoppers import stop
 
     bound = as_bound(experiment.trainable)
-    name = trainable_name(bound.trainable)
+    name = trainable_name(bound)
     engine, why_engine = engine_for(experiment.engine)
     if not engine.capabilities.repeats and _is_curve(bound.trainable, bound.parameters):
         raise TrainableError(

@@ -133,11 +133,20 @@ def answer(
             _check_size(config, type(searcher).__name__)
             searcher.on_suggested(index, config)
         return Suggested(now(), index, config)
-    if question.result is not None:
-        searcher.on_result(question.trial, question.result)
-    else:
-        searcher.on_trial_end(question.trial)
+    tell(searcher, question)
     return None
+
+
+def tell(searcher: Searcher, news: Observe) -> None:
+    """Tell a searcher of a trial's result, pause or end."""
+    if news.result is not None:
+        searcher.on_result(news.trial, news.result)
+    elif not news.pause:
+        searcher.on_trial_end(news.trial)
+    elif news.pause == "begins":
+        searcher.on_trial_pause(news.trial)
+    else:
+        searcher.on_trial_unpause(news.trial)
 
 
 def _check_size(config: Mapping[str, Any], searcher: str) -> None:

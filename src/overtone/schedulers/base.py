@@ -82,15 +82,15 @@ class TrialScheduler(protocols.TrialScheduler):
         self, tune_controller: TuneController, trial: TuneTrial, result: Mapping[str, Any]
     ) -> None:
         """Handle the end of a trial."""
-        self.on_trial_end(trial.native)
+        self.on_trial_end(getattr(trial, "native", trial))
 
     def on_trial_error(self, tune_controller: TuneController, trial: TuneTrial) -> None:
         """Handle a trial that failed for good."""
-        self.on_trial_end(trial.native)
+        self.on_trial_end(getattr(trial, "native", trial))
 
     def on_trial_remove(self, tune_controller: TuneController, trial: TuneTrial) -> None:
         """Handle the end of a trial that waited."""
-        self.on_trial_end(trial.native)
+        self.on_trial_end(getattr(trial, "native", trial))
 
     def debug_string(self) -> str:
         """Return the lines for the status block."""

@@ -101,6 +101,12 @@ class Adapter(protocols.Searcher):
             metrics = None if last is None else _facts(trial, last)
             self._call("on_trial_complete", self._id(index), result=metrics)
 
+    def on_trial_pause(self, trial: Trial) -> None:
+        self._tell_pause("on_pause", trial)
+
+    def on_trial_unpause(self, trial: Trial) -> None:
+        self._tell_pause("on_unpause", trial)
+
     def set_max_concurrency(self, max_concurrent: int) -> bool:
         """Return whether the searcher itself limits its concurrent trials."""
         return bool(getattr(self._given, "set_max_concurrency", lambda _: False)(max_concurrent))
@@ -132,6 +138,10 @@ class Adapter(protocols.Searcher):
         if hook is not None:
             with seeded(keyed(self._seed, name, str(arguments[0]))):
                 hook(*arguments, **named)
+
+    def _tell_pause(self, name: str, trial: Trial) -> None:
+        if trial.suggestion is not None and trial.suggestion not in self._others:
+            self._call(name, self._id(trial.suggestion))
 
     def _tell_goal(self) -> None:
         """Pass on the space, and the parts of the goal that the searcher did not name itself."""

@@ -112,10 +112,10 @@ class Searcher(protocols.Searcher):
         return False
 
     def on_pause(self, trial_id: str) -> None:
-        """Handle a trial's pause; a run does not call it."""
+        """Handle a trial's pause: it waits, for its scheduler or for a resume."""
 
     def on_unpause(self, trial_id: str) -> None:
-        """Handle the end of a trial's pause; a run does not call it."""
+        """Handle the end of a trial's pause: it is to run again."""
 
     def get_state(self) -> dict[str, Any]:
         """Return the attributes, without an inner searcher."""

@@ -119,6 +119,12 @@ class Repeater(Wrapper):
                 )
                 self._tell(its, mean)
 
+    def on_trial_pause(self, trial: Trial) -> None:
+        """Do nothing: the other repetitions of the configuration may run."""
+
+    def on_trial_unpause(self, trial: Trial) -> None:
+        """Do nothing."""
+
     def _tell(self, trial: Trial, result: Result | None) -> None:
         if result is not None:
             self.searcher.on_result(trial, result)

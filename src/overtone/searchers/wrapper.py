@@ -56,6 +56,14 @@ class Wrapper(Searcher):
         inner: Any = self.searcher
         inner.add_evaluated_point(parameters, value, error, pruned, intermediate_values)
 
+    def on_pause(self, trial_id: str) -> None:
+        inner: Any = self.searcher
+        inner.on_pause(trial_id)
+
+    def on_unpause(self, trial_id: str) -> None:
+        inner: Any = self.searcher
+        inner.on_unpause(trial_id)
+
     def on_start(self, space: Any, seed: int) -> None:
         self.searcher.goal = self.goal
         self.searcher.on_start(space, seed)
@@ -76,3 +84,9 @@ class Wrapper(Searcher):
 
     def on_trial_end(self, trial: Trial) -> None:
         self.searcher.on_trial_end(trial)
+
+    def on_trial_pause(self, trial: Trial) -> None:
+        self.searcher.on_trial_pause(trial)
+
+    def on_trial_unpause(self, trial: Trial) -> None:
+        self.searcher.on_trial_unpause(trial)

@@ -18,7 +18,7 @@ from overtone.tune.environment import settings
 from overtone.tune.registry import registered
 from overtone.tune.trial import with_shown_trial
 from overtone.worker.trainables.demand import demand
-from overtone.worker.trainables.with_parameters import Bound, trainable_name
+from overtone.worker.trainables.with_parameters import Bound, as_bound, trainable_name
 
 FIELDS = {
     argument: name for name, one in options(Experiment).items() for argument in (one.argument, *one.also)
@@ -83,10 +83,13 @@ def trainable_of(given: Any) -> Any:
         TrainableError: `given` is not callable, or the name is not registered.
     """
     if isinstance(given, str):
-        return trainable_of(registered(given))
+        return replace(as_bound(trainable_of(registered(given))), name=given.replace("/", "_"))
     if isinstance(given, Bound):
-        inner = trainable_of(given.trainable)
-        return given if inner is given.trainable else replace(given, trainable=inner)
+        inner = as_bound(trainable_of(given.trainable))
+        if inner.trainable is given.trainable:
+            return given
+        parameters = {**inner.parameters, **given.parameters}
+        return replace(given, trainable=inner.trainable, name=inner.name, parameters=parameters)
     if not isinstance(given, type) and hasattr(given, "as_trainable"):
         return given.as_trainable()
     if isinstance(given, type) and (function := getattr(given, "wrapped_function", None)) is not None:

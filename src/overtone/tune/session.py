@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from overtone.errors import TrainableError
 from overtone.worker.session.current import current, is_inside
+from overtone.worker.session.no_trial import NoTrial
 
 if TYPE_CHECKING:
     from overtone.core.placement_group import PlacementGroupFactory
@@ -30,8 +32,11 @@ def get_checkpoint() -> Checkpoint | None:
 
 
 def get_context() -> Session:
-    """Return the trial's session, which has all the `get_...` methods."""
-    return current()
+    """Return the trial's session, which has all the `get_...` methods; outside a trial they return None."""
+    try:
+        return current()
+    except TrainableError:
+        return cast("Session", NoTrial())
 
 
 def checkpoint_dir(step: int | None = None) -> AbstractContextManager[str]:

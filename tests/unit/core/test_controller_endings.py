@@ -11,7 +11,7 @@ from overtone.core.resources import Resources
 from overtone.core.trial import Status, Template
 from overtone.core.types import Why
 from overtone.errors import GoalError
-from overtone.testing.manual_controller import ByHand, Dictated, checkpoint
+from overtone.testing.manual_controller import ByHand, Dictated, Saying, checkpoint
 
 
 def demand(config):
@@ -409,6 +409,44 @@ def test_a_trial_that_returns_after_ctrl_c_is_done():
     hand.report(trial, 1)
     hand.ended(trial)
     assert hand.status(trial) is Status.TERMINATED
+
+
+def test_a_trial_that_was_done_when_ctrl_c_came_is_done():
+    for order in ((m.Interrupted(9.0), None), (None, m.Interrupted(9.0))):
+        hand = ByHand()
+        trial = hand.run()
+        for when in order:
+            if when is None:
+                hand.report(trial, 1, done=True)
+            else:
+                hand.tell(when)
+        hand.ended(trial, "halted")
+        assert hand.status(trial) is Status.TERMINATED
+        assert hand.controller.is_finished is False
+
+
+@pytest.mark.parametrize("is_leaving", [False, True])
+def test_a_stop_criterion_that_is_met_while_a_trial_halts_ends_it(is_leaving):
+    hand = ByHand(stoppers=[Saying(lambda trial, result: "enough" if result.t >= 2 else None)])
+    trial = hand.run()
+    hand.report(trial, 1)
+    hand.tell(m.Noticed(8.0, trial, 0, 5.0, moves=True) if is_leaving else m.Interrupted(9.0))
+    if is_leaving:
+        hand.saved(trial, 1)
+    assert hand.report(trial, 2) == []
+    assert hand.choices == (m.Ruled(trial, 2, "stop", Why("stop", t=2, note="enough")),)
+    hand.ended(trial, "halted")
+    assert (hand.status(trial), hand.trial(trial).why.note) == (Status.TERMINATED, "enough")
+
+
+def test_a_trial_that_halts_without_meeting_a_criterion_is_resumed():
+    hand = ByHand(stoppers=[Saying(lambda trial, result: "enough" if result.t >= 3 else None)])
+    trial = hand.run()
+    hand.tell(m.Interrupted(9.0))
+    hand.report(trial, 1)
+    assert hand.choices == ()
+    hand.ended(trial, "halted")
+    assert hand.status(trial) is Status.PAUSED
 
 
 def test_a_trial_that_fails_after_ctrl_c_fails_or_keeps_its_retry():

@@ -1,5 +1,7 @@
 """A journal's records in a fresh controller: it knows what it knew, and the journal wins."""
 
+from dataclasses import replace
+
 import pytest
 
 from overtone.core import messages as m
@@ -8,7 +10,7 @@ from overtone.core.limits import Limits
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Template
 from overtone.core.types import Why
-from overtone.testing.manual_controller import ByHand, Dictated
+from overtone.testing.manual_controller import ByHand, Dictated, Saying
 
 WHY = Why("dictated", t=1)
 SEARCH = {"lookahead": 2, "total": 4}
@@ -176,3 +178,23 @@ def test_trials_keep_the_demand_that_they_were_made_with():
     fresh, found = replayed(hand.records, limits=SEARCH)
     assert fresh.trials[first].resources == Resources.of({"cpu": 2})
     assert found == []
+
+
+@pytest.mark.parametrize("metrics", [{"done": True}, {"met": 1}])
+def test_a_journal_in_which_a_trial_that_had_ended_was_paused_wins(metrics):
+    """Earlier versions did not rule on results that came while a trial halted."""
+    stops = {"stoppers": [Saying(lambda trial, result: "met" if result.get("met") else None)]}
+    hand = ByHand(**stops)
+    trial = hand.run()
+    hand.tell(m.Interrupted(2.0))
+    hand.report(trial, 1, **metrics)
+    hand.ended(trial, "halted")
+    assert hand.status(trial) is Status.TERMINATED
+    fresh, found = replayed(hand.records, **stops)
+    assert (facts(fresh), found) == (facts(hand.controller), [])
+
+    *before, reported, ended = hand.records
+    closed = m.Moved(trial, "PAUSED", 0, Why("interrupted", note="interrupted"))
+    old = [*before, replace(reported, choices=()), replace(ended, choices=(closed,))]
+    fresh, _ = replayed(old, **stops)
+    assert fresh.trials[trial].status is Status.PAUSED

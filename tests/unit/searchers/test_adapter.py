@@ -174,6 +174,38 @@ def test_wrappers_take_it(tmp_path):
     assert limited.searcher.live == {}
 
 
+class Pausing(tune.schedulers.FIFOScheduler):
+    """Pauses each trial after its second result."""
+
+    def on_trial_result(self, tune_controller, trial, result):
+        return self.PAUSE if result["training_iteration"] == 2 else self.CONTINUE
+
+
+def test_it_hears_of_pauses_in_a_run_and_in_a_replay(tmp_path):
+    class Hears(Mine):
+        def on_pause(self, trial_id):
+            self.told.append(("pause", trial_id))
+
+        def on_unpause(self, trial_id):
+            self.told.append(("unpause", trial_id))
+
+    for searcher in (Hears("score", "max"), ConcurrencyLimiter(Hears("score", "max"), 1)):
+        inner = searcher if isinstance(searcher, Hears) else searcher.searcher._given
+        options = {
+            "storage_path": tmp_path,
+            "name": type(searcher).__name__,
+            "engine": tune.Simulated(workers=1),
+        }
+        tune.run(
+            lambda config, t: {"score": config["x"]}, config={"x": tune.uniform(0, 1)}, num_samples=2,
+            search_alg=searcher, scheduler=Pausing(), stop={"training_iteration": 4}, verbose=0, **options,
+        )  # fmt: skip
+        pauses = [one for one in inner.told if one[0] in ("pause", "unpause")]
+        assert [one[0] for one in pauses].count("pause") == 2
+        assert [one[0] for one in pauses].count("unpause") == 2
+        assert {one[1] for one in pauses} == set(inner.asked)
+
+
 def test_who_limits_itself_is_not_limited(tmp_path):
     class Limits(Mine):
         def set_max_concurrency(self, max_concurrent):

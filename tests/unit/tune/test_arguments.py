@@ -145,7 +145,8 @@ def test_a_sync_config_is_taken_and_one_with_a_target_is_warned_about():
 
 def test_a_registered_name_is_looked_up():
     tune.register_trainable("test_arguments.f", f)
-    assert to_experiment("test_arguments.f").trainable is f
+    assert to_experiment("test_arguments.f").trainable.trainable is f
+    assert to_experiment("test_arguments.f").trainable.__name__ == "test_arguments.f"
 
 
 def test_a_trainer_is_asked_for_its_trainable():

@@ -35,7 +35,12 @@ def test_a_mapping_by_name_is_one_experiment_an_entry():
         },
         verbose=0,
     )
-    assert (first.name, first.trainable, first.space, first.num_samples) == ("first", f, {"x": 1}, 3)
+    assert (first.name, first.trainable.trainable, first.space, first.num_samples) == (
+        "first",
+        f,
+        {"x": 1},
+        3,
+    )
     assert (first.stop, first.resources) == ({"training_iteration": 2}, Resources.of({"cpu": 2}))
     assert (second.name, second.resources, second.storage) == ("second", Resources.of({"gpu": 1}), "/b")
     assert first.verbose == second.verbose == 0

@@ -17,6 +17,7 @@ from overtone.journal.reader import Plain, as_record
 from overtone.journal.writer import JournalWriter
 from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.snapshot import Mark
+from overtone.run.searcher_host import tell
 from overtone.standard_streams import say
 
 _FROM_ENGINES = (
@@ -186,10 +187,7 @@ class Resuming:
 
     def _on_command(self, command: m.Command) -> None:
         if isinstance(command, m.Observe):
-            if command.result is not None:
-                self._searcher.on_result(command.trial, command.result)
-            else:
-                self._searcher.on_trial_end(command.trial)
+            tell(self._searcher, command)
         elif isinstance(command, m.Suggest):
             if self._asks_again and command.index not in self.outstanding.asked:
                 self.answers[command.index] = self._searcher.suggest(command.index)

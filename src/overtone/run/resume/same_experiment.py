@@ -21,8 +21,9 @@ def check_trainable(folder: Path, parts: Mapping[str, Any], trainable: Any) -> N
     Raises:
         TrainableError: The name differs.
     """
-    name, recorded = trainable_name(as_bound(trainable).trainable), parts.get("name")
-    if recorded not in (None, name):
+    bound, recorded = as_bound(trainable), parts.get("name")
+    name, own_name = trainable_name(bound), trainable_name(bound.trainable)
+    if recorded not in (None, name, own_name):
         raise TrainableError(
             f"{folder} has trials of the trainable {recorded!r}, and {name!r} was given: give {recorded}. "
             f'If it was renamed, tune.run({name}, name="{folder.name}", storage_path="{folder.parent}", '

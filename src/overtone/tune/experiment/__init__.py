@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overtone.errors import UsageError
 from overtone.experiment import Experiment as Native
-from overtone.tune.arguments import to_experiment
+from overtone.tune.arguments import to_experiment, trainable_of
+from overtone.tune.registry import register_trainable
 from overtone.tune.trials import Trials
+from overtone.worker.trainables.with_parameters import trainable_name
 
 if TYPE_CHECKING:
     from overtone.tune.trial import Trial as Trial
@@ -32,7 +35,12 @@ class Experiment:
         name: The name of the results folder.
         run: A trainable, or the name of a registered one.
         arguments: Further arguments of `tune.run`.
+
+    Attributes:
+        PUBLIC_KEYS: The arguments in `public_spec`.
     """
+
+    PUBLIC_KEYS = frozenset({"stop", "num_samples", "time_budget_s"})
 
     def __init__(self, name: str | None, run: Any, **arguments: Any) -> None:
         self.name = name
@@ -60,6 +68,64 @@ class Experiment:
     def spec(self) -> dict[str, Any]:
         """The experiment as plain data."""
         return {"run": self.run, **self.arguments}
+
+    @classmethod
+    def get_trainable_name(cls, run_object: Any) -> str:
+        """Return the name of a trainable; a text is the name of a registered one.
+
+        Raises:
+            TuneError: `run_object` is neither a trainable nor a text.
+        """
+        return run_object if isinstance(run_object, str) else trainable_name(trainable_of(run_object))
+
+    @classmethod
+    def register_if_needed(cls, run_object: Any) -> str:
+        """Register a trainable under its name, and return the name; a text is returned as it is.
+
+        Raises:
+            TuneError: `run_object` is neither a trainable nor a text.
+        """
+        name = cls.get_trainable_name(run_object)
+        if not isinstance(run_object, str):
+            register_trainable(name, run_object)
+        return name
+
+    @property
+    def run_identifier(self) -> str:
+        """The trainable's name."""
+        return self.get_trainable_name(self.run)
+
+    @property
+    def stopper(self) -> Any:
+        """The stopper that was given; None if bounds of metrics were."""
+        stop = self.arguments.get("stop")
+        return None if isinstance(stop, Mapping) else stop
+
+    @property
+    def checkpoint_config(self) -> Any:
+        """The checkpoint settings, as they were given."""
+        return self.arguments.get("checkpoint_config")
+
+    @property
+    def public_spec(self) -> dict[str, Any]:
+        """The arguments named in `PUBLIC_KEYS`; `time_budget_s` is None if it is not given."""
+        defaults = {"time_budget_s": None, "num_samples": 1}
+        return {name: value for name, value in (defaults | self.spec).items() if name in self.PUBLIC_KEYS}
+
+    @property
+    def path(self) -> str | None:
+        """The results folder, or its address in remote storage; None if the run makes up a name."""
+        from overtone.run.storage.location import DEFAULT
+        from overtone.store.files import is_url
+
+        if self.name is None:
+            return None
+        storage = os.fspath(self.to_experiment().storage or DEFAULT)
+        if is_url(storage):
+            return f"{storage.rstrip('/')}/{self.name}"
+        return os.path.abspath(os.path.expanduser(os.path.join(storage.removeprefix("file://"), self.name)))
+
+    local_path = remote_path = path
 
     def to_experiment(self, **arguments: Any) -> Native:
         """Return the native experiment; `arguments` are defaults for arguments that are not set."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overtone.core.job import Job
@@ -13,6 +15,42 @@ from overtone.worker.protocol import Channel
 
 if TYPE_CHECKING:
     from overtone.core.placement_group import PlacementGroupFactory
+
+
+@dataclass(frozen=True)
+class TrialStorage:
+    """Where a trial writes on this machine, under the names of Ray Tune's storage context.
+
+    Attributes:
+        folder: The experiment's folder.
+        trial_dir_name: The name of the trial's folder, below the experiment's.
+    """
+
+    folder: Path
+    trial_dir_name: str
+
+    @property
+    def storage_fs_path(self) -> str:
+        """The folder of experiments."""
+        return str(self.folder.parent)
+
+    @property
+    def experiment_dir_name(self) -> str:
+        """The name of the experiment's folder."""
+        return self.folder.name
+
+    @property
+    def experiment_fs_path(self) -> str:
+        """The experiment's folder."""
+        return str(self.folder)
+
+    @property
+    def trial_fs_path(self) -> str:
+        """The trial's folder."""
+        return str(self.folder / self.trial_dir_name)
+
+    experiment_driver_staging_path = experiment_fs_path
+    trial_driver_staging_path = trial_working_directory = trial_fs_path
 
 
 class Facts:
@@ -44,6 +82,10 @@ class Facts:
     def get_experiment_name(self) -> str:
         """Return the name of the experiment's folder."""
         return self._job.folder.name
+
+    def get_storage(self) -> TrialStorage:
+        """Return where the experiment and the trial write on this machine."""
+        return TrialStorage(self._job.folder, self._start.trial_id)
 
     def simulate_time(self, seconds: float) -> None:
         """Let `seconds` of training pass: virtual seconds in the simulated engine, else a sleep.

@@ -84,6 +84,10 @@ class Trainable:
         """
         return self._reset(new_config)
 
+    def log_result(self, result: dict[str, Any]) -> None:
+        """Handle the metrics of a step before they are reported; changes are part of the report."""
+        self._log_result(result)
+
     def _export_model(self, export_formats: list[str], export_dir: str) -> dict[str, Any]:
         """Write the model into `export_dir`; return the path of each format that was written."""
         return {}
@@ -122,6 +126,9 @@ class Trainable:
         """See `reset_config`."""
         return False
 
+    def _log_result(self, result: dict[str, Any]) -> None:
+        """See `log_result`."""
+
     # --- methods that the framework calls ------------------------------------------------
 
     def train(self) -> dict[str, Any]:
@@ -139,7 +146,9 @@ class Trainable:
                 )
             metrics = {"_metric": metrics}
         self._iteration += 1
-        return {"training_iteration": self._iteration, **metrics}
+        result = {"training_iteration": self._iteration, **metrics}
+        self.log_result(result)
+        return result
 
     def save(self, checkpoint_dir: str | os.PathLike[str] | None = None) -> Any:
         """Save the state to `checkpoint_dir` or a new temporary directory; return its `Checkpoint`."""

@@ -25,6 +25,7 @@ class Bound:
         uses_ray: Whether trials use Ray themselves, so that on a cluster each is an actor.
         runtime_env: Ray's environment for trials on a cluster.
         label_selector: Conditions on the labels of the nodes where trials run.
+        name: The name under which the trainable is registered; "" if it was given itself.
     """
 
     trainable: Any
@@ -33,10 +34,11 @@ class Bound:
     uses_ray: bool = False
     runtime_env: Mapping[str, Any] = field(default_factory=dict)
     label_selector: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def __name__(self) -> str:
-        return trainable_name(self.trainable)
+        return self.name or trainable_name(self.trainable)
 
     def resolved(self) -> dict[str, Any]:
         """Return the parameters, with references replaced by their objects."""

@@ -1,0 +1,40 @@
+"""The context of code that no trial runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class NoTrial:
+    """A context without a trial: facts about a trial are None, and the process is the only rank.
+
+    Code shared by trials and scripts can ask for its context anywhere. What acts on a trial, such as
+    `report`, is not here.
+    """
+
+    def _none(self) -> None:
+        """Return None: no trial runs here."""
+
+    get_trial_id = get_trial_name = get_trial_dir = get_trial_resources = _none
+    get_experiment_name = get_storage = get_checkpoint = _none
+
+    def get_world_size(self) -> int:
+        """Return 1."""
+        return 1
+
+    get_local_world_size = get_world_size
+
+    def get_world_rank(self) -> int:
+        """Return 0."""
+        return 0
+
+    get_local_rank = get_node_rank = get_world_rank
+
+    def get_metadata(self) -> dict[str, Any]:
+        """Return an empty dict."""
+        return {}
+
+    def __getattr__(self, name: str) -> Any:
+        from overtone.worker.session.current import current
+
+        return getattr(current(), name)
