@@ -29,8 +29,12 @@ _DELETED = "taken: deleted checkpoints stay deleted"
 
 _NAMES = must(are_names, " must be a name, or a list of names")
 _LIST = must(
-    lambda value: hasattr(value, "__iter__") and not isinstance(value, (str, bytes)),
-    " must be a list of Callback objects",
+    lambda value: (
+        hasattr(value, "__iter__")
+        and not isinstance(value, (str, bytes))
+        and not any(isinstance(one, type) for one in value)
+    ),
+    " must be a list of Callback objects, such as [MyCallback()]",
 )
 _FORMATS = must(
     lambda value: (

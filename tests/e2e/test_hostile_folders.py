@@ -265,6 +265,7 @@ def plain(trial: str, metrics: bytes, n: int = 8) -> bytes:
     b'{"__float__":"nan"}',
     b'{"loss":{"__float__":{"__float__":"inf"}}}',
 ], ids=range(13))  # fmt: skip
+@pytest.mark.filterwarnings("ignore:the only trial is the best one")
 def test_metrics_that_no_worker_sent(folder, metrics) -> None:
     write(folder, [*map(Codec().encode, records()), plain(TRIAL, metrics)])
     no_harm(folder, may_fail=True)

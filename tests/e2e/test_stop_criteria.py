@@ -36,6 +36,15 @@ def test_one_warning_at_any_verbosity_and_none_again_in_a_resume(tmp_path, capfd
     assert told(capfd) == []
 
 
+def test_the_newest_result_is_named_with_all_its_metrics(tmp_path, capfd):
+    tune.run(
+        lambda config: tune.report({"wealth": 1, "luck": 2}), engine="inline", verbose=0, tensorboard=False,
+        storage_path=str(tmp_path), stop={"asdf": 1},
+    )  # fmt: skip
+    (line,) = told(capfd)
+    assert "the newest result has 'wealth', 'luck'" in line
+
+
 def test_it_is_said_once_where_the_run_is_shown_as_well(tmp_path, capfd):
     run(tmp_path, stop={"acuracy": 1}, engine="inline", verbose=2)
     printed = capfd.readouterr()

@@ -216,8 +216,6 @@ def test_statuses_have_names():
     "tune.experiment.Trial.error_file",
     "tune.experiment.Trial.num_failures",
     "tune.experiment.Trial.get_error",
-    "tune.experiment.Trial.logdir",
-    "tune.experiment.Trial.local_dir",
 )
 def test_a_failed_trial_has_its_error(search):
     def fails(config):
@@ -230,8 +228,13 @@ def test_a_failed_trial_has_its_error(search):
     assert "broken" in str(trial.get_error())
 
 
-@covers("tune.experiment.Trial.checkpoint_freq", "tune.experiment.Trial.checkpoint_at_end", "tune.experiment.Trial.node_ip", "tune.experiment.Trial.metric_n_steps",
-        "tune.experiment.Trial.latest_checkpoint_result", "tune.experiment.Trial.experiment_dir_name")  # fmt: skip
+@covers("tune.experiment.Trial.local_dir", "tune.experiment.Trial.local_path")
+def test_a_trial_s_folder_is_in_the_experiment_s(search):
+    (trial,) = search(lambda config: {"score": 1}).trials
+    assert Path(trial.local_dir, trial.relative_logdir) == Path(trial.local_path)
+
+
+@covers("tune.experiment.Trial.experiment_dir_name")
 def test_a_trial_has_what_callbacks_read(search):
     seen = {}
 
@@ -242,7 +245,7 @@ def test_a_trial_has_what_callbacks_read(search):
                 id=trial.trial_id,
                 status=trial.status,
                 path=trial.path,
-                last=trial.last_result,
+                experiment=trial.experiment_dir_name,
             )
 
     def once(config):
@@ -253,6 +256,7 @@ def test_a_trial_has_what_callbacks_read(search):
     assert seen["id"] == trial.trial_id
     assert seen["status"] == "RUNNING"
     assert seen["path"] == trial.path
+    assert seen["experiment"] == trial.experiment_dir_name == Path(trial.path).parent.name
 
 
 @covers("tune.ResultGrid", "tune.ResultGrid.get_best_result: metric mode")

@@ -231,7 +231,7 @@ def test_fail_fast_raise_raises_the_error_itself(search):
     def fails(config):
         raise ZeroDivisionError("by itself")
 
-    with pytest.raises(Exception, match="by itself"):
+    with pytest.raises(ZeroDivisionError, match="by itself"):
         search(fails, fail_fast="raise")
 
 

@@ -118,12 +118,14 @@ class RecordedTrial:
         """Its folder, where the experiment lies now."""
         return os.path.join(self._index.folder, self.relative_logdir)
 
-    logdir = path = local_dir = local_path
+    logdir = path = local_path
 
     @property
     def local_experiment_path(self) -> str:
         """The experiment's folder."""
         return str(self._index.folder)
+
+    local_dir = local_experiment_path
 
     remote_experiment_path = local_experiment_path
 

@@ -125,6 +125,11 @@ class Result:
         """Its folder, where the experiment lies now."""
         return self._recorded.local_path
 
+    @property
+    def log_dir(self) -> Path:
+        """`path` under its first name, as a Path."""
+        return Path(self.path)
+
     @cached_property
     def filesystem(self) -> Any:
         """The file system of `path`, as pyarrow has it.

@@ -35,9 +35,11 @@ class Awaited:
     def __init__(self, names: Iterable[str]) -> None:
         self.names = tuple(dict.fromkeys(names))
         self._is_told = False
+        self._newest: Metrics = {}
 
     def look(self, metrics: Metrics) -> None:
         """Remove the metrics that a result has."""
+        self._newest = metrics  # A trial's last result is reduced to the metrics of the goal.
         self.names = tuple([one for one in self.names if not hasattr(lookup(metrics, one), "__float__")])
 
     def doubt(self, trial: Trial) -> str | None:
@@ -47,7 +49,7 @@ class Awaited:
         if trial.n_results < PATIENCE and not _has_ended(trial):
             return None
         self._is_told = True
-        return lacking_criteria(self.names, trial.last.metrics)
+        return lacking_criteria(self.names, self._newest)
 
 
 class AwaitedCheckpoint:

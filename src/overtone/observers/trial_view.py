@@ -166,12 +166,19 @@ class SeenTrial:
         """The experiment's folder."""
         return self._experiment.folder
 
+    local_dir = local_experiment_path
+
+    @property
+    def experiment_dir_name(self) -> str:
+        """The name of the experiment's folder."""
+        return os.path.basename(self._experiment.folder)
+
     @property
     def local_path(self) -> str:
         """Its own folder."""
         return os.path.join(self._experiment.folder, self._row.id)
 
-    logdir = path = local_dir = local_path
+    logdir = path = local_path
 
     def init_local_path(self) -> None:
         """Make its folder, if it is missing."""

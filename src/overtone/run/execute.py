@@ -165,8 +165,9 @@ class Run:
             raise self._error
         analysis, experiment = self.analysis, self._parts.plan.experiment
         failures = self._drive.tally.failures
-        if failures and (experiment.raise_on_failed_trial or experiment.fail_fast == "raise"):
-            raise failed(failures, self._parts.controller.trials, self.folder, analysis)
+        as_is = experiment.fail_fast == "raise"
+        if failures and (experiment.raise_on_failed_trial or as_is):
+            raise failed(failures, self._parts.controller.trials, self.folder, analysis, as_is)
         return analysis
 
 

@@ -86,9 +86,21 @@ class Watch(Observer):
 
 
 def failed(
-    failures: Mapping[str, str], trials: Mapping[str, Trial], folder: Path, analysis: ExperimentAnalysis
+    failures: Mapping[str, str],
+    trials: Mapping[str, Trial],
+    folder: Path,
+    analysis: ExperimentAnalysis,
+    raises_as_is: bool = False,
 ) -> TuneError:
-    """Return the error about failed trials, with the user's own exception as its cause."""
+    """Return the error about failed trials, with the user's own exception as its cause.
+
+    Args:
+        failures: Tracebacks of the failed trials, by id; "" if a trial did not raise.
+        trials: All trials, by id.
+        folder: The experiment's folder.
+        analysis: The results of all trials.
+        raises_as_is: Whether to return the first user's exception instead, if a trial raised one.
+    """
     from overtone.analysis.trial_error import trial_error
 
     total = len(trials)
@@ -103,5 +115,11 @@ def failed(
         "raise_on_failed_trial=False returns it instead",
         analysis,
     )
-    error.__cause__ = trial_error(trial_id, trial.error, traceback) if traceback else None
+    if not traceback:
+        return error
+    cause = trial_error(trial_id, trial.error, traceback)
+    if raises_as_is:
+        cause.analysis = analysis
+        return cause
+    error.__cause__ = cause
     return error

@@ -86,7 +86,7 @@ class FolderMark:
             path /= name
             try:
                 path.mkdir(exist_ok=True)
-            except FileNotFoundError:
+            except (FileNotFoundError, FileExistsError):  # the latter if it was moved just now
                 self.check()
                 raise
         return path

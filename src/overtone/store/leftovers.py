@@ -19,7 +19,7 @@ from overtone.regular_files import read_regular
 from overtone.store.budgeted import size_of
 from overtone.store.files import RemoteFiles, joined
 from overtone.store.lease import check_fence, parsed
-from overtone.store.local import MANIFEST, STATE_FILE, remove
+from overtone.store.local import MANIFEST, METADATA_FILE, STATE_FILE, remove
 from overtone.store.remote import in_order_of_removal
 
 TRIAL = re.compile(r"[0-9a-f]{5}_\d{5,}")
@@ -174,10 +174,12 @@ class RemoteLeftovers:
 
 
 def _is_complete(manifest: bytes | None, size: Callable[[str], int | None]) -> bool:
-    """Return whether all files of a manifest exist with their sizes."""
+    """Return whether all files of a manifest exist with their sizes, apart from notes that may change."""
     files = parsed(manifest).get("files")
     try:
-        return isinstance(files, dict) and all(size(name) == facts[0] for name, facts in files.items())
+        return isinstance(files, dict) and all(
+            name == METADATA_FILE or size(name) == facts[0] for name, facts in files.items()
+        )
     except (TypeError, IndexError, KeyError):
         return False
 

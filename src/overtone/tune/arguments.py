@@ -111,7 +111,8 @@ def _known(arguments: dict[str, Any]) -> dict[str, Any]:
     upload_dir = getattr(arguments.get("sync_config"), "upload_dir", None) or arguments.get("upload_dir")
     idle = {name for name in WITHOUT_EFFECT if {**arguments, "upload_dir": upload_dir}.get(name)}
     if idle:
-        warnings.warn(f"tune.run: {', '.join(sorted(idle))} has no effect in Overtone", stacklevel=5)
+        instead = f"; results go to storage_path={upload_dir!r} if you give it" if upload_dir else ""
+        warnings.warn(f"tune.run: {', '.join(sorted(idle))} has no effect in Overtone{instead}", stacklevel=5)
     return {name: value for name, value in arguments.items() if value is not None}
 
 

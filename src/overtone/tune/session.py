@@ -21,14 +21,14 @@ def report(metrics: Any = None, /, *, checkpoint: Any = None, **more: Any) -> No
     """Report a result, and wait if the scheduler may have to decide.
 
     Call it as `report({"acc": 0.9}, checkpoint=Checkpoint.from_directory(d))`, `report(acc=0.9)` or
-    `report(0.9)` (the metric is then called `_metric`).
+    `report(0.9)` (the metric is then called `_metric`). Outside a trial it warns, and nothing is recorded.
     """
-    current().report(metrics, checkpoint=checkpoint, **more)
+    get_context().report(metrics, checkpoint=checkpoint, **more)
 
 
 def get_checkpoint() -> Checkpoint | None:
-    """Return the checkpoint that the trial resumes from; None if the trial starts from the beginning."""
-    return current().get_checkpoint()
+    """Return the checkpoint that the trial resumes from; None at its beginning, and outside a trial."""
+    return get_context().get_checkpoint()
 
 
 def get_context() -> Session:

@@ -82,7 +82,8 @@ class Tuner:
             return self._experiment
         tune, run = self._tune, self._run
         for name in ("trial_limits", "chdir_to_trial_dir"):
-            if getattr(tune, name) is not None and getattr(run, name) not in (None, getattr(tune, name)):
+            both = [value for value in (getattr(tune, name), getattr(run, name)) if value not in (None, {})]
+            if both[1:] and both[0] != both[1]:
                 raise ArgumentError(f"{name} is given to TuneConfig and to RunConfig: give it to one of them")
         configs = (run, RunConfig), (tune, TuneConfig), (run.failure_config or FailureConfig(), FailureConfig)
         given = [(one.name, getattr(config, one.name)) for config, kind in configs for one in fields(kind)]

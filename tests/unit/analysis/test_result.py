@@ -19,6 +19,7 @@ def test_what_came_of_a_trial(told):
     assert (result.metrics["loss"], result.metrics["config"], result.config) == (3, {"lr": 1}, {"lr": 1})
     assert result.error is None
     assert result.path == str(told.folder / trial)
+    assert result.log_dir == told.folder / trial
     assert result.metrics_dataframe["loss"].tolist() == [2, 1, 3]
     assert [metrics["loss"] for _, metrics in result.best_checkpoints] == [2, 1, 3]
     assert result.checkpoint.path.endswith("checkpoint_000003")

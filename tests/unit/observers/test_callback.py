@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from overtone.observers.trial_view import Experiment, SeenTrial
 from overtone.testing.observer_conformance import WithTable
 from overtone.testing.scripted_records import Story
 
-EXPERIMENT = Experiment("train", "/results/exp", ["lr"])
+RESULTS = TemporaryDirectory()
+EXPERIMENT = Experiment("train", RESULTS.name, ["lr"])
 
 
 class Recorder(Callback):
@@ -167,7 +170,9 @@ def test_checkpoints_are_opened_for_the_user() -> None:
     story.start(trial)
     story.report(trial, checkpoint=Checkpoint(trial, 1, "file:///a"), loss=1.0)
     recorder = Recorder()
-    experiment = Experiment("train", "/results", open_checkpoint=lambda reference: f"opened {reference.uri}")
+    experiment = Experiment(
+        "train", RESULTS.name, open_checkpoint=lambda reference: f"opened {reference.uri}"
+    )
     drive(story, recorder, experiment=experiment)
     assert recorder.checkpoints == ["opened file:///a"]
     assert ("save", 0, "train_358bb_00000") in recorder.calls
@@ -189,7 +194,8 @@ def test_a_trial_has_the_names_that_users_know() -> None:
         {"lr": 0.1, "gpu": True},
         {"lr": 0.1},
     )
-    assert (trial.local_path, trial.logdir, trial.experiment_tag) == ("/results/exp/358bb_00000",) * 2 + (
+    assert trial.local_dir == trial.local_experiment_path == RESULTS.name
+    assert (trial.local_path, trial.logdir, trial.experiment_tag) == (f"{RESULTS.name}/358bb_00000",) * 2 + (
         "0",
     )
     assert (trial.status, trial.is_finished(), trial.last_result, trial.checkpoint) == (
@@ -300,6 +306,19 @@ def test_a_logger_gets_its_own_hooks() -> None:
         ("start", bad),
         ("end", bad, True),
     ]
+
+
+def test_a_trial_s_folder_is_there_when_it_starts() -> None:
+    class Logger(LoggerCallback):
+        def log_trial_start(self, trial: SeenTrial) -> None:
+            Path(trial.logdir, "log.txt").write_text("started")
+
+    with TemporaryDirectory() as folder:
+        story = Story()
+        trial = story.add({"lr": 0.1})
+        story.start(trial)
+        drive(story, Logger(), experiment=Experiment("train", folder))
+        assert Path(folder, trial, "log.txt").read_text() == "started"
 
 
 def test_an_object_that_merely_has_the_hooks_will_do() -> None:

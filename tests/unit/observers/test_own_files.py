@@ -46,14 +46,23 @@ def test_what_overtone_writes_is_its_own_also_if_it_is_torn(name: str, data: byt
         ("result.json", LINE.replace(b"00001", b"00002")),
         ("result.json", b'{\n  "loss": 1.0\n}\n'),
         ("progress.csv", b"epoch,loss\n1,0.5\n"),
+        ("params.json", b"lr = 0.1"),
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}).encode()),
         ("params.json", json.dumps({"lr": 0.1, "layers": [1, 2]}, indent=2).encode()),
         ("error.txt", b"The largest error was 0.5\n"),
+        ("error.txt", b"0.5\n"),
         ("events.out.tfevents.1.vm.123.0", b"...brain.Event:2...loss..."),
+        ("events.out.tfevents.1.vm", b"..._hparams_/experiment..._hparams_/session_start_info..."),
     ],
 )
 def test_what_a_trial_writes_is_not(name: str, data: bytes) -> None:
     assert not is_own(name, ID, data)
+
+
+@pytest.mark.parametrize("text", [b"largest error: 0.5\n", b"rmse: 0.5\n", b"rmse 0.5"])
+def test_of_a_trial_that_never_failed_a_text_about_errors_is_its_own(text: bytes) -> None:
+    assert not is_own("error.txt", ID, text, has_failed=False)
+    assert is_own("error.txt", ID, b"Traceback (most recent call last):\n", has_failed=False)
 
 
 @pytest.mark.parametrize("write", ["add", "put", "change"])

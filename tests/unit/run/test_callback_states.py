@@ -53,6 +53,29 @@ def test_states_are_written_now_and_then_and_at_the_end(tmp_path):
     assert read_states(str(tmp_path / NAME)) == {0: {"n": 2}}
 
 
+@pytest.mark.parametrize("empty", [None, {}])
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_a_state_that_became_empty_does_not_come_back(tmp_path, empty, is_resumed):
+    callback = Counts({"n": 1})
+    states = CallbackStates(tmp_path, [callback])
+    states.close()
+    if is_resumed:
+        states = CallbackStates(tmp_path, [callback])
+        states.restore()
+    callback.state = empty
+    states.close()
+    again = Counts("as it began")
+    CallbackStates(tmp_path, [again]).restore()
+    assert again.state == "as it began"
+
+
+def test_a_number_too_long_to_be_read_is_no_state(tmp_path, capsys):
+    states = CallbackStates(tmp_path, [Counts({"n": 10**5000}), Counts({"n": 1})])
+    states.close()
+    assert read_states(str(tmp_path / NAME)) == {1: {"n": 1}}
+    assert "the state of Counts is not kept" in capsys.readouterr().err
+
+
 def test_callbacks_without_a_state_cost_nothing(tmp_path):
     assert not CallbackStates(tmp_path, [tune.Callback(), object()])
     states = CallbackStates(tmp_path, [Counts()])

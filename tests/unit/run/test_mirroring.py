@@ -1,5 +1,6 @@
 """What an experiment's folder and its URL have in common, and when."""
 
+import os
 import threading
 
 import pytest
@@ -61,6 +62,46 @@ def test_large_files_go_as_files_and_in_batches(folder, remote, monkeypatch):
     monkeypatch.setattr(mirroring, "_BATCH_BYTES", 15)
     assert TrialUploads(folder, remote, {}, lambda: None).push() == 2
     assert list(remote.sizes()) == ["a_00000/result.json", "a_00001/stdout"]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_files_that_a_trial_deletes_or_replaces_meanwhile_are_skipped(
+    folder, remote, monkeypatch, capsys, large
+):
+    monkeypatch.setattr(mirroring, "_BATCH_BYTES", 5 if large else 1000)
+    gone, piped = folder / "a_00000/gone", folder / "a_00001/piped"
+    gone.write_text("a model")
+    piped.write_text("a model")
+    uploads = TrialUploads(folder, remote, {}, lambda: None)
+    found = uploads._changed()
+    gone.unlink()
+    piped.unlink()
+    os.mkfifo(piped)
+    monkeypatch.setattr(uploads, "_changed", lambda: found)
+    assert uploads.push() == uploads.push() == 2
+    assert list(remote.sizes()) == ["a_00000/result.json", "a_00001/stdout"]
+    assert capsys.readouterr().err.count("a_00001/piped is not copied") == 1
+
+
+def test_a_large_file_that_is_deleted_while_it_is_copied_is_skipped(folder, remote, monkeypatch):
+    def upload(files):
+        for path in files.values():
+            path.unlink()
+        raise StorageError("it cannot be written")
+
+    monkeypatch.setattr(mirroring, "_BATCH_BYTES", 5)
+    monkeypatch.setattr(remote, "upload", upload)
+    assert TrialUploads(folder, remote, {}, lambda: None).push() == 0
+
+
+def test_a_store_that_refuses_a_large_file_is_told(folder, remote, monkeypatch):
+    def upload(files):
+        raise StorageError("it cannot be written")
+
+    monkeypatch.setattr(mirroring, "_BATCH_BYTES", 5)
+    monkeypatch.setattr(remote, "upload", upload)
+    with pytest.raises(StorageError, match="cannot be written"):
+        TrialUploads(folder, remote, {}, lambda: None).push()
 
 
 def test_nothing_is_copied_once_another_driver_writes_there(folder, remote):

@@ -70,6 +70,21 @@ def test_a_folder_that_is_deleted_between_two_steps_stays_deleted(tmp_path, monk
     assert not (tmp_path / deleted).exists()
 
 
+def test_a_folder_that_is_moved_just_after_a_step_found_it_says_so(folder, tmp_path, monkeypatch):
+    mark = FolderMark.of(folder)
+    mark.make("trial")
+    is_dir = Path.is_dir
+
+    def moved_first(path, *arguments, **options):
+        if folder.exists():
+            folder.rename(tmp_path / "elsewhere")
+        return is_dir(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "is_dir", moved_first)
+    with pytest.raises(FolderGoneError, match="moved or deleted"):
+        mark.make("trial")
+
+
 def test_a_store_does_not_make_the_folder_of_a_run_again(folder, tmp_path):
     store = LocalStore(folder, durable=False, mark=FolderMark.of(folder))
     source = tmp_path / "source"

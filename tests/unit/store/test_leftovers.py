@@ -12,7 +12,7 @@ import pytest
 
 from overtone.store.files import RemoteFiles
 from overtone.store.leftovers import LocalLeftovers, RemoteLeftovers
-from overtone.store.local import MANIFEST, LocalStore
+from overtone.store.local import MANIFEST, METADATA_FILE, LocalStore
 from overtone.store.remote import RemoteStore
 
 pytest.importorskip("fsspec")
@@ -115,6 +115,16 @@ def test_a_copy_that_a_user_made_of_a_checkpoint_is_the_users(root, tmp_path, fa
     found = {one.key: one for one in LocalLeftovers(root).find(frozenset())}
     assert not found[f"{TRIAL}/checkpoint_000003"].is_ours
     assert found[f"{TRIAL}/checkpoint_000002"].is_ours
+
+
+def test_one_whose_metadata_changed_after_it_was_put_is_whole(root, tmp_path) -> None:
+    source = saved(tmp_path / "noted", 3)
+    (source / METADATA_FILE).write_text("{}")
+    uri = LocalStore(root, durable=False).put(source, f"{TRIAL}/checkpoint_000003")
+    Path(uri, METADATA_FILE).write_text('{"epoch": 3}')
+    assert [one.is_damaged for one in LocalLeftovers(root).find(frozenset())] == [False] * 3
+    Path(uri, "weights").write_bytes(b"012")
+    assert [one.is_damaged for one in LocalLeftovers(root).find(frozenset())].count(True) == 1
 
 
 def test_a_folder_of_that_name_without_a_manifest_is_the_users(root) -> None:

@@ -137,7 +137,9 @@ def test_what_nobody_misses_is_taken_in_silence():
 
 def test_a_sync_config_is_taken_and_one_with_a_target_is_warned_about():
     assert to_experiment(f, sync_config=tune.SyncConfig()) == Experiment(trainable=f)
-    with pytest.warns(UserWarning, match="upload_dir"):
+    with pytest.warns(
+        UserWarning, match="upload_dir has no effect in Overtone; .* storage_path='s3://bucket'"
+    ):
         to_experiment(f, sync_config=tune.SyncConfig(upload_dir="s3://bucket"))
 
 

@@ -277,6 +277,10 @@ def test_old_loggers_are_made_for_each_trial():
 
 
 def test_wrong_callbacks_are_said():
+    with pytest.raises(
+        tune.TuneError, match=r"must be a list of Callback objects, such as \[MyCallback\(\)\]"
+    ):
+        taken(callbacks=[tune.Callback])
     with pytest.raises(tune.TuneError, match="callbacks=3 must be a list of Callback objects"):
         taken(callbacks=3)
     with pytest.raises(tune.TuneError, match="callbacks='mine' must be a list"):

@@ -71,6 +71,19 @@ def test_without_a_trial_there_are_no_params():
     with pytest.raises(AttributeError, match=r"tune\.checkpoint is there while a trial runs"):
         _ = tune.checkpoint
     with pytest.raises(TrainableError, match="no trial runs here"):
+        tune.should_checkpoint()
+
+
+def test_a_trainable_can_be_called_by_itself(monkeypatch):
+    monkeypatch.delenv("TUNE_ORIG_WORKING_DIR", raising=False)
+    assert tune.get_checkpoint() is None
+    with pytest.warns(UserWarning, match="no trial runs here: tune.report"):
+        tune.report(acc=1)
+
+
+def test_a_process_that_a_trial_started_cannot_report(monkeypatch):
+    monkeypatch.setenv("TUNE_ORIG_WORKING_DIR", "/home")
+    with pytest.raises(TrainableError, match="no trial runs here"):
         tune.report(acc=1)
 
 

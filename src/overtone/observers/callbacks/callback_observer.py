@@ -82,6 +82,8 @@ class CallbackObserver(Observer):
             trial = self._trial(event.trial_id)
             if self._hooks["on_trial_result"]:
                 self._earlier[event.trial_id] = self._table.rows[event.trial_id].metrics
+            if self._hooks["on_trial_start"]:
+                trial.init_local_path()  # Loggers open files there, maybe before the trial's process does.
             self._on("on_trial_start", trial)
             if event.restored is not None:
                 self._on("on_trial_restore", trial)

@@ -22,22 +22,35 @@ ERROR_TXT = "error.txt"
 EVENTS = "events.out.tfevents."
 """How the names of event files begin."""
 
-_ERROR = re.compile(rb"Traceback \(|[\w.]*(:|\n)|[a-z]")
+_EXCEPTION = rb"Traceback \(|(\w+\.)*_*[A-Z]\w*(:|\n)"
+_RAISED = re.compile(_EXCEPTION)
+"""How the texts about exceptions begin."""
+
+_ERROR = re.compile(_EXCEPTION + rb"|[a-z]")
 """How Overtone's texts about failures begin: a traceback, the name of an exception, a sentence."""
 
 _EVENTS_BYTES = 1 << 16
 
+_SESSION = b"_hparams_/session_start_info"
+"""Overtone's event files begin with it."""
 
-def is_own(name: str, trial_id: str, data: bytes) -> bool:
+_EXPERIMENT = b"_hparams_/experiment"
+"""Other writers put it before: Overtone writes no summary of a whole experiment."""
+
+
+def is_own(name: str, trial_id: str, data: bytes, has_failed: bool = True) -> bool:
     """Return whether a file of this name and contents is Overtone's.
 
     A file that is empty, or was torn by a crash, counts as Overtone's.
 
     Args:
         data: The contents; of a result.json or progress.csv the first line suffices, with its end.
+        has_failed: Whether the trial may have failed. If not, an error.txt is Overtone's only if it is
+            about an exception, which the journal has lost.
     """
     if name.startswith(EVENTS):
-        return not data or b"session_start_info" in data[:_EVENTS_BYTES]
+        begin = data[:_EVENTS_BYTES]
+        return not data or (_SESSION in begin and _EXPERIMENT not in begin)
     if not data or b"\0" in data:
         return True
     first, newline, _ = data.partition(b"\n")
@@ -47,6 +60,8 @@ def is_own(name: str, trial_id: str, data: bytes) -> bool:
         return b"trial_id" in first.split(b",") or not newline
     if name == PARAMS_JSON:
         return _is_params(data)
+    if name == ERROR_TXT and not has_failed:
+        return _RAISED.match(data) is not None
     return name != ERROR_TXT or not data.endswith(b"\n") or _ERROR.match(data) is not None
 
 
@@ -70,5 +85,5 @@ def _is_params(data: bytes) -> bool:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
-        return True
+        return data.startswith(b"{")  # torn
     return isinstance(found, dict) and params_text(found).encode("utf-8", "backslashreplace") == data

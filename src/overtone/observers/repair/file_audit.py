@@ -128,7 +128,10 @@ def _compare(path: str, row: Row, due: Due, with_events: bool) -> None:
 def _find_foreign(path: str, row: Row, due: Due, names: list[str]) -> dict[str, bytes]:
     """Note the files that the trial wrote itself under Overtone's names; return the contents by name."""
     found = {name: _read(path, name, names) for name in names if name in FILES}
-    due.foreign |= {(row.id, name) for name, data in found.items() if not is_own(name, row.id, data)}
+    has_failed = bool(row.error or row.attempt > 1)
+    due.foreign |= {
+        (row.id, name) for name, data in found.items() if not is_own(name, row.id, data, has_failed)
+    }
     return found
 
 

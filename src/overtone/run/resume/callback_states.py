@@ -65,6 +65,7 @@ class CallbackStates(Observer):
         except (OSError, ValueError) as error:
             say(f"the states of callbacks are lost: {error}")
             return
+        self._written = _text({i: as_data(state) for i, state in states.items()})
         for i, callback in self._callbacks.items():
             if states.get(i):
                 _called(callback, "set_state", states[i])
@@ -100,7 +101,7 @@ class CallbackStates(Observer):
                 del self._callbacks[i]
                 say(f"the state of {type(callback).__name__} is not kept for a resume: {error}")
         data = _text(states)
-        if data == self._written or not any(states.values()):
+        if data == self._written or not (self._written or any(states.values())):
             return
         try:
             self._mark.check()
@@ -119,7 +120,7 @@ def as_data(state: Any) -> Any:
     data = frozen({"state": state})
     try:
         _state(json.loads(json.dumps(data)))
-    except NotTheSame as error:
+    except (NotTheSame, ValueError) as error:  # such as an int of more digits than are read
         raise NotData(f"get_state() returned a value that is not data ({error})") from error
     return data if state else None
 

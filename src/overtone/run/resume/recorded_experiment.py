@@ -51,6 +51,7 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
         raise OvertoneError(
             f"{folder} cannot be resumed from its journal alone: {why}. Pass it again: "
             f"Tuner.restore(path, trainable, {', '.join(f'{name}=...' for name in errors)})"
+            f". For its results alone: tune.ExperimentAnalysis({str(folder)!r})"
             + (". Resources also come with tune.with_resources(trainable, ...)" * ("resources" in not_data))
         )
     if "checkpoints" not in given:

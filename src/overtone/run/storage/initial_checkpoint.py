@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 FOLDER = "restored"
 """The folder of the copy, below the experiment's."""
+
+_NAME = re.compile(rf"{FOLDER}/checkpoint_(\d{{6,18}})(?:_\w+)?", re.ASCII)
 
 
 def source_of(path: str | Path) -> Path:
@@ -67,8 +70,7 @@ def keep_initial(place: Place, source: Path) -> Checkpoint:
 
 def kept_initial(place: Place) -> Checkpoint | None:
     """Return the checkpoint that an earlier driver kept; None if there is none."""
-    keys = place.store(place.mark).list(f"{FOLDER}/")
-    if not keys:
-        return None
-    t = int(keys[0].rpartition("/checkpoint_")[2].partition("_")[0])
-    return Checkpoint("", t, f"{place.url or place.folder}/{keys[0]}")
+    for key in place.store(place.mark).list(f"{FOLDER}/"):
+        if found := _NAME.fullmatch(key):
+            return Checkpoint("", int(found[1]), f"{place.url or place.folder}/{key}")
+    return None

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overtone.errors import StorageError
-from overtone.regular_files import read_regular
+from overtone.regular_files import open_regular, read_regular
+from overtone.standard_streams import say
 from overtone.store.backoff import pauses
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ class TrialUploads:
         self._mark = mark
         self._check = check
         self._seen: dict[str, tuple[int, int]] = {}
+        self._skipped: set[str] = set()
 
     def push(self) -> int:
         """Copy what has changed since the last time; returns how many files that were.
@@ -211,14 +213,17 @@ class TrialUploads:
         for trial in shown:
             if not trial.is_dir(follow_symlinks=False):
                 continue
-            with os.scandir(trial.path) as entries:
-                files = list(entries)
+            try:
+                with os.scandir(trial.path) as entries:
+                    files = list(entries)
+            except OSError:
+                continue  # the trial has deleted its folder, or closed it
             for entry in files:
                 if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
                     continue
                 try:
                     stat = entry.stat()
-                except FileNotFoundError:
+                except OSError:
                     continue  # it was replaced by another of that name, or is gone
                 name, facts = f"{trial.name}/{entry.name}", (stat.st_size, stat.st_mtime_ns)
                 if self._known.pop(name, -1) == facts[0]:
@@ -229,18 +234,39 @@ class TrialUploads:
 
     def _copy(self, batch: dict[str, tuple[int, int]]) -> int:
         data: dict[str, bytes] = {}
+        copied = dict(batch)
         for name, (size, _) in batch.items():
             path = self._folder / name
             try:
                 if size > _BATCH_BYTES:
-                    self._check()
-                    self._remote.upload({name: path})
+                    open_regular(path).close()
                 else:
                     data[name] = read_regular(path)  # first read, then sent: it may grow
-            except FileNotFoundError:
+            except OSError as error:  # a trial works there: its file may be gone, or not be for others
+                self._skip(name, error)
+                del copied[name]
                 continue
+            if size > _BATCH_BYTES and not self._upload(name, path):
+                del copied[name]
         if data:
             self._check()
             self._remote.write_all(data)
-        self._seen.update(batch)
-        return len(batch)
+        self._seen.update(copied)
+        return len(copied)
+
+    def _upload(self, name: str, path: Path) -> bool:
+        """Copy a large file; return False if it is gone."""
+        self._check()
+        try:
+            self._remote.upload({name: path})
+        except StorageError:
+            if os.path.lexists(path):
+                raise
+            return False
+        return True
+
+    def _skip(self, name: str, error: OSError) -> None:
+        """Tell once of a file that is there and cannot be read; it is tried again."""
+        if name not in self._skipped and not isinstance(error, FileNotFoundError):
+            self._skipped.add(name)
+            say(f"{name} is not copied to {self._remote.url}: {error.strerror or error}")

@@ -114,7 +114,7 @@ def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
     elif isinstance(trainable, type) or not callable(trainable):
         kind = "class without a step method" if isinstance(trainable, type) else type(trainable).__name__
         what = f"{trainable!r:.200} cannot be run: it is a {kind}"
-        raise TrainableError(f"{what}. A trainable is one of these:\n{FORMS}")
+        raise TrainableError(f"{what}\nA trainable is one of these:\n{FORMS}")
     else:
         run_function(trainable, session, parameters)
 

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import Any
+
+from overtone.worker.working_directory import ORIGINAL
 
 
 class NoTrial:
     """A context without a trial: facts about a trial are None, and the process is the only rank.
 
-    Code shared by trials and scripts can ask for its context anywhere. What acts on a trial, such as
-    `report`, is not here.
+    Code shared by trials and scripts can ask for its context anywhere, and a trainable can be called by
+    itself to try it. Other calls that act on a trial are errors.
     """
+
+    def report(self, metrics: Any = None, /, *, checkpoint: Any = None, **more: Any) -> None:
+        """Warn that the result is not recorded.
+
+        Raises:
+            TrainableError: A trial started this process: only the trial's own process can report.
+        """
+        if ORIGINAL in os.environ:
+            from overtone.worker.session.current import current
+
+            current()
+        warnings.warn(
+            "no trial runs here: tune.report() records nothing outside of tune.run(trainable, ...) or "
+            "Tuner(trainable, ...).fit()", stacklevel=3,
+        )  # fmt: skip
 
     def _none(self) -> None:
         """Return None: no trial runs here."""

@@ -120,7 +120,7 @@ def _run_generator(generator: Generator[Any, None, Any], session: Session) -> An
 
 def _wrong(function: Any, signature: inspect.Signature, name: str) -> str:
     return (
-        f"{shown(function)}{signature} cannot be called: nothing is known for its argument {name!r}. "
-        f"A trainable is one of\n{FORMS}\n"
-        f"Further arguments come from tune.with_parameters(train, {name}=...) or need a default."
+        f"{shown(function)}{signature} cannot be called: nothing is known for its argument {name!r}; "
+        f"give it with tune.with_parameters(train, {name}=...), or a default\n"
+        f"A trainable is one of these:\n{FORMS}"
     )

@@ -37,6 +37,8 @@ class Booster:
 def library(monkeypatch):
     """Return a function that imports an integration beside a stand-in of its library."""
 
+    imported = []
+
     def library(name, **modules):
         for path, names in modules.items():
             module = ModuleType(path.replace("_", "."))
@@ -44,11 +46,12 @@ def library(monkeypatch):
             monkeypatch.setitem(sys.modules, module.__name__, module)
         path = f"overtone.tune.integration.{name}"
         monkeypatch.delitem(sys.modules, path, raising=False)
-        module = importlib.import_module(path)
-        monkeypatch.setitem(sys.modules, path, module)  # which takes it out again
-        return module
+        imported.append(path)
+        return importlib.import_module(path)
 
-    return library
+    yield library
+    for path in imported:
+        del sys.modules[path]
 
 
 def test_the_last_model_of_xgboost_is_saved_and_read_back(library, tmp_path):
