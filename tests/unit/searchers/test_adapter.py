@@ -181,7 +181,7 @@ class Pausing(tune.schedulers.FIFOScheduler):
         return self.PAUSE if result["training_iteration"] == 2 else self.CONTINUE
 
 
-def test_it_hears_of_pauses_in_a_run_and_in_a_replay(tmp_path):
+def test_it_hears_of_pauses_in_a_run(tmp_path):
     class Hears(Mine):
         def on_pause(self, trial_id):
             self.told.append(("pause", trial_id))
