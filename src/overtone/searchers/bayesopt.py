@@ -73,7 +73,7 @@ class BayesOptSearch(LibrarySearcher):
         Args:
             analysis: Its analysis; it knows the metric, if this searcher does not.
         """
-        self.add_evaluated_trials(analysis, self.metric or analysis.default_metric)  # type: ignore[arg-type]
+        self.add_evaluated_trials(analysis, self.metric or analysis.default_metric)
 
     @staticmethod
     def convert_search_space(spec: Mapping[str, Any], join: bool = False) -> dict[str, Any]:  # type: ignore[override]
