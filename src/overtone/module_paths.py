@@ -25,11 +25,18 @@ _STOPPERS = (
 MOVED = {
     **{f"tune.search.{name}.{name}_search": f"tune.search.{name}" for name in _SEARCH},
     **{f"tune.stopper.{name}": "tune.stopper" for name in _STOPPERS},
+    **{
+        f"{place}.{name}": f"air.integrations.{name}"
+        for name in ("comet", "mlflow", "wandb")
+        for place in ("air.callbacks", "tune.integration")
+    },
     "air.callbacks": "air.integrations",
     "air.execution": "tune.execution.placement_groups",
     "air.execution.resources": "tune.execution.placement_groups",
     "air.execution.resources.request": "tune.execution.placement_groups",
     "air.callbacks.keras": "air.integrations.keras",
+    "air.integrations.aim": "tune.logger.aim",
+    "tune.integration.aim": "tune.logger.aim",
     "ml": "air",
     "ml.checkpoint": "air.checkpoint",
     "ml.config": "air.config",
@@ -68,18 +75,7 @@ _DRAGONFLY = (
 _HEBO = 'HEBO needs NumPy below 1.25; search_alg="auto", a Gaussian process, too, comes closest'
 _LOGGER = "write a tune.Callback that logs with the library, such as one with log_trial_result"
 
-_TRACKER = (
-    'it will come with the extra "overtone[{}]"; until then, pip install {} and log in a subclass of '
-    "overtone.tune.logger.LoggerCallback (log_trial_start, log_trial_result, log_trial_end)"
-)
-_TRACKERS = {"aim": "aim", "comet": "comet-ml", "mlflow": "mlflow", "wandb": "wandb"}
-
 ABSENT = {
-    **{
-        f"{place}.{extra}": _TRACKER.format(extra, package)
-        for extra, package in _TRACKERS.items()
-        for place in ("air.integrations", "tune.integration", "tune.logger")
-    },
     "_private": _INSIDE,
     "actor": _RAYS,
     "air._internal": _INSIDE,

@@ -20,6 +20,11 @@ sys.path.insert(0, str(HERE))  # for `subject`, here and in trials
 
 from subject import IS_RAY, tune  # noqa: E402
 
+if IS_RAY:  # trials and actors that log import `subject` and stand-ins by name, too
+    _places = [str(HERE), str(HERE / "stand_ins")]
+    sys.path[:0] = _places
+    os.environ["PYTHONPATH"] = os.pathsep.join([*_places, os.environ.get("PYTHONPATH", "")])
+
 STARTED = time.monotonic()
 SAMPLE_S = 60.0
 """No test of a sample begins later than so many seconds after the start."""

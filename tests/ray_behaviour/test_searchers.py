@@ -148,7 +148,7 @@ def test_the_limiter_waits_for_a_batch(tmp_path):
     assert limited.suggest("c") == {"x": 3}
 
 
-@covers("tune.search.Repeater: searcher repeat")
+@covers("tune.search.Repeater: searcher repeat", "tune.search.Repeater.on_trial_complete: trial_id result")
 def test_the_repeater_averages(search):
     own = Own("loss", "min")
     trials = search(

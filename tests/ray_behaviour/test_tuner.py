@@ -442,3 +442,10 @@ def test_a_scaling_config_is_a_placement_group_factory():
 @covers("air.RunConfig", "air.Result")
 def test_air_has_the_names_of_its_time():
     assert {"RunConfig", "ScalingConfig", "CheckpointConfig", "FailureConfig", "Result"} <= set(dir(air))
+
+
+@covers("tune.Checkpoint: path")
+def test_a_checkpoint_is_made_of_a_path(tmp_path):
+    (tmp_path / "model").write_text("weights")
+    with tune.Checkpoint(path=str(tmp_path)).as_directory() as folder:
+        assert Path(folder, "model").read_text() == "weights"

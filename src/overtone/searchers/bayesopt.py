@@ -31,6 +31,11 @@ class BayesOptSearch(LibrarySearcher):
         utility_kwargs: {"kind": "ucb", "kappa": 2.576} or {"kind": "ei" or "poi", "xi": 0.01}.
         random_state: Used instead of the experiment's seed.
         random_search_steps: Number of random suggestions at the beginning.
+        verbose: Without effect: the library prints nothing.
+        patience: Without effect: the search ends after num_samples.
+        skip_duplicate: Without effect: known points count in each suggestion.
+        analysis: The analysis of an earlier search, whose trials the searcher learns from.
+        repeat_float_precision: Without effect: no points are compared.
     """
 
     lookahead, is_slow = 1, True  # its suggestions take seconds
@@ -39,15 +44,36 @@ class BayesOptSearch(LibrarySearcher):
         self, space: Any = None, metric: Any = None, mode: Any = None,
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
         utility_kwargs: Mapping[str, Any] | None = None, random_state: int | None = None,
-        random_search_steps: int = 10, *, evaluated_rewards: Sequence[float] | None = None,
+        random_search_steps: int = 10, verbose: int = 0, patience: int | None = None,
+        skip_duplicate: bool | None = None, analysis: Any = None,
+        repeat_float_precision: int | None = None, *, evaluated_rewards: Sequence[float] | None = None,
         num_samples: int | None = None, **others: Any,
     ) -> None:  # fmt: skip
+        others |= {
+            name: value
+            for name, value in (
+                ("patience", patience),
+                ("skip_duplicate", skip_duplicate),
+                ("repeat_float_precision", repeat_float_precision),
+            )
+            if value is not None
+        }
         if isinstance(space, Mapping):
             space = {name: uniform(*one) if _is_pair(one) else one for name, one in space.items()} or None
         rest = evaluated_rewards, random_state, num_samples
         super().__init__(space, metric, mode, points_to_evaluate, *rest, **others)
         self.utility_kwargs, self.random_search_steps = utility_kwargs, random_search_steps
         self._utility = settings("utility_kwargs", utility_kwargs, _UTILITY)
+        if analysis is not None:
+            self.register_analysis(analysis)
+
+    def register_analysis(self, analysis: Any) -> None:
+        """Learn from the trials of an earlier search.
+
+        Args:
+            analysis: Its analysis; it knows the metric, if this searcher does not.
+        """
+        self.add_evaluated_trials(analysis, self.metric or analysis.default_metric)
 
     @staticmethod
     def convert_search_space(spec: Mapping[str, Any], join: bool = False) -> dict[str, Any]:  # type: ignore[override]

@@ -14,7 +14,6 @@ _INSTEAD = {
     "parameter_constraints": _SAME_SPACE,
     "outcome_constraints": 'give tune.run constraints={"latency": 20}: the most that each metric may be',
     "ax_client": "its settings are n_initial_points and method; the space and the goal are tune.run's",
-    "analysis": "give tune.run warm_start=[analysis.experiment_path]",
 }
 _WITHOUT_EFFECT = {
     "patience": "the search ends after num_samples",

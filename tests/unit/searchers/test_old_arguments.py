@@ -13,7 +13,6 @@ from overtone.searchers.bayesopt import BayesOptSearch
         (AxSearch, "parameter_constraints", "constraint=lambda"),
         (AxSearch, "outcome_constraints", "constraints={"),
         (AxSearch, "ax_client", "n_initial_points"),
-        (BayesOptSearch, "analysis", "warm_start"),
     ],
 )
 def test_an_argument_that_means_something_else_says_what_to_write(cls, name, instead):

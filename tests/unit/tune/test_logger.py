@@ -4,6 +4,7 @@ import csv
 import importlib
 import json
 import pickle
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -287,8 +288,11 @@ def test_wrong_callbacks_are_said():
         taken(callbacks="mine")
 
 
-@pytest.mark.parametrize("extra", ["aim", "comet", "mlflow", "wandb"])
-def test_a_callback_of_a_tracker_names_its_extra(extra):
+@pytest.mark.parametrize(("module", "name", "package"), [("aim", "AimLoggerCallback", "aim"), ("comet", "CometLoggerCallback", "comet_ml"),
+                                                         ("mlflow", "MLflowLoggerCallback", "mlflow"), ("wandb", "WandbLoggerCallback", "wandb")])  # fmt: skip
+def test_a_callback_of_a_tracker_names_its_package(module, name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.sdk", None)
     for place in ("tune.logger", "air.integrations", "tune.integration"):
-        with pytest.raises(ImportError, match=rf"overtone\[{extra}\].*LoggerCallback .*log_trial_result"):
-            importlib.import_module(f"overtone.{place}.{extra}")
+        with pytest.raises(ImportError, match=f"{name} needs .*: pip install"):
+            getattr(importlib.import_module(f"overtone.{place}.{module}"), name)()
