@@ -18,7 +18,11 @@ def run(script: str, folder: Path, *arguments: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, *arguments, str(path)],
         cwd=folder,
-        env={**os.environ, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(filter(None, places))},
+        # "local": other tests of this suite have clusters on this machine
+        env={
+            **os.environ, "HOME": str(folder), "RAY_ADDRESS": "local",
+            "PYTHONPATH": os.pathsep.join(filter(None, places)),
+        },
         capture_output=True,
         text=True,
         timeout=110,

@@ -89,7 +89,8 @@ def test_trials_run_with_the_files_and_modules_of_their_environment(
     def reads(config: dict[str, Any]) -> None:
         import only_there  # type: ignore[import-not-found]
 
-        tune.report({"loss": 0.0, "what": only_there.WHAT, "data": Path("data.txt").read_text()})
+        data = Path(os.environ["TUNE_ORIG_WORKING_DIR"], "data.txt").read_text()
+        tune.report({"loss": 0.0, "what": only_there.WHAT, "data": data})
 
     tune.run(
         tune.with_resources(reads, {"cpu": 1}, ray=uses_ray, runtime_env={"working_dir": f"file://{archive}"}),
