@@ -34,8 +34,8 @@ ALLOWED = {  # reason: the lookups, each in a file
         ("schedulers/resize.py", "getattr(one, 'metric', None)"),
         ("searchers/algorithm.py", "getattr(algorithm, 'metric', None)"),
         ("searchers/algorithm.py", "getattr(algorithm, 'mode', None)"),
+        ("searchers/adapter.py", "getattr(self._given, 'set_max_concurrency', lambda _: False)"),
         ("searchers/base.py", "getattr(cls, 'suggest', None)"),
-        ("searchers/limiter.py", "isinstance(inner, (Searcher, Adapter))"),
         ("stoppers/adapter.py", "getattr(given, 'awaits', ())"),
         ("stoppers/adapter.py", "getattr(given, 'timeout_s', None)"),
         ("stoppers/adapter.py", "getattr(self.given, 'next_decision', super().next_decision)"),
@@ -46,7 +46,6 @@ ALLOWED = {  # reason: the lookups, each in a file
     "a value, or an object of another library": {
         ("observers/display/notebook.py", "type(shell).__name__ == 'ZMQInteractiveShell'"),
         ("schedulers/arguments.py", "type(value).__name__ in ('bool', 'bool_')"),
-        ("searchers/hyperopt_space.py", "type(value).__module__.startswith('hyperopt.')"),
         ("searchers/flat.py", "type(node.value).__module__.split('.')"),
         ("searchers/hyperopt_space.py", "type(value).__module__.startswith('hyperopt.')"),
         ("searchers/optuna_params.py", "type(trial.study.sampler).__name__ == 'GPSampler'"),
@@ -55,6 +54,7 @@ ALLOWED = {  # reason: the lookups, each in a file
         ("space/domain.py", "type(value).__name__ in ('bool', 'bool_')"),
         ("space/tree.py", "type(value).__module__.startswith('ray.tune.search')"),
         ("space/tree.py", "type(value).__name__ == 'function'"),
+        ("tune/logger/wandb.py", "type(value).__module__.startswith('wandb')"),
         ("worker/session/leftover_threads.py", "type(thread).__module__ == 'tqdm._monitor'"),
     },
     "a part that the same package has made": {

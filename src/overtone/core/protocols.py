@@ -94,6 +94,10 @@ class Searcher(Part):
     def on_start(self, space: Any, seed: int) -> None:
         """Handle the start: called once, before anything else, with the space and the experiment's seed."""
 
+    def set_max_concurrency(self, max_concurrent: int) -> bool:
+        """Return whether the searcher itself limits its concurrent trials to `max_concurrent`."""
+        return False
+
     def searched_space(self, space: Group) -> Group:
         """Return the space that is searched: that of `on_start` by default, or the searcher's own.
 

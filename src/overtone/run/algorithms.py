@@ -42,7 +42,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
     the space.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
-    from overtone.searchers.adapter import Adapter, known_form
+    from overtone.searchers.adapter import known_form
     from overtone.space import Space
 
     space, searcher = experiment.space, known_form(experiment.searcher)
@@ -83,7 +83,7 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
             f"search_alg={searcher!r} is not a Searcher: give one of overtone.tune.search, "
             "or subclass overtone.tune.search.Searcher"
         )
-    if experiment.max_concurrent and isinstance(searcher, Adapter):
+    if experiment.max_concurrent:
         searcher.set_max_concurrency(experiment.max_concurrent)
     if searcher.num_samples is None:
         searcher = copy(searcher)  # Another run may use it with another size.

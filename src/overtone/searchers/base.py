@@ -107,10 +107,6 @@ class Searcher(protocols.Searcher):
             if value is not None:
                 self.add_evaluated_point(trial.config, value, error=trial.status == "ERROR")
 
-    def set_max_concurrency(self, max_concurrent: int) -> bool:
-        """Return whether the searcher itself limits its concurrent trials to `max_concurrent`."""
-        return False
-
     def on_pause(self, trial_id: str) -> None:
         """Handle a trial's pause: it waits, for its scheduler or for a resume."""
 

@@ -7,8 +7,7 @@ from typing import Any
 from overtone.core.trial import Trial
 from overtone.core.types import Config
 from overtone.errors import ArgumentError
-from overtone.searchers.adapter import Adapter
-from overtone.searchers.base import Searcher, by_hand_too
+from overtone.searchers.base import by_hand_too
 from overtone.searchers.wrapper import Wrapper
 
 
@@ -36,7 +35,7 @@ class ConcurrencyLimiter(Wrapper):
         if not is_whole or max_concurrent < 1:
             raise ArgumentError(f"max_concurrent={max_concurrent!r} must be a whole number, 1 or more")
         inner, number = self.searcher, int(max_concurrent)
-        limits_itself = isinstance(inner, (Searcher, Adapter)) and inner.set_max_concurrency(number)
+        limits_itself = inner.set_max_concurrency(number)
         self._limit_concurrency = not limits_itself
         self.max_concurrent, self.batch = (0, False) if limits_itself else (number, batch)
         self._batch: set[int] = set()

@@ -9,7 +9,7 @@ from typing import Any
 
 from overtone.errors import ArgumentError, MissingPackageError
 from overtone.observers.callbacks.callback import LoggerCallback
-from overtone.tune.utils.nested import flatten_dict
+from overtone.space import flatten
 
 __all__ = ["AimLoggerCallback"]
 
@@ -57,7 +57,7 @@ class AimLoggerCallback(LoggerCallback):
         run["trial_id"], run["trial_log_dir"] = trial.trial_id, os.fspath(trial.local_path)
         if trial.evaluated_params:
             kinds = (str, int, float, list, type(None))
-            flat = flatten_dict(dict(trial.evaluated_params))
+            flat = flatten(dict(trial.evaluated_params))
             run["hparams"] = {name: value for name, value in flat.items() if isinstance(value, kinds)}
         self._runs[trial] = run
 
@@ -65,7 +65,7 @@ class AimLoggerCallback(LoggerCallback):
         """Log the numbers of a result."""
         step = result.get("timesteps_total") or result["training_iteration"]
         about = {"step": step, "epoch": result.get("epoch"), "context": result.get("context")}
-        for name, value in flatten_dict({k: v for k, v in result.items() if k not in _LEFT_OUT}).items():
+        for name, value in flatten({k: v for k, v in result.items() if k not in _LEFT_OUT}).items():
             if self._metrics and name not in self._metrics:
                 continue
             if isinstance(value, (int, float)) and math.isfinite(value):
