@@ -63,7 +63,7 @@ def test_a_wrapped_function_is_run_as_the_function(tmp_path: Path, form: str, na
         wrapped = tune.with_resources(wrapped, {"cpu": 1})
     (trial,) = run(tmp_path, wrapped, engine="local")
     assert trial.last_result["loss"] == 1
-    assert trial.trainable_name == (name or "train")
+    assert trial.trainable_name == ("wrapped" if form == "registered" else name or "train")
 
 
 def test_a_wrapped_function_has_no_steps() -> None:

@@ -42,7 +42,7 @@ def test_rebuilt_files_are_those_of_the_run(tmp_path) -> None:
         "error.txt",
     }
     for path in tmp_path.glob("*/*"):
-        path.write_text("torn, or written twice")
+        path.write_text("{torn, or written twice")
     (tmp_path / "358bb_00000" / "checkpoint_000001").mkdir()
     table = rebuild(tmp_path)
     assert snapshot(tmp_path) == live
