@@ -2,7 +2,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALL := -m pip install -q -c constraints.txt
 
-.PHONY: demo test slow cluster conformance-ray searchers chaos proof lint bench release pythons clean
+.PHONY: demo test slow cluster conformance conformance-ray searchers chaos proof lint bench release pythons clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -17,6 +17,9 @@ CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
 	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=400 $(CLUSTER)
 	@CONFORMANCE_SUBJECT=ray CONFORMANCE_SAMPLE=30 .venv/ray/bin/python -m pytest --timeout=60 tests/ray_behaviour
+
+conformance: .venv/test.stamp  ## the tests of Ray Tune's behaviour with Overtone
+	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/ray_behaviour
 
 conformance-ray: .venv/ray.stamp  ## the tests of Ray Tune's behaviour with Ray itself: records their outcomes, takes half an hour
 	@CONFORMANCE_SUBJECT=ray CONFORMANCE_RECORD=1 .venv/ray/bin/python -m pytest --timeout=300 tests/ray_behaviour
