@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parents[1] / "e2e/as_ray"
 
 
-def run(script: str, folder: Path, *arguments: str) -> list[str]:
+def run(script: str, folder: Path, *arguments: str, **variables: str) -> list[str]:
     """Run a script, and return what it prints after "> "."""
     path = folder / "script.py"
     path.write_text(script)
@@ -18,10 +18,8 @@ def run(script: str, folder: Path, *arguments: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, *arguments, str(path)],
         cwd=folder,
-        # "local": other tests of this suite have clusters on this machine
         env={
-            **os.environ, "HOME": str(folder), "RAY_ADDRESS": "local",
-            "PYTHONPATH": os.pathsep.join(filter(None, places)),
+            **os.environ, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(filter(None, places)), **variables,
         },
         capture_output=True,
         text=True,
@@ -85,6 +83,7 @@ if __name__ == "__main__":
         tmp_path,
         "-m",
         "overtone.as_ray",
+        RAY_ADDRESS="local",  # other tests of this suite have clusters on this machine
     )
     assert found == [
         "loaded False True",
