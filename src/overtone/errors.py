@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False  # see overtone.lazy
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class TuneError(Exception):
@@ -66,6 +68,10 @@ class NoRoomError(StorageError):
     """A checkpoint cannot be kept: the kept checkpoints take more than `max_disk`."""
 
 
+class TrialLostError(TuneError):
+    """The machine of a trial is gone: the trial runs again elsewhere, which is not a failure."""
+
+
 class MessageError(TuneError, ValueError):
     """A trial's process sent data that is not a message."""
 
@@ -99,6 +105,19 @@ class TrialError(TuneError):
 
     def __str__(self) -> str:  # not that of a KeyError, which this may be, too
         return str(self.args[0]) if self.args else ""
+
+
+class GangError(TuneError):
+    """Distributed training failed: a rank raised, died or hung, or the ranks could not be made.
+
+    Attributes:
+        rank: The rank at fault; None if it is not one rank.
+        traceback: The traceback of the user's code in that rank; "" if it did not raise.
+    """
+
+    def __init__(self, message: str, rank: int | None = None, traceback: str = "") -> None:
+        super().__init__(message)
+        self.rank, self.traceback = rank, traceback
 
 
 class TrialHalted(BaseException):

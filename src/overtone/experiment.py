@@ -63,8 +63,8 @@ class CheckpointPolicy:
 
     every: int | None = option(
         None, "Iterations between two checkpoints; 0 for no checkpoints. None saves automatically, with a "
-        "target of at most 5 % overhead; if one save takes longer than about 30 s, a trial saves every 10 "
-        "minutes.",
+        "target of at most 5 % overhead. No more than about 10 minutes of work stay unsaved, which costs "
+        "more if one save takes longer than 30 s or one iteration longer than 5 minutes.",
         changed=_TAKEN, argument="checkpoint_freq", config="CheckpointConfig",
         config_name="checkpoint_frequency", check=at_least(0))
     at_end: bool | None = option(
@@ -144,7 +144,8 @@ class Experiment:
         changed=_STAYS, config="RunConfig", recorded=APART)
     resources: Any = option(
         None, 'Resources of a trial, such as {"cpu": 2, "gpu": 0.5, "memory": "2GB"}; a list of such '
-        "mappings, one a bundle; or a function `config -> resources`. None takes the trainable's own "
+        "mappings, one a bundle; or a function `config -> resources`. \"gpu_memory\", such as \"6GB\" or "
+        "\"auto\", lets trials share GPUs by memory. None takes the trainable's own "
         "request, else 1 CPU.",
         changed=f"{_FROM_NOW} until a scheduler restarts them", argument="resources_per_trial")
     max_concurrent: int | None = option(
@@ -269,6 +270,16 @@ class Experiment:
         None, "Whether each trial has params.json, result.json, progress.csv and event files; None for all "
         "but simulated searches. The journal has it all, and `overtone export` writes it.",
         changed=_TAKEN)
+    ui: bool = option(
+        False, "Whether the dashboard of the folder of all experiments is started, or used if it runs; its "
+        'address is printed. Needs `pip install "overtone[ui]"`.',
+        changed="",  # of the machine that the run is watched on
+        config="RunConfig", check=must(lambda value: isinstance(value, bool), " must be True or False"),
+        recorded="nowhere: it says who watches a run, and not what it is")
+
+    rerun_of: Mapping[str, Any] | None = None
+    """In a rerun of one trial: facts about the experiment that it repeats, and the trial's `index` and
+    encoded `config`."""
 
     def __post_init__(self) -> None:
         check_options(self)

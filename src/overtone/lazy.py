@@ -108,5 +108,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
         return ""  # Interpreters often probe for such names.
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), 1)
+    names = list(known)
+    longer = [one for one in names if one.startswith(name)] if len(name) > 2 else []
+    close = longer if len(longer) == 1 else get_close_matches(name, names, 1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -44,6 +44,8 @@ MOVED = {
     "train._checkpoint": "air.checkpoint",
     "train.context": "tune.context",
     "train.session": "air.session",
+    "tune.integration.ray_train": "train.tune_report_callback",
+    "tune.integration.torch": "train.torch.distributed_trainable",
     "tune.analysis.experiment_analysis": "tune.experiment_analysis",
     "tune.durable_trainable": "tune.trainable",
     "tune.execution.tune_controller": "schedulers.tune_controller",
@@ -51,18 +53,22 @@ MOVED = {
     "tune.function_runner": "tune.trainable",
     "tune.trainable.function_trainable": "tune.trainable",
     "tune.trainable.trainable": "tune.trainable",
-    "tune.trainable.trainable_fn_utils": "tune.session",
+    "tune.trainable.trainable_fn_utils": "train",
     "tune.trainable.util": "tune.trainable",
     "tune.utils.placement_groups": "tune.execution.placement_groups",
     "tune.variant_generator": "tune.search.variant_generator",
+    "util.sgd.torch.constants": "util.sgd.utils",
+    "util.sgd.torch.torch_trainer": "util.sgd.torch",
+    "util.sgd.torch.training_operator": "util.sgd.torch",
 }
 """Paths with the module here that has their names."""
 
 _RAYS = "it is Ray's own and stays there: import ray.{} beside overtone"
 _TRAINER = (
-    "Overtone runs trials and no training workers: write the training as a function of the config that calls "
-    "tune.report, or import ray.{} beside overtone in a trial with tune.with_resources(..., uses_ray=True)"
+    "overtone.train.torch.TorchTrainer and tune.torchrun train in several ranks; for others import ray.{} "
+    "beside overtone in a trial with tune.with_resources(..., ray=True)"
 )
+_PACKAGE = "import its names from overtone.train.{} itself"
 _INSIDE = "it is a part of Ray's own machinery, which Overtone does not have"
 _DRIVER = "Overtone's own driver does this; a run is seen through tune.Callback and its journal"
 _SYNC = "results are kept elsewhere by giving the place's URL as storage_path"
@@ -105,28 +111,27 @@ ABSENT = {
     "scripts": _RAYS,
     "serve": _RAYS,
     "train._internal": _INSIDE,
-    "train.backend": _TRAINER.format("train"),
     "train.batch_predictor": _RAYS.format("data"),
     "train.callbacks": "write a tune.Callback and give it to tune.run(callbacks=[...])",
     "train.collective": _TRAINER.format("train.collective"),
-    "train.data_parallel_trainer": _TRAINER.format("train"),
     "train.error": "an error of Overtone's is an overtone.tune.TuneError, and its analysis holds all results",
     "train.examples": _EXAMPLE,
     "train.gbdt_trainer": _TRAINER.format("train"),
     "train.horovod": _TRAINER.format("train.horovod"),
-    "train.huggingface": "report from a transformers.TrainerCallback with tune.report, in its on_evaluate",
-    "train.lightgbm": "overtone.tune.integration.lightgbm has the callback for lightgbm.train",
-    "train.lightning": "overtone.tune.integration.pytorch_lightning has the callback for a Lightning Trainer",
+    "train.huggingface": _PACKAGE.format("huggingface.transformers"),
+    "train.huggingface.accelerate": "Accelerate finds its ranks by itself in a TorchTrainer",
+    "train.lightgbm": _PACKAGE.format("lightgbm"),
+    "train.lightning": _PACKAGE.format("lightning"),
     "train.mosaic": _TRAINER.format("train"),
     "train.predictor": _RAYS.format("data"),
     "train.rl": "RLlib stays Ray's: import ray.rllib beside overtone",
     "train.sklearn": "call scikit-learn in a function of the config, and tune.report its score",
-    "train.tensorflow": "overtone.tune.integration.keras has the callback for Keras",
-    "train.torch": _TRAINER.format("train.torch"),
+    "train.tensorflow": _PACKAGE.format("tensorflow"),
+    "train.torch": _PACKAGE.format("torch"),
     "train.trainer": _TRAINER.format("train"),
     "train.utils": _INSIDE,
     "train.v2": _TRAINER.format("train"),
-    "train.xgboost": "overtone.tune.integration.xgboost has the callback for xgboost.train",
+    "train.xgboost": _PACKAGE.format("xgboost"),
     "tune.automl": "give the space to tune.run, with search_alg=... and scheduler=...",
     "tune.automlboard": "`overtone show` and TensorBoard show runs",
     "tune.checkpoint_manager": _INSIDE,
@@ -143,10 +148,11 @@ ABSENT = {
     "tune.integration.docker": _SYNC,
     "tune.integration.horovod": _TRAINER.format("train.horovod"),
     "tune.integration.kubernetes": _SYNC,
-    "tune.integration.mxnet": "call tune.report at the end of each epoch",
-    "tune.integration.ray_train": _TRAINER.format("train"),
+    "tune.integration.mxnet": (
+        "MXNet was retired in 2023, and its last release cannot be imported beside NumPy 1.24 or later; "
+        "in an environment where it can, call tune.report at the end of each epoch"
+    ),
     "tune.integration.tensorflow": _TRAINER.format("train.tensorflow"),
-    "tune.integration.torch": _TRAINER.format("train.torch"),
     "tune.legacy": _INSIDE,
     "tune.ray_trial_executor": _DRIVER,
     "tune.resources": 'write resources as {{"cpu": 2, "gpu": 1}}, or as a tune.PlacementGroupFactory',
@@ -173,13 +179,19 @@ ABSENT = {
     "tune.utils.trainable": _INSIDE,
     "tune.web_server": "`overtone show` shows runs, and Ctrl-C stops them",
     "types": _RAYS,
+    "util.sgd.callbacks": "write a tune.Callback and give it to tune.run(callbacks=[...])",
+    "util.sgd.data": "register_data takes a torch.utils.data.DataLoader, as does train(dataset=...)",
+    "util.sgd.tf": "overtone.train.tensorflow trains Keras models on several workers",
+    "util.sgd.torch.examples": _EXAMPLE,
+    "util.sgd.torch.func_trainable": "overtone.tune.integration.torch has DistributedTrainableCreator",
+    "util.sgd.v2": "its names are in overtone.train",
     "widgets": _INSIDE,
     "workflow": _RAYS,
 }
 """Paths with what takes their place; also of every module below. {} is the path itself."""
 
-_OF_RAY = "util"
-"""Answered by an installed Ray: `overtone.util.ActorPool` is `ray.util.ActorPool`."""
+_OF_RAY, _OURS = "util", "util.sgd"
+"""Answered by an installed Ray: `overtone.util.ActorPool` is `ray.util.ActorPool`; and what is not."""
 
 
 def find_spec(name: str) -> ModuleSpec | None:
@@ -191,7 +203,7 @@ def find_spec(name: str) -> ModuleSpec | None:
     path = name.removeprefix(ROOT)
     if path in MOVED:
         return ModuleSpec(name, _Alias(ROOT + MOVED[path]), is_package=True)
-    if path == _OF_RAY or path.startswith(f"{_OF_RAY}."):
+    if path.startswith(f"{_OF_RAY}.") and not path.startswith(_OURS):
         if "ray" in sys.modules or spec_of("ray") is not None:
             return ModuleSpec(name, _Alias(f"ray.{path}"), is_package=True)
         raise ImportError(f'{name} is Ray\'s, which is not installed: pip install "overtone[ray]"', name=name)

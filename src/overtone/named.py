@@ -1,11 +1,18 @@
-"""Schedulers and searchers by their short names."""
+"""Schedulers and searchers by their short names: Overtone's own, and those that other packages offer.
+
+A package offers a scheduler or searcher by an entry point in the group `overtone.schedulers` or
+`overtone.searchers`: see docs/publish-an-algorithm.md.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from overtone.errors import ArgumentError
-from overtone.lazy import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from importlib.metadata import EntryPoint
 
 _SCHEDULERS = {
     "fifo": "overtone.schedulers.fifo:FIFOScheduler",
@@ -45,6 +52,17 @@ _SEARCHERS = {
     "blendsearch": "overtone.searchers.flaml:BlendSearch",
     "cfo": "overtone.searchers.flaml:CFO",
 }
+_METHODS = {
+    "tpe": ("optuna", "which uses TPE"),
+    "gp": ("auto", "which uses Gaussian processes and densities"),
+    "bayesian": ("bayesopt", "which uses Gaussian processes"),
+    "bo": ("bayesopt", "which uses Gaussian processes"),
+    "grid": ("random", "which takes tune.grid_search(...) from the space"),
+    "grid_search": ("random", "which takes tune.grid_search(...) from the space"),
+    "evolution": ("nevergrad", "which has evolutionary algorithms"),
+}
+"""Names of methods that people ask for, with the searcher that has it."""
+
 _UNLEARNED = ("random", "sobol", "variant_generator")
 """Searchers that ignore the goal, which callers may pass to every searcher."""
 
@@ -53,7 +71,8 @@ def create_scheduler(scheduler: str, **arguments: Any) -> Any:
     """Return the scheduler of this name, created with `arguments`.
 
     Raises:
-        ValueError: The name is unknown; the message lists the known names.
+        ValueError: The name is unknown (the message lists the known names), or two packages offer it.
+        ImportError: The package that offers it cannot be imported.
     """
     return _made("scheduler", scheduler, _SCHEDULERS, arguments)
 
@@ -62,7 +81,8 @@ def create_searcher(search_alg: str, **arguments: Any) -> Any:
     """Return the searcher of this name, created with `arguments`.
 
     Raises:
-        ValueError: The name is unknown; the message lists the known names.
+        ValueError: The name is unknown (the message lists the known names), or two packages offer it.
+        ImportError: The package that offers it cannot be imported.
     """
     if search_alg.lower() in _UNLEARNED:
         arguments = {name: one for name, one in arguments.items() if name not in ("metric", "mode")}
@@ -72,8 +92,52 @@ def create_searcher(search_alg: str, **arguments: Any) -> Any:
 def _made(kind: str, name: str, table: dict[str, str], arguments: dict[str, Any]) -> Any:
     from importlib import import_module
 
-    if name.lower() not in table:
-        known = ", ".join(map(repr, table))
-        raise ArgumentError(f"there is no {kind} {name!r}{nearest(name.lower(), table)} (known: {known})")
-    module, cls = table[name.lower()].split(":")
-    return getattr(import_module(module), cls)(**arguments)
+    if name.lower() in table:
+        module, cls = table[name.lower()].split(":")
+        return getattr(import_module(module), cls)(**arguments)
+    offered = _offered(kind)
+    found = offered.get(name.lower(), [])
+    if len(found) > 1:
+        packages = " and ".join(sorted(_package(one) for one in found))
+        raise ArgumentError(f"{packages} both offer a {kind} {name!r}: import the class of the one you mean")
+    if found:
+        return _loaded(kind, found[0])(**arguments)
+    known = [*table, *offered]
+    listed = ", ".join(map(repr, known))
+    meant = _nearest(name.lower(), known, _METHODS if kind == "searcher" else {})
+    raise ArgumentError(f"there is no {kind} {name!r}{meant} (known: {listed})")
+
+
+def _nearest(name: str, known: Sequence[str], methods: Mapping[str, tuple[str, str]]) -> str:
+    """Return '; did you mean ...?' with the known name most like `name`, or one with the method `name`."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, [*known, *methods], 1)
+    if close and close[0] not in known:
+        found, why = methods[close[0]]
+        return f"; did you mean {found!r}, {why}?"
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _offered(kind: str) -> dict[str, list[EntryPoint]]:
+    """Return what installed packages offer, by name in lower case; an entry point counts once."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, dict[tuple[str, str], EntryPoint]] = {}
+    for one in entry_points(group=f"overtone.{kind}s"):
+        found.setdefault(one.name.lower(), {})[_package(one), one.value] = one
+    return {name: list(ones.values()) for name, ones in found.items()}
+
+
+def _loaded(kind: str, entry_point: EntryPoint) -> Any:
+    try:
+        return entry_point.load()
+    except Exception as error:
+        raise ImportError(
+            f"the {kind} {entry_point.name!r} of {_package(entry_point)} ({entry_point.value}) "
+            f"cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _package(entry_point: EntryPoint) -> str:
+    return entry_point.dist.name if entry_point.dist is not None else entry_point.value

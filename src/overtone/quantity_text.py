@@ -1,6 +1,8 @@
-"""Sizes and ages as people write them."""
+"""Numbers, sizes, ages and moments as people write them."""
 
 from __future__ import annotations
+
+from datetime import datetime, timezone
 
 
 def size_text(n_bytes: float, digits: int = 3) -> str:
@@ -17,3 +19,16 @@ def age_text(seconds: float) -> str:
     if seconds < 120:
         return f"{max(seconds, 0.0):.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def moment(seconds: float | None) -> str | None:
+    """Seconds since 1970 as "2026-11-21T12:03:04Z"; None where they are none that a clock shows."""
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None
+
+
+def number(value: float) -> str:
+    """Return a number as tables show it: whole ones exactly, others to 6 digits."""
+    return str(value) if isinstance(value, int) else f"{value:g}"

@@ -62,11 +62,16 @@ def read_regular(path: str | os.PathLike[str], *, follow_links: bool = True) -> 
 def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the contents of a file by `data`, atomically.
 
-    The data is written to a new file next to it, never to an existing file.
+    The data is written to a new file next to it, never to an existing file. A link is replaced, not followed.
 
     Raises:
+        StorageError: The path is a device, a pipe, a socket or a folder.
         OSError: It cannot be written.
     """
+    with suppress(FileNotFoundError):
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISLNK(mode):
+            _check(path, mode, "written")
     new = f"{os.fspath(path)}.new"
     with suppress(FileNotFoundError):
         os.unlink(new)
@@ -79,10 +84,10 @@ def replace_file(path: str | os.PathLike[str], data: bytes) -> None:
         raise
 
 
-def _check(path: str | os.PathLike[str], mode: int) -> None:
+def _check(path: str | os.PathLike[str], mode: int, done: str = "read") -> None:
     if stat.S_ISREG(mode):
         return
-    what = f"it is {_KINDS.get(stat.S_IFMT(mode), 'something else')}, and only regular files are read"
-    error = StorageError(f"{os.fspath(path)} cannot be read: {what}")
+    what = f"it is {_KINDS.get(stat.S_IFMT(mode), 'something else')}, and only regular files are {done}"
+    error = StorageError(f"{os.fspath(path)} cannot be {done}: {what}")
     error.strerror = what
     raise error

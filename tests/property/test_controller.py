@@ -4,6 +4,7 @@
 checkpoint that is gone, and that no checkpoint is discarded that a trial would go on from.
 """
 
+import json
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -26,11 +27,14 @@ from overtone.core.table import TrialTable
 from overtone.core.trial import TRANSITIONS, Status, Template
 from overtone.core.types import Why
 from overtone.journal.formats import Upgrade
+from overtone.run.resume.state_codec import frozen, thaw
 from overtone.schedulers.asha import ASHAScheduler
 from overtone.schedulers.fifo import FIFOScheduler
+from overtone.testing.random_requests import random_request, releases
 from overtone.testing.trial_life import Perils
 from overtone.testing.world import World
 
+MOST_SAMPLES = 20
 WHY, RESTART = Why("chaos"), Why("restart")
 NODES = {"a": {"cpu": 3, "gpu": 1}, "b": {"cpu": 2, "gpu": 2}}
 SPARE = [NODES, {"a": NODES["a"]}, {"b": NODES["b"], "c": {"cpu": 1}}, {"a": {"cpu": 1}}, {}]
@@ -135,7 +139,9 @@ class Life(RuleBasedStateMachine):
         }
         self.has_nones = chance(False, True)
         self.controller = self.fresh()
-        configs = drawn(random, self.options["limits"].total)
+        self.configs = configs = drawn(random, MOST_SAMPLES)
+        self.totals = [self.options["limits"].total]
+        self.caps = [self.options["limits"].max_concurrent]
         self.answers = []
 
         def suggest(index):
@@ -162,6 +168,7 @@ class Life(RuleBasedStateMachine):
             retention=Retention(self.options["keep"], self.options["most_bytes"]),
             seed=self.options["seed"],
             observes=True,
+            observes_pauses=True,
         )
 
     @rule(n=st.integers(1, 30))
@@ -183,6 +190,47 @@ class Life(RuleBasedStateMachine):
             event = notice if what is m.Noticed else m.Requested(0.0, "stop_trial", trial.id)
             self.world.at(self.world.now, event)
 
+    @rule(seed=st.integers(0, 2**32), n=st.integers(1, 4), steps=st.integers(0, 9))
+    def ask(self, seed, n, steps):
+        """Requests come at any moment, also the same one again."""
+        random = Random(seed)
+        for _ in range(n):
+            event = random_request(
+                random,
+                self.controller,
+                random.choice(self.configs),
+                None,
+                MOST_SAMPLES,
+                [None, None, 5.0, 500.0],
+            )
+            self.ask_for(event)
+            if random.random() < 0.2:
+                self.ask_for(event)
+            self.go_on(random.randint(0, steps))
+
+    def ask_for(self, event):
+        event = replace(event, time=self.world.now)
+        objection, before = self.controller.objection(event), len(self.world.records)
+        is_known = event.request in self.controller.answered
+        was_done = self.controller.is_done
+        self.world._deliver(event)
+        is_taken = len(self.world.records) > before
+        assert is_taken == (objection is None and not is_known)
+        assert objection is None or "  " not in objection
+        if is_taken and event.limits is not None:
+            self.totals.append(self.controller.limits.total)
+            self.caps.append(self.controller.limits.max_concurrent)
+        assert is_taken or self.controller.is_done == was_done
+
+    @rule()
+    def take_a_snapshot(self):
+        """A controller in the state of this moment goes on in the place of this one."""
+        after = self.fresh()
+        state = json.loads(json.dumps(frozen({"controller": self.controller})))
+        thaw(state, {"controller": after}, {__name__})
+        assert after.held == self.controller.held
+        self.controller = self.world._controller = after
+
     @rule(ending=st.sampled_from([None, None, None, m.Interrupted(0.0), m.Requested(0.0, "stop")]))
     def end(self, ending):
         if ending is not None:
@@ -196,11 +244,14 @@ class Life(RuleBasedStateMachine):
         placed = set(self.controller._ledger._placed)
         running = {trial.id for trial in trials.values() if trial.status in (Status.STARTING, Status.RUNNING)}
         assert running <= placed <= {trial.id for trial in trials.values() if trial.status.is_placed}
-        assert len(placed) <= (self.options["limits"].max_concurrent or 99)
-        waiting = {trial.id for trial in trials.values() if trial.status in WAITING}
+        assert len(placed) <= max(cap or 99 for cap in self.caps)
+        held = self.controller.held
+        assert not any(trials[trial].status.is_final for trial in held)
+        assert not held & running, "a held trial runs"
+        waiting = {trial.id for trial in trials.values() if trial.status in WAITING and trial.id not in held}
         assert {trial.id for trial in self.waiting()} == waiting
         assert self.controller._queue.n_pending == sum(
-            trial.status is Status.PENDING for trial in trials.values()
+            trials[trial].status is Status.PENDING for trial in waiting
         )
 
     def waiting(self):
@@ -212,17 +263,24 @@ class Life(RuleBasedStateMachine):
             return
         self.world.perils = CALM  # so that trials that are tried again for ever come to an end
         self.world.at(self.world.now, m.CapacityChanged(0.0, NODES))
+        for event in releases(self.controller):
+            self.world.at(self.world.now, event)
         records = self.world.run()
         every_change_is_allowed(records)
         no_message_is_logged_twice(records)
         results_are_shown_once(records, self.controller.trials)
         failures_are_counted(records, self.controller, self.options["limits"].max_failures)
         readers_know_the_configs(records, self.controller.trials)
+        readers_know_the_requests(records, self.controller)
         records_of_format_1_are_completed(records)
-        assert len(set(self.answers)) == len(self.answers), "a suggestion was drawn twice"
+        # A lower number of samples takes suggestions back, which a higher one draws again.
+        is_steady = self.totals == sorted(self.totals)
+        drawn_once = set(self.answers)
+        assert not is_steady or len(drawn_once) == len(self.answers), "a suggestion was drawn twice"
         if self.controller._endings.closing is None:
             assert all(trial.status.is_final for trial in self.controller.trials.values())
-            assert sorted(self.answers) == list(range(self.options["limits"].total))
+            assert not is_steady or drawn_once == set(range(len(drawn_once)))
+            assert self.totals[-1] <= len(drawn_once) <= max(self.totals)
         needed = {trial.checkpoint.uri for trial in self.controller.trials.values() if trial.checkpoint}
         needed |= {
             saved.uri
@@ -303,7 +361,10 @@ def failures_are_counted(records, controller, allowed):
     failures, is_closing = Counter(), False
     for record in records:
         event = record.event
-        is_closing = is_closing or isinstance(event, (m.Requested, m.Tick))
+        is_closing = is_closing or isinstance(event, m.Tick)
+        is_closing = is_closing or (
+            isinstance(event, m.Requested) and event.what in ("stop", "stop_trial", "set_limits")
+        )
         for choice in record.choices:
             if not isinstance(choice, m.Moved) or choice.why is None:
                 continue
@@ -323,7 +384,20 @@ def readers_know_the_configs(records, trials):
         table.apply(record)
     for trial in trials.values():
         row = table.rows[trial.id]
-        assert (row.config, row.resources) == (trial.config, trial.resources)
+        # by repr: a NaN equals no other
+        assert repr((row.config, row.resources)) == repr((trial.config, trial.resources))
+
+
+def readers_know_the_requests(records, controller):
+    """From the choices alone: who is held, priorities and limits."""
+    table, held = TrialTable(), set()
+    for record in records:
+        table.apply(record)
+    for trial in controller.trials.values():
+        assert table.rows[trial.id].priority == trial.priority
+        held |= {trial.id} if table.rows[trial.id].is_held else set()
+    assert held == set(table.held) == controller.held
+    assert table.limits in (None, controller.limits)
 
 
 def records_of_format_1_are_completed(records):
@@ -367,7 +441,7 @@ class ChaosLife(Life):
     make = Chaos
 
 
-few = settings(deadline=None, max_examples=100, stateful_step_count=12)
+few = settings(deadline=None, max_examples=40, stateful_step_count=12)
 TestFifo, TestAsha, TestChaos = Life.TestCase, AshaLife.TestCase, ChaosLife.TestCase
 TestFifo.settings = TestAsha.settings = TestChaos.settings = few
 

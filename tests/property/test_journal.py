@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from overtone.core.messages import Record, Reported, Tick
 from overtone.errors import StorageError
-from overtone.journal.codec import Codec, unsealed
+from overtone.journal.codec import Codec
 from overtone.journal.header import driver_facts, new_header
 from overtone.journal.reader import read
+from overtone.journal.seals import unsealed
 from overtone.journal.text import dumps
 from overtone.journal.writer import JournalWriter
 from overtone.testing.scripted_records import Story

@@ -7,26 +7,29 @@ events lead to the same choices on every engine and in a replay.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from overtone.core import messages as m
+from overtone.core.additions import Additions
+from overtone.core.bounds import Bounds
 from overtone.core.capacity_requests import Wants
-from overtone.core.decision import Add, Pause, Restart, Ruling, Stop, check_choice
+from overtone.core.decision import Add, Pause, Restart, Ruling, Stop
 from overtone.core.endings import NOT_CHOSEN, Endings
-from overtone.core.fairness import Fairness
 from overtone.core.goal import Goal
+from overtone.core.gpu_memory import GpuMemory
 from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
-from overtone.core.protocols import Stopper, TrialScheduler, overrides
+from overtone.core.protocols import Stopper, TrialScheduler
 from overtone.core.recorded_choices import Past
 from overtone.core.retention import Retention
 from overtone.core.roster import Live, Roster, id_prefix
 from overtone.core.rulings import Rulings
 from overtone.core.scheduler_view import View
+from overtone.core.starts import Starts
+from overtone.core.steering import Steering
 from overtone.core.suggestion_quota import Supply
-from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Template, Trial, equal
-from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
+from overtone.core.trial import PARKED, RUNNING, STARTING, Status, Template
+from overtone.core.types import Checkpoint, Metrics, Result, Why
 
 
 class Controller:
@@ -43,8 +46,12 @@ class Controller:
         seed: All keyed randomness derives from it.
         observes, observes_pauses: Whether the searcher observes results, and pauses.
         earlier: Gives schedulers the results of another experiment, by path.
+        total_for: Returns the number of suggestions for a number of samples; None for no limit.
+        most_concurrent: The largest number of trials that the engine runs at the same time, if limited.
 
     Attributes:
+        answered: The requests that were handled, by id.
+        bounds: The limits of the experiment, as given and as changed by requests.
         trials: Every trial by id, in the order of creation.
         is_done: Whether nothing is left to do.
         view: The read-only view that schedulers get.
@@ -64,38 +71,61 @@ class Controller:
         observes: bool = False,
         observes_pauses: bool = False,
         earlier: Callable[[str], Any] | None = None,
+        total_for: Callable[[int], int | None] | None = None,
+        most_concurrent: int | None = None,
     ) -> None:
         self.goal = goal
         self.is_done = False
         self._scheduler = scheduler
-        self._takes_first = not overrides(scheduler, TrialScheduler.choose_trial_to_run)
-        self._limits = limits or Limits()
-        self._template = template or Template()
+        limits, template = limits or Limits(), template or Template()
+        self.bounds = Bounds(limits, total_for, most_concurrent, scheduler.needs_population)
         self._roster = Roster(id_prefix(seed), retention or Retention(), observes_pauses)
         self.trials = self._roster.trials
         self._ledger, self._queue = self._roster.ledger, self._roster.queue
-        self._fairness = Fairness(self._queue, self._ledger)
-        self._supply = Supply(self._limits.total, self._limits.lookahead)
+        memory = GpuMemory(self._roster, template.resources)
+        template = memory.in_template(template)
+        self._supply = Supply(limits.total, limits.lookahead)
         self._wants = Wants(self._queue, self._supply, self._ledger)
-        self._endings = Endings(
-            self._roster, scheduler, goal, self._limits, self._supply, observes, self._template.resources
-        )
+        self._endings = Endings(self._roster, scheduler, goal, self.bounds, self._supply, observes, memory)
+        self._additions = Additions(self._roster, scheduler, self._endings, template)
+        self._steering = Steering(self._roster, self._endings, self._supply, self.bounds, self._additions)
+        self.answered = self._steering.answered
         self._rulings = Rulings(self._roster, scheduler, stoppers, goal, observes, checkpoint_worth)
-        self._has_wake, self._has_started, self._nothing, self._time = False, False, Past(()), 0.0
+        self._has_wake, self._nothing, self._time = False, Past(()), 0.0
         ledger = self._ledger
         self.view = View(
             self.trials, goal, seed, self._queue, lambda: (ledger.free(), ledger.total()), earlier
+        )
+        self._starts = Starts(
+            self._roster, scheduler, self.view, self._rulings, self._supply, self.bounds, self._additions
         )
         scheduler.on_start(self.view)
 
     def begin_from(self, checkpoint: Checkpoint) -> None:
         """Let each new trial without a source begin with `checkpoint`; call this before the first event."""
-        self._template = replace(self._template, checkpoint=checkpoint)
+        self._additions.begin_from(checkpoint)
 
     @property
     def limits(self) -> Limits:
-        """The bounds of the experiment."""
-        return self._limits
+        """The bounds of the experiment, as requests changed them."""
+        return self.bounds.now
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The ids of the trials that requests hold."""
+        return frozenset(self._queue.held)
+
+    @property
+    def has_deferred(self) -> bool:
+        """Whether requests from a time without a driver wait for the next Resumed."""
+        return bool(self._steering.deferred)
+
+    def objection(self, event: m.Requested) -> str | None:
+        """Return why a request cannot be carried out now, as a sentence; None if it can.
+
+        A request with an objection has no effect, and needs no record.
+        """
+        return self._steering.objection(event, self.is_done)
 
     @property
     def is_running(self) -> bool:
@@ -149,6 +179,8 @@ class Controller:
                 self._advance()
         finally:
             self._roster.past = None
+            if type(record.event) is m.Requested:
+                self.answered.note(record.event.request, record.n)
         past.finish()
         differs = past.differs if self._scheduler.replayable else []
         return Outcome(tuple(self._roster.choices), self._roster.commands, is_stale), differs
@@ -162,15 +194,15 @@ class Controller:
 
     def _on_capacity_changed(self, event: m.CapacityChanged) -> None:
         self._ledger.set_capacity(event.nodes)
-        if self._limits.time_budget_s is not None and not self._has_wake:
+        if self.limits.time_budget_s is not None and not self._has_wake:
             self._has_wake = True
-            self._roster.commands.append(m.Wake(self._limits.time_budget_s))
+            self._roster.commands.append(m.Wake(self.limits.time_budget_s))
         self._advance()
 
     def _on_suggested(self, event: m.Suggested) -> None:
         self._supply.on_answer(event.index, event.config is not None)
-        config = event.config if self._endings.closing is None else None
-        if config is not None and self._create(config, None, event.index):
+        config = event.config if self._endings.takes_trials else None
+        if config is not None and self._additions.create(config, None, event.index):
             self._review()
         self._advance()
 
@@ -205,7 +237,11 @@ class Controller:
         return None
 
     def _on_save_failed(self, event: m.SaveFailed) -> bool | None:
-        """Park a trial that should pause but cannot save, or halt it: then it redoes its work."""
+        """Park a trial that should pause but cannot save, or halt it: then it redoes its work.
+
+        A request alone is no reason to lose work: such a trial parks however many are parked, and goes on
+        if it holds a GPU, or was released meanwhile.
+        """
         live = self._roster.current(event)
         if live is None:
             return False
@@ -213,8 +249,14 @@ class Controller:
         if trial.status is not Status.HALTING:
             return None
         has_gpu = any(name == "gpu" for one in trial.resources.bundles for name, _ in one)
-        full = len(self._roster.parked) >= self._limits.max_parked
-        if not isinstance(intent, Pause) or self._endings.closing is not None or has_gpu or full:
+        is_asked = self._steering.is_asked(live)
+        full = len(self._roster.parked) >= self.limits.max_parked and not is_asked
+        is_open = self._endings.closing is None
+        if is_asked and is_open and (has_gpu or trial.id not in self._queue.held):
+            self._steering.fail_pause(trial)
+            self._rulings.go_on(live)
+            return None
+        if not isinstance(intent, Pause) or not is_open or has_gpu or full:
             self._roster.commands.append(m.Halt(trial.id, trial.attempt))
             return None
         self._roster.park(trial, intent.why)
@@ -238,32 +280,30 @@ class Controller:
             return False
         self._endings.end(live.trial, event)
         self._rulings.doubt(live.trial)
-        self._fairness.on_length(self._time - live.started)
+        self._starts.fairness.on_length(self._time - live.started)
         self._review()
         self._advance()
         return None
 
     def _on_requested(self, event: m.Requested) -> bool | None:
-        if event.what == "save_trial":
+        if not self._steering.takes(event, self.is_done):
+            return False
+        if event.what == "save_trial" and not event.deferred:
             return self._save_soon(self._roster.live.get(event.trial_id))
-        why = Why(event.what, note=event.note)
-        if event.what == "stop":
-            self._endings.close(why, keeps=False)
-        else:
-            trial = self.trials.get(event.trial_id)
-            if trial is None or trial.status.is_final:
-                return False
-            self._endings.stop(trial, why)
-            if trial.status.is_final:
-                self._review()
-        self._advance()
+        if event.what != "note" and not event.deferred:
+            self._carry_out_request(event)
+            self._advance()
         return None
 
+    def _carry_out_request(self, event: m.Requested) -> None:
+        """Apply a request; it may continue an experiment whose last trial has just ended."""
+        self.is_done = False
+        if self._steering.carry_out(event):
+            self._review()
+        self.view.search_is_over = self.view.search_is_over and self._supply.is_over
+
     def _on_tick(self, event: m.Tick) -> None:
-        budget = self._limits.time_budget_s
-        if budget is not None and event.time >= budget:
-            why = Why("time_budget_s", note=f"the time budget of {budget:g} s is spent")
-            self._endings.close(why, keeps=False)
+        self._endings.check_budget(event.time)
         self._advance()
 
     def _on_interrupted(self, event: m.Interrupted) -> None:
@@ -272,13 +312,15 @@ class Controller:
 
     def _on_resumed(self, event: m.Resumed) -> None:
         """Resume under a new driver: trials that had a process are pending again."""
-        self._limits = event.limits
+        self.bounds.resume(event.limits)
         self._wants.forget()
         self._has_wake = False
         self.is_done = False
-        asked = self._supply.reopen(event.limits.total, event.limits.lookahead)
+        asked = self._supply.resize(self.limits.total, self.limits.lookahead)
         self._roster.commands.extend(map(m.Suggest, asked))
         self._endings.reopen(event)
+        for request in self._steering.resume(event):
+            self._carry_out_request(request)
         self.view.search_is_over = self.view.search_is_over and self._supply.is_over
         self._review()  # Trials that were pausing are paused now.
 
@@ -293,7 +335,7 @@ class Controller:
         for trial_id, decision in self._rulings.effective(rulings):
             if isinstance(decision, Add):
                 if self._endings.closing is None:
-                    self._create(decision.config, decision)
+                    self._additions.create(decision.config, (decision.source, decision.why))
                 continue
             trial = self.trials[trial_id]
             if isinstance(decision, Stop):
@@ -306,32 +348,17 @@ class Controller:
             else:
                 self._rulings.rule(self._roster.live[trial.id], decision, trial.ruled_t)
 
-    def _create(self, config: Config, add: Add | None, suggestion: int | None = None) -> bool:
-        """Create a pending trial; return whether it failed at once."""
-        origin = (add.source, add.why) if add else None
-        past = self._roster.past
-        trial = self._roster.create(config, self._template, origin, past.added() if past else None)
-        trial.suggestion = suggestion
-        named = add.source if add is not None else None
-        source = self._roster.checkpoint_of(named, "a new trial") if named else self._template.checkpoint
-        if source is not None:
-            self._roster.go_on_from(trial, source)
-            trial.ruled_t = source.t
-        self._scheduler.on_trial_add(trial)
-        if self._endings.refuse(trial):
-            return True
-        self._queue.add(trial)
-        return False
-
     def _advance(self) -> None:
         """Start the trials that fit, ask for suggestions, and check whether the experiment is done."""
         is_open = self._endings.closing is None
         if is_open:
-            self._fill()
-            indices = self._supply.ask(self._queue.n_pending, self._roster.room(self._limits.max_concurrent))
+            self._starts.fill(self._time)
+            indices = self._supply.ask(
+                self._queue.n_pending, self._roster.room(self.bounds.now.max_concurrent)
+            )
             self._roster.commands.extend(map(m.Suggest, indices))
-        if self._limits.is_elastic:
-            self._roster.commands += self._wants.look(self._limits, not is_open)
+        if self.bounds.now.is_elastic:
+            self._roster.commands += self._wants.look(self.bounds.now, not is_open)
         # An interruption does not wait for suggestions: a resume asks for them again.
         if self._roster.n_active or (self._supply.outstanding and not self._endings.keeps):
             return
@@ -339,6 +366,9 @@ class Controller:
             self.view.search_is_over = True
             self._review()
             self._advance()
+            return
+        if is_open and self._queue.held:
+            self._steering.note_waiting()
             return
         if is_open and (self._queue or not self.view.search_is_over):
             first = self.view.first_runnable()
@@ -350,35 +380,6 @@ class Controller:
                 self._advance()
             return
         self.is_done = True
-
-    def _choose(self) -> Trial | None:
-        """Return the trial to start now, or None."""
-        past = self._roster.past
-        if past is None and self._takes_first:
-            return self.view.first_runnable()
-        if past is None:
-            return self._scheduler.choose_trial_to_run(self.view) if self._queue.has_runnable() else None
-        now = self._scheduler.choose_trial_to_run(self.view) if self._scheduler.replayable else None
-        now = now if now is not None and self.view.fits(now) else None
-        if now is None and self._scheduler.replayable and not past.is_late:
-            return None  # The scheduler may choose after a review, later in the same event.
-        return past.started(now, self.trials)
-
-    def _fill(self) -> None:
-        if self._template.priority is not equal and self._supply.outstanding and not self._has_started:
-            return  # Later suggestions may have a higher priority.
-        cap = self._limits.max_concurrent or m.NEVER
-        while self._queue and len(self._ledger) < cap:
-            trial = self._choose()
-            if trial is None:
-                break
-            check_choice(trial, type(self._scheduler).__name__)
-            placement = self._ledger.place(trial.id, trial.resources)
-            if placement is None:
-                break
-            self._roster.start(trial, placement, self._time, self._rulings.next_decision(trial))
-            self._fairness.on_start(trial.resources, self._time)
-            self._has_started = True
 
 
 _HANDLERS: dict[type, Callable[[Controller, Any], bool | None]] = {

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from overtone.core import messages as m
+from overtone.core.bounds import Bounds
 from overtone.core.decision import Pause, Restart, Stop
 from overtone.core.goal import Goal
+from overtone.core.gpu_memory import GpuMemory
 from overtone.core.ledger import infeasible
-from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.roster import Live, Roster, slim
 from overtone.core.suggestion_quota import Supply
 from overtone.core.trial import Status, Trial
-from overtone.core.types import Checkpoint, Config, Why
+from overtone.core.types import Checkpoint, Why
 
 _BY_ITSELF = {cause: Why(cause) for cause in ("halted", "returned")}
 """Shared reasons: most trials end by these causes and keep the reason."""
@@ -33,7 +32,7 @@ class Endings:
 
     Args:
         observes: Whether the searcher observes ended trials.
-        resources: Returns a config's demand.
+        gpu_memory: Decides how much GPU memory trials reserve.
 
     Attributes:
         closing: Reason of the search's end; None while the search continues.
@@ -45,25 +44,38 @@ class Endings:
         roster: Roster,
         scheduler: TrialScheduler,
         goal: Goal,
-        limits: Limits,
+        bounds: Bounds,
         supply: Supply,
         observes: bool,
-        resources: Callable[[Config], Resources],
+        gpu_memory: GpuMemory,
     ) -> None:
         self.closing: Why | None = None
         self.keeps = False
         self._roster = roster
         self._scheduler = scheduler
         self._goal = goal
-        self._limits = limits
+        self._bounds = bounds
         self._supply = supply
         self._observes = observes
-        self._resources = resources
+        self._gpu_memory = gpu_memory
         self._losses: dict[str, tuple[int, int]] = {}  # By trial id: (number of results, losses since).
+
+    @property
+    def takes_trials(self) -> bool:
+        """Whether a suggestion becomes a trial: not if the search has ended for good.
+
+        One that comes after an interruption waits for the resume; in older journals it was dropped.
+        """
+        if self.closing is None:
+            return True
+        past = self._roster.past
+        return self.keeps and (past is None or past.has_added)
 
     def end(self, trial: Trial, event: m.Ended) -> None:
         """Handle the end of a trial's process: the trial ends, or is pending or paused again."""
         live = self._roster.end_process(trial)
+        if trial.resources.auto is not None:
+            self._gpu_memory.on_end(trial, live, event)
         self.settle(trial, live, event)
         if live.restart_from is not None:
             self._roster.unpin(live.restart_from)
@@ -73,7 +85,6 @@ class Endings:
     def reopen(self, event: m.Resumed) -> None:
         """Make all unfinished trials wait to be run by a new driver."""
         closed, self.closing, self.keeps = self.closing, None, False
-        self._limits = event.limits
         self._losses.clear()
         for trial in [self._roster.trials[trial_id] for trial_id in self._roster.live]:
             lost = m.Ended(event.time, trial.id, trial.attempt, "lost", "the driver ended")
@@ -108,6 +119,8 @@ class Endings:
                 self._finish(trial, Status.TERMINATED, _BY_ITSELF[event.cause])
         elif event.cause == "lost":
             self._lose(trial, event.error)
+        elif event.cause == "out_of_memory" and (after := self._gpu_memory.after_excess(trial, event)):
+            self._resize(trial, *after)
         else:
             trial.failures += 1
             may_retry = event.cause != "limit" and not event.is_hopeless  # A retry would fail again.
@@ -118,6 +131,12 @@ class Endings:
         past = self._roster.past
         is_done = trial.last is not None and trial.last.get("done") is True
         return is_done and (past is None or past.ends(trial.id))
+
+    def _resize(self, trial: Trial, wanted: Resources, why: Why) -> None:
+        """Let a trial go on with another demand."""
+        past = self._roster.past
+        trial.resources = (past and past.resized(trial.id)) or wanted
+        self._roster.move(trial, Status.PENDING, why, resources=trial.resources)
 
     def _lose(self, trial: Trial, error: str) -> None:
         """Make a trial whose process was lost wait again; `MAX_LOSSES` losses in a row are a failure."""
@@ -151,9 +170,9 @@ class Endings:
     def refuse(self, trial: Trial) -> bool:
         """Fail a trial whose demand exceeds the total resources; return whether it failed."""
         ledger = self._roster.ledger
-        if self._limits.is_elastic or ledger.is_feasible(trial.resources):
+        if self._bounds.now.is_elastic or ledger.largest(trial.resources) is not None:
             return False
-        error = infeasible(trial.resources, ledger.total())
+        error = infeasible(trial.resources, ledger.total(), ledger.largest_gpu_memory)
         self._fail(trial, Why("infeasible", note=error), error, may_retry=False)
         return True
 
@@ -169,6 +188,13 @@ class Endings:
             elif trial.id in self._roster.live:
                 self._roster.halt(trial, self._roster.live[trial.id].intent, save=True)
 
+    def check_budget(self, time: float) -> None:
+        """End the search if its time budget is spent."""
+        budget = self._bounds.now.time_budget_s
+        if budget is not None and time >= budget:
+            why = Why("time_budget_s", note=f"the time budget of {budget:g} s is spent")
+            self.close(why, keeps=False)
+
     def _lacks(self, trial: Trial) -> str:
         """Return the error of a trial that returned without a required metric; "" if it lacks none."""
         if trial.last is None:
@@ -183,20 +209,22 @@ class Endings:
         return ""
 
     def _fail(self, trial: Trial, why: Why, error: str, may_retry: bool) -> None:
-        allowed = self._limits.max_failures
+        allowed = self._bounds.now.max_failures
         trial.error = error
         is_open = self.closing is None or self.keeps
         if may_retry and is_open and (allowed < 0 or trial.failures <= allowed):
             self._roster.move(trial, Status.PENDING, why, error)
             return
         self._finish(trial, Status.ERROR, why, error)
-        if self._limits.fail_fast:
+        if self._bounds.now.fail_fast:
             self.close(Why("fail_fast", note=f"trial {trial.id} failed"), keeps=False, grace_s=FAIL_FAST_S)
 
     def _finish(self, trial: Trial, status: Status, why: Why | None, error: str = "") -> None:
         """End a trial for good; its checkpoint stays pinned, since another trial may restore it."""
         self._losses.pop(trial.id, None)
         self._roster.move(trial, status, why, error)
+        if self._roster.queue.held:
+            self._roster.queue.held.discard(trial.id)
         self._supply.on_end()
         self._scheduler.on_trial_end(trial)
         if self._observes:
@@ -241,7 +269,8 @@ class Endings:
         trial.config = intent.config
         past = self._roster.past
         then = past.demand(trial) if past is not None else None  # Today's call may return another demand.
-        before, trial.resources = trial.resources, then or intent.resources or self._resources(intent.config)
+        before, wanted = trial.resources, then or intent.resources
+        trial.resources = wanted or self._gpu_memory.demand(intent.config)
         if source is not None:
             self._roster.go_on_from(trial, source)
         elif trial.checkpoint is not None or not was_killed:  # its newest checkpoint

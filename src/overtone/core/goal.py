@@ -10,7 +10,7 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from overtone.core.types import WORST, Metrics, Result
+from overtone.core.types import UNNAMED, WORST, Metrics, Result
 from overtone.errors import GoalError
 
 OWN_FIELDS = frozenset({
@@ -240,6 +240,11 @@ class Goal:
         if not absent and isinstance(metrics, Mapping):
             was = f"{metrics[lacking]!r:.100}"
             return f"the trial ended without reporting a number as {lacking!r}: it was {was}"
+        if names == [UNNAMED]:
+            return (
+                f"the trial ended without reporting {lacking!r}: it reported a number without a name. "
+                f'Name it: tune.report({{"{lacking}": value}})'
+            )
         return (
             f"the trial ended without reporting a number as {lacking!r}: it reported {_listed(names)}{hint}"
         )
@@ -289,7 +294,12 @@ def _listed(names: Sequence[str], nothing: str = "nothing") -> str:
 
 def _nearest(name: str, names: Iterable[str]) -> str:
     near = get_close_matches(name, [one for one in islice(names, 1000) if len(one) <= _MOST_SHOWN], 1)
-    return f"; did you mean {near[0]!r}?" if near and near[0] != name else ""
+    if not near or near[0] == name:
+        return ""
+    if near[0] in OWN_FIELDS:
+        return f"; did you mean {near[0]!r}?"
+    # Either name may be the misspelt one.
+    return f"; {name!r} and {near[0]!r} are similar: use the same name in both places"
 
 
 def _bounds(constraints: Sequence[str] | Mapping[str, float]) -> tuple[float, ...]:

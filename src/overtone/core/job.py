@@ -36,6 +36,7 @@ class Job:
         memory_share: Share of the machine's memory. Before more is in use, the trial that uses the
             most is ended. None if the machine's memory is not watched.
         seed: Seed of the experiment; simulating engines draw random numbers from it.
+        seed_index: The index of the trial whose seed every trial gets; None for its own.
         is_bounded: Whether anything but a trial itself may end it, such as `stop` or `max_t`.
         uses_ray: Whether trials use Ray themselves, so that on a cluster each trial is an actor.
         runtime_env: Ray's runtime environment of trials on a cluster.
@@ -61,6 +62,7 @@ class Job:
     limits: TrialLimits | None = None
     memory_share: float | None = None
     seed: int = 0
+    seed_index: int | None = None
     is_bounded: bool = True
     uses_ray: bool = False
     runtime_env: Mapping[str, Any] = field(default_factory=dict)

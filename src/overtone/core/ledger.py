@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from overtone.core.placement import UNIT, Node, Part, fit, parts, sums_of
-from overtone.core.resources import Placement, Resources, format_amount
+from overtone.core.placement import UNIT, Node, Part, fit, memory_of, parts, sums_of
+from overtone.core.resources import GPU_MEMORY, Placement, Resources, format_amount
 from overtone.errors import ResourceError
+from overtone.lazy import nearest
 
 _UNKNOWN = Placement((), ())
+
+TAKEN = "gpu_memory_taken"
+"""The bytes on a GPU that other programs hold: capacity has them as "gpu_memory_taken:0" for GPU 0.
+
+Likewise "gpu_memory:0" is the memory of GPU 0, and "gpu_memory" that of all GPUs together.
+"""
 
 
 class Ledger:
@@ -16,10 +23,14 @@ class Ledger:
 
     One demand at a time may hold a reservation: freed resources that it needs are kept for it,
     and other demands use the remaining ones.
+
+    The memory of each GPU is counted apart. What other programs hold of it is not free, but does not make
+    a demand infeasible, since it may become free again.
     """
 
     def __init__(self, nodes: Mapping[str, Mapping[str, float]] | None = None) -> None:
         self._capacity: dict[str, dict[str, int]] = {}
+        self._gpu_memory: dict[str, list[int]] = {}  # by node; without a node whose GPU memory is unknown
         self._nodes: dict[str, Node] = {}
         self._placed: dict[str, tuple[Part, ...]] = {}
         self._reserved: tuple[str, Resources, Placement] | None = None
@@ -32,10 +43,20 @@ class Ledger:
     def set_capacity(self, nodes: Mapping[str, Mapping[str, float]]) -> None:
         """Set the current nodes. Placed demands stay accounted for on the nodes that remain."""
         self._capacity = {
-            node: {name: round(amount * UNIT) for name, amount in amounts.items()}
+            node: {name: round(amount * UNIT) for name, amount in amounts.items() if not _is_of_gpu(name)}
             for node, amounts in nodes.items()
         }
+        self._gpu_memory = {
+            node: _by_gpu(amounts, GPU_MEMORY, self._n_gpus(node))
+            for node, amounts in nodes.items()
+            if GPU_MEMORY in amounts
+        }
         self._nodes = {node: self._empty(node) for node in self._capacity}
+        for node in self._gpu_memory:
+            taken = _by_gpu(nodes[node], TAKEN, self._n_gpus(node))
+            now = self._nodes[node]
+            now.gpu_memory = [size - part for size, part in zip(now.gpu_memory, taken, strict=True)]
+            now.free[GPU_MEMORY] -= sum(taken)
         for placed in self._placed.values():
             for node, demand, gpus in placed:
                 if node in self._nodes:
@@ -46,8 +67,16 @@ class Ledger:
         self._feasible.clear()
 
     def _empty(self, node: str) -> Node:
-        amounts = self._capacity[node]
-        return Node(node, dict(amounts), [UNIT] * (amounts.get("gpu", 0) // UNIT))
+        memory = self._gpu_memory.get(node, ())
+        return Node(node, dict(self._capacity[node]), [UNIT] * self._n_gpus(node), list(memory))
+
+    def _n_gpus(self, node: str) -> int:
+        return self._capacity[node].get("gpu", 0) // UNIT
+
+    @property
+    def largest_gpu_memory(self) -> float:
+        """The bytes of the GPU with the most memory; 0.0 if none is known."""
+        return max((size for sizes in self._gpu_memory.values() for size in sizes), default=0) / UNIT
 
     # --- placing -----------------------------------------------------------------------
 
@@ -101,6 +130,10 @@ class Ledger:
             known = fit(resources, [self._empty(node) for node in self._capacity]) is not None
             self._feasible[resources] = known
         return known
+
+    def largest(self, resources: Resources) -> Resources | None:
+        """Return the largest size of the demand that is feasible, or None."""
+        return next((one for one in resources.sizes() if self.is_feasible(one)), None)
 
     def room(self, resources: Resources) -> int:
         """Return about how many more of this demand fit now; exact for 0 and for one bundle without GPUs."""
@@ -156,6 +189,8 @@ class Ledger:
                 left.free[name] = max(0, left.free.get(name, 0) - units)
             for index, fraction in gpus:
                 left.gpus[index] = max(0, left.gpus[index] - round(fraction * UNIT))
+                if memory := memory_of(demand):
+                    left.gpu_memory[index] = max(0, left.gpu_memory[index] - memory)
         return nodes
 
     # --- reading -----------------------------------------------------------------------
@@ -173,13 +208,36 @@ class Ledger:
         return len(self._placed)
 
 
-def infeasible(resources: Resources, total: Mapping[str, float]) -> str:
-    """Return the error text for a demand above the total resources."""
+def infeasible(resources: Resources, total: Mapping[str, float], largest: float = 0.0) -> str:
+    """Return the error text for a demand above the total resources.
+
+    Args:
+        largest: The bytes of the GPU with the most memory.
+    """
+    if total.get("gpu") and resources.gpu_memory > largest:
+        asked = f"a trial asks for {format_amount(GPU_MEMORY, resources.gpu_memory)} on a GPU"
+        if largest:
+            has = f"the largest GPU has {format_amount(GPU_MEMORY, largest)}"
+            return f'{asked}, but {has}: ask for less, or for "gpu_memory": "auto"'
+        return (
+            f"{asked}, but the memory of the GPUs is not known here: pip install nvidia-ml-py, or "
+            'declare it: engine=overtone.engines.local.Local(gpu_memory="24GB")'
+        )
     has = (
         ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in sorted(total.items()))
         or "nothing"
     )
-    return f"a trial asks for {resources}, but this machine has {has}: ask for less, or use a larger machine"
+    known = [*total, "cpu", "gpu", "memory"]
+    names = [name for bundle in resources.bundles for name, _ in bundle if name not in known]
+    for name in names:
+        if meant := nearest(name, known):
+            asked = f"a trial asks for {resources}, and there is no resource {name!r}"
+            return f"{asked}{meant} This machine has {has}"
+    wants_gpu = any(name == "gpu" for bundle in resources.bundles for name, _ in bundle)
+    advice = "ask for less, or use a larger machine"
+    if wants_gpu and not total.get("gpu"):
+        advice = "ask for no GPU (use_gpu=False), or use a machine that has one"
+    return f"a trial asks for {resources}, but this machine has {has}: {advice}"
 
 
 def check_feasible(resources: Resources, nodes: Mapping[str, Mapping[str, float]]) -> None:
@@ -189,8 +247,18 @@ def check_feasible(resources: Resources, nodes: Mapping[str, Mapping[str, float]
         ResourceError: The demand is above the resources of the nodes.
     """
     ledger = Ledger(nodes)
-    if not ledger.is_feasible(resources):
-        raise ResourceError(infeasible(resources, ledger.total()))
+    if ledger.largest(resources) is None:
+        raise ResourceError(infeasible(resources, ledger.total(), ledger.largest_gpu_memory))
+
+
+def _is_of_gpu(name: str) -> bool:
+    """Return whether a name in a node's capacity is of one of its GPUs."""
+    return name.startswith((f"{GPU_MEMORY}:", f"{TAKEN}:"))
+
+
+def _by_gpu(amounts: Mapping[str, float], name: str, n_gpus: int) -> list[int]:
+    """Return the units of each GPU, by the names in a node's capacity."""
+    return [round(amounts.get(f"{name}:{index}", 0.0) * UNIT) for index in range(n_gpus)]
 
 
 def _sum(books: Iterable[Mapping[str, int]]) -> dict[str, float]:

@@ -19,6 +19,7 @@ class Step:
         t: The training_iteration of the restored checkpoint.
         before: The config of `source`.
         after: The new config.
+        source_id: The id of `source`.
     """
 
     target: str
@@ -27,6 +28,7 @@ class Step:
     t: float
     before: Config
     after: Config
+    source_id: str = ""
 
 
 class Lineage:
@@ -83,7 +85,7 @@ class Lineage:
 
     def _take(self, ruled: Ruled, source: str, before: Config, steps: tuple[Step, ...], t: float) -> Step:
         after = ruled.config or {}
-        step = Step(self._tags[ruled.trial_id], self._tags[source], ruled.t, t, before, after)
+        step = Step(self._tags[ruled.trial_id], self._tags[source], ruled.t, t, before, after, source)
         self._configs[ruled.trial_id] = after
         self._steps[ruled.trial_id] = (*steps, step)
         return step

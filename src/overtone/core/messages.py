@@ -13,6 +13,8 @@ from typing import Literal
 
 from overtone.core.limits import Limits
 from overtone.core.message_class import message
+from overtone.core.requests import Requested as Requested
+from overtone.core.requests import Steered as Steered
 from overtone.core.resources import Placement, Resources
 from overtone.core.trial import Trial
 from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
@@ -20,7 +22,7 @@ from overtone.core.types import Checkpoint, Config, Metrics, Result, Why
 NEVER = math.inf
 """An `until_t` that no report reaches."""
 
-Cause = Literal["returned", "raised", "killed", "limit", "lost", "halted"]
+Cause = Literal["returned", "raised", "killed", "limit", "lost", "halted", "out_of_memory"]
 
 
 # --- events ---------------------------------------------------------------------------
@@ -131,10 +133,11 @@ class Ended:
 
     Attributes:
         cause: `returned` normally, `raised`, `killed` by a signal or exit, past a `limit`, `lost`
-            with its node, or `halted` by a Halt.
+            with its node, `halted` by a Halt, or `out_of_memory` of a GPU, of which it had reserved a part.
         error: One line for people if the trial failed; else "".
         traceback: The user's own traceback, complete.
         is_hopeless: Whether every retry would fail in the same way.
+        gpu_memory: The most bytes that it used on one GPU, if it asked for "auto" and that was measured.
     """
 
     time: float
@@ -144,16 +147,7 @@ class Ended:
     error: str = ""
     traceback: str = ""
     is_hopeless: bool = False
-
-
-@message
-class Requested:
-    """A request of a person or program: `stop` the experiment, `stop_trial` or `save_trial`."""
-
-    time: float
-    what: Literal["stop", "stop_trial", "save_trial"]
-    trial_id: str = ""
-    note: str = ""
+    gpu_memory: float = 0.0
 
 
 @message
@@ -233,8 +227,6 @@ class Start:
             trial starts from the beginning if none is intact.
         devices: (name, value) of the environment variables that show the trial its
             accelerators; None if `placement` names its GPUs by index.
-        ranks: The ranks of the attempt that the receiver runs, each in a process; the first is its head.
-        world_size: The number of ranks of the attempt.
     """
 
     trial_id: str
@@ -249,8 +241,6 @@ class Start:
     name: str = ""
     fallbacks: tuple[Checkpoint, ...] = ()
     devices: tuple[tuple[str, str], ...] | None = None
-    ranks: tuple[int, ...] = (0,)
-    world_size: int = 1
 
 
 @message
@@ -354,7 +344,7 @@ class Ruled:
 
 @message
 class Moved:
-    """A trial's status changed, or a pending trial got another config.
+    """A trial's status changed, or a waiting trial got another config or demand.
 
     Attributes:
         attempt: The number of its process from now on.
@@ -387,7 +377,7 @@ class Noted:
     is_warning: bool = False
 
 
-Choice = Added | Ruled | Moved | Noted
+Choice = Added | Ruled | Moved | Noted | Steered
 
 
 @message

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from overtone.core.resources import Placement, Resources
+from overtone.core.resources import GPU_MEMORY, Placement, Resources
 
 UNIT = 10_000
 """Accounting units per CPU, GPU or byte."""
@@ -27,23 +27,29 @@ Part = tuple[str, Demand, Gpus]
 
 @dataclass(slots=True)
 class Node:
-    """The free resources of a node; `gpus` has the free units of each device."""
+    """The free resources of a node.
+
+    Attributes:
+        gpus: The free units of each device.
+        gpu_memory: The free memory of each device, in units; empty if it is not known.
+    """
 
     name: str
     free: dict[str, int]
     gpus: list[int] = field(default_factory=list)
+    gpu_memory: list[int] = field(default_factory=list)
 
     def copy(self) -> Node:
-        return Node(self.name, dict(self.free), list(self.gpus))
+        return Node(self.name, dict(self.free), list(self.gpus), list(self.gpu_memory))
 
     def gpus_for(self, demand: Demand) -> Gpus | None:
         """Return the GPUs that `demand` would get; None if it does not fit."""
         gpus: Gpus = ()
         for name, units in demand:
-            if self.free.get(name, 0) < units:
+            if self.free.get(name, 0) < units and name != GPU_MEMORY:  # which counts by device
                 return None
             if name == "gpu":
-                devices = self._devices(units)
+                devices = self._devices(units, memory_of(demand))
                 if devices is None:
                     return None
                 gpus = tuple([(index, units / UNIT) for index, units in devices])
@@ -53,28 +59,50 @@ class Node:
         """Subtract `demand` and its GPUs."""
         for name, units in demand:
             self.free[name] = self.free.get(name, 0) - units
-        for index, fraction in gpus:
-            if index < len(self.gpus):
-                self.gpus[index] -= round(fraction * UNIT)
+        if gpus:
+            self._add_to_gpus(demand, gpus, -1)
 
     def give(self, demand: Demand, gpus: Gpus) -> None:
         """Add back the resources that `take` subtracted."""
         for name, units in demand:
             self.free[name] = self.free.get(name, 0) + units
+        if gpus:
+            self._add_to_gpus(demand, gpus, 1)
+
+    def _add_to_gpus(self, demand: Demand, gpus: Gpus, sign: int) -> None:
+        """Add, times `sign`, what `demand` has of each GPU; `free` has the memory of one GPU already."""
+        memory = sign * memory_of(demand)
         for index, fraction in gpus:
             if index < len(self.gpus):
-                self.gpus[index] += round(fraction * UNIT)
+                self.gpus[index] += sign * round(fraction * UNIT)
+            if memory and index < len(self.gpu_memory):
+                self.gpu_memory[index] += memory
+        if memory:
+            self.free[GPU_MEMORY] += memory * (len(gpus) - 1)
 
     def state(self) -> tuple[object, ...]:
         """Return a value that is equal for nodes with equal free resources."""
-        return tuple(sorted(self.free.items())), tuple(self.gpus)
+        return tuple(sorted(self.free.items())), tuple(self.gpus), tuple(self.gpu_memory)
 
-    def _devices(self, units: int) -> list[tuple[int, int]] | None:
-        """Return free devices for a demand of whole GPUs; for a fraction, the fullest device with room."""
+    def _devices(self, units: int, memory: int) -> list[tuple[int, int]] | None:
+        """Return free devices for a demand of whole GPUs; for a fraction, the fullest device with room.
+
+        Args:
+            memory: Units that must be free on each device. If any must, the fullest is that with the least
+                free memory.
+        """
+        each = min(units, UNIT)
+        if memory:
+            room = [
+                (left, free, index)
+                for index, (free, left) in enumerate(zip(self.gpus, self.gpu_memory, strict=False))
+                if free >= each and left >= memory
+            ]
+        else:
+            room = [(0, free, index) for index, free in enumerate(self.gpus) if free >= each]
         if units < UNIT:
-            room = [(free, index) for index, free in enumerate(self.gpus) if free >= units]
-            return [(min(room)[1], units)] if room else None
-        whole = [index for index, free in enumerate(self.gpus) if free == UNIT][: units // UNIT]
+            return [(min(room)[2], units)] if room else None
+        whole = [index for _, _, index in room][: units // UNIT]
         return [(index, UNIT) for index in whole] if len(whole) == units // UNIT else None
 
 
@@ -128,6 +156,7 @@ def _may_fit(demands: Sequence[Demand], nodes: Collection[Node]) -> bool:
             return False
         for name, units in demand:
             sums[name] = sums.get(name, 0) + units
+    sums.pop(GPU_MEMORY, None)  # which counts by device
     return all(units <= sum(max(0, node.free.get(name, 0)) for node in nodes) for name, units in sums.items())
 
 
@@ -135,7 +164,8 @@ class _Search:
     """Depth-first search for the nodes of unlike bundles, the largest bundle first.
 
     Few gangs need more than one descent. The search is bounded, since a gang that does not fit
-    could take hours: after `MOST_TRIES` the gang counts as not fitting.
+    could take hours: after `MOST_TRIES` the gang counts as not fitting. An empty bundle, such as that of a
+    head without resources, comes last and needs no node of its own.
     """
 
     def __init__(self, demands: Sequence[Demand], nodes: Collection[Node], strategy: str) -> None:
@@ -164,7 +194,7 @@ class _Search:
         taken = {name for name, _ in self._chosen.values()}
         seen: set[tuple[object, ...]] = set()
         for node in sorted(self._nodes, key=lambda node: (node.name in taken) == self._spreads):
-            if self._is_strict and node.name in taken:
+            if self._is_strict and demand and node.name in taken:
                 continue
             gpus = node.gpus_for(demand)
             if gpus is None:
@@ -185,6 +215,14 @@ class _Search:
             if are_alike:
                 return False  # Equal bundles: another node for this one leaves room for no more of them.
         return False
+
+
+def memory_of(demand: Demand) -> int:
+    """Return the units of memory that a bundle needs on each of its GPUs."""
+    for name, units in demand:
+        if name == GPU_MEMORY:
+            return units
+    return 0
 
 
 @lru_cache(1024)

@@ -11,7 +11,8 @@ from overtone.core.decision import CONTINUE, Decision
 from overtone.core.messages import Command, Event, Record, Reported
 from overtone.core.trial import Trial
 from overtone.core.types import Config, Metrics, Result
-from overtone.errors import UsageError
+from overtone.errors import OvertoneError, UsageError
+from overtone.keywords import check_keywords
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,6 +37,8 @@ class Part(ABC):  # noqa: B024 - what is abstract differs from seam to seam
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         if (args or kwargs) and cls.__init__ is object.__init__:
             raise UsageError(f"{cls.__name__}() takes no arguments")
+        if kwargs:
+            check_keywords(cls, kwargs)
         self = super().__new__(cls)
         self.arguments = (args, kwargs)
         return self
@@ -94,6 +97,17 @@ class Searcher(Part):
     def on_start(self, space: Any, seed: int) -> None:
         """Handle the start: called once, before anything else, with the space and the experiment's seed."""
 
+    def total_for(self, num_samples: int) -> int | None:
+        """Return the number of suggestions in all for `num_samples` samples of the space.
+
+        A request may change the number of samples while the search goes on: `suggest` is then called for
+        each index below the new total. Called after `on_start`.
+
+        Args:
+            num_samples: 1 or more; -1 for no limit, which gives None.
+        """
+        return None if num_samples < 0 else num_samples
+
     def set_max_concurrency(self, max_concurrent: int) -> bool:
         """Return whether the searcher itself limits its concurrent trials to `max_concurrent`."""
         return False
@@ -134,6 +148,7 @@ class TrialScheduler(Part):
             suggested at the start, whatever the searcher's `lookahead` is.
         needs_checkpoints: Whether trials restore checkpoints of other trials. Then the user is warned
             if no trial saves any.
+        pauses: Whether it may pause or restart trials. Then it needs an engine that can start a trial again.
         metric, mode: The goal, if the user named it here.
         time_attr: The metric that serves as this scheduler's clock.
         rules_from: Every decision at a smaller t is Continue; see `next_decision`.
@@ -152,6 +167,7 @@ class TrialScheduler(Part):
     needs_metric: bool = True
     needs_population: bool = False
     needs_checkpoints: bool = False
+    pauses: bool = False
     rules_from: float = 0.0
     rules_anywhere: bool = False
     ends_trials: bool = True
@@ -250,6 +266,7 @@ class Capabilities:
         isolates: Whether trials are separate processes, so that the driver continues while a trial works.
         spans_hosts: Whether trials may run on other machines than the driver.
         repeats: Whether the same commands lead to the same events, so that a resume can repeat them.
+        pauses: Whether a paused trial can start again.
         calls_pump: Whether trials run inside `poll`, which passes their events to the pump of `attach`.
         max_concurrent: The largest number of trials that run at the same time; None if only
             resources limit it.
@@ -259,6 +276,7 @@ class Capabilities:
     isolates: bool = False
     spans_hosts: bool = False
     repeats: bool = False
+    pauses: bool = True
     calls_pump: bool = False
     max_concurrent: int | None = None
 
@@ -276,18 +294,21 @@ class Engine(ABC):
     Calls come from one thread. Events of one trial come in the order in which they
     happened.
 
-    An attempt, begun by one Start, has a process for each of its ranks. Its first process, the head,
-    reports for the attempt; orders go to all. The attempt is over when its head ends, or when another
-    process fails or dies. The engine then kills the other processes, and sends one Ended.
+    An attempt, begun by one Start, has one process, its head. It alone reports and gets orders. It may ask
+    for ranks, each a process in a bundle of its own: the engine makes all of them or none. The attempt is
+    over when its head ends, or when a rank fails or dies. The engine then kills the other processes, and
+    sends one Ended.
 
     Attributes:
         capabilities: Facts that the run depends on.
+        on_sample: Receives (node, sample) every few seconds, from an engine that spans hosts.
         on_output: Receives whole lines that trials print, each with a newline at the end. An engine
             that does not capture output ignores it. Lines of the engine itself have no trial_id.
     """
 
     capabilities: Capabilities = Capabilities()
     on_output: Show
+    on_sample: Callable[[str, Any], None]
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Take capabilities that a class states as attributes of its own, such as `is_elastic = True`."""
@@ -330,6 +351,14 @@ class Engine(ABC):
     def describe(self) -> str:
         """Return the name and resources of the engine, for the first line of a run."""
         return type(self).__name__
+
+    def stacks(self, trial_id: str) -> str:
+        """Return the stacks of a running trial's processes, for people; called from another thread.
+
+        Raises:
+            OvertoneError: The trial has no process.
+        """
+        raise OvertoneError(f"{type(self).__name__}: trials have no processes, and so no stacks")
 
     def waits(self) -> str:
         """Return a status line about missing capacity that trials wait for; "" if there is none."""

@@ -18,21 +18,39 @@ class Queue:
 
     Trials of one shape fit or do not fit together, so each shape has a sorted list. The cost of
     finding the first trial that fits is proportional to the number of shapes.
+
+    Attributes:
+        held: The ids of trials that a request holds. Such a trial is in no list while it waits.
+        released: The ids of trials that a request paused and another one released: no scheduler
+            waits for them, so they start as soon as they fit.
+        n_pending: The number of pending trials that are not held.
+        has_elastic: Whether a trial whose number of workers may vary was ever added.
     """
 
     def __init__(self, trials: dict[str, Trial], ledger: Ledger) -> None:
         self._trials = trials
         self._ledger = ledger
         self._waiting: dict[Resources, list[_Key]] = {}
+        self.held: set[str] = set()
+        self.released: dict[str, None] = {}
         self.n_pending = 0
+        self.has_elastic = False
 
     def add(self, trial: Trial) -> None:
         """Add `trial`, as pending or paused by its status."""
-        insort(self._waiting.setdefault(trial.resources, []), _key(trial))
+        if self.held and trial.id in self.held:
+            return
+        keys = self._waiting.get(trial.resources)
+        if keys is None:
+            keys = self._waiting[trial.resources] = []
+            self.has_elastic = self.has_elastic or trial.resources.workers is not None
+        insort(keys, _key(trial))
         self.n_pending += trial.status is PENDING
 
     def remove(self, trial: Trial) -> None:
         """Remove `trial`, which must still have the status that it was added with."""
+        if self.held and trial.id in self.held:
+            return
         keys = self._waiting[trial.resources]
         at = bisect_left(keys, _key(trial))
         if at == len(keys) or keys[at][3] != trial.id:
@@ -41,6 +59,52 @@ class Queue:
         if not keys:
             del self._waiting[trial.resources]
         self.n_pending -= trial.status is PENDING
+
+    def reorder(self, trial: Trial, priority: float) -> None:
+        """Give `trial` another priority, whether it waits or not."""
+        if _waits(trial):
+            self.remove(trial)
+        trial.priority = priority
+        if _waits(trial):
+            self.add(trial)
+
+    def hold(self, trial: Trial) -> None:
+        """Hold `trial`: from now on, it does not start."""
+        if _waits(trial):
+            self.remove(trial)
+        self.released.pop(trial.id, None)
+        self.held.add(trial.id)
+
+    def release(self, trial: Trial, at_once: bool) -> None:
+        """Release `trial`: it may start again.
+
+        Args:
+            at_once: Whether it starts as soon as it fits; otherwise, the scheduler chooses.
+        """
+        self.held.discard(trial.id)
+        if _waits(trial):
+            self.add(trial)
+        if at_once:
+            self.released[trial.id] = None
+
+    def adaptable(self) -> Iterator[tuple[Resources, list[Trial]]]:
+        """Yield the waiting trials whose workers or GPU memory may change, by their present demand."""
+        for shape, keys in list(self._waiting.items()):
+            if shape.workers is not None or shape.auto is not None:
+                yield shape, [self._trials[key[3]] for key in keys]
+
+    def first_released(self) -> Trial | None:
+        """Return the first released trial that fits now, or None."""
+        too_large: set[Resources] = set()
+        for trial_id in list(self.released):
+            trial = self._trials[trial_id]
+            if trial.status.is_final:
+                del self.released[trial_id]
+            elif _waits(trial) and trial.resources not in too_large:
+                if self.fits(trial):
+                    return trial
+                too_large.add(trial.resources)
+        return None
 
     def runnable(self) -> Iterator[Trial]:
         """Yield the trials that fit now, in order."""
@@ -75,7 +139,7 @@ class Queue:
 
     def fits(self, trial: Trial) -> bool:
         """Return whether `trial` could start now."""
-        return self._ledger.fits(trial.resources, trial.id)
+        return trial.id not in self.held and self._ledger.fits(trial.resources, trial.id)
 
     def is_feasible(self, resources: Resources) -> bool:
         """Return whether a trial could get these resources if no other trial ran."""
@@ -115,6 +179,10 @@ class Queue:
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
+
+
+def _waits(trial: Trial) -> bool:
+    return not (trial.status.is_placed or trial.status.is_final)
 
 
 def _key(trial: Trial) -> _Key:

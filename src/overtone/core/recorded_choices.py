@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from overtone.core import messages as m
 from overtone.core.decision import CONTINUE, SAVE, Add, Continue, Decision, Pause, Restart, Ruling, Stop
@@ -36,6 +38,7 @@ class Past:
         self._added = deque(one for one in choices if type(one) is m.Added)
         self._moved = [one for one in choices if type(one) is m.Moved]
         self._restarts = [one for one in self._moved if one.config is not None]
+        self._resized = [one for one in self._moved if one.config is None and one.resources is not None]
         self._started = deque(
             one for one in self._moved if one.status in _STARTS and one.placement is not None
         )
@@ -50,7 +53,7 @@ class Past:
         return then
 
     def rulings(self, now: Iterable[Ruling]) -> Iterator[Ruling]:
-        """Yield today's rulings of a review, or all recorded rulings from the first difference on.
+        """Yield the recorded rulings of a review, in the order of today's rulings up to the first difference.
 
         Args:
             now: The rulings that change something, each once the rulings before it are carried out.
@@ -65,9 +68,11 @@ class Past:
             if self.differs:
                 yield from self.rest()
                 return
-            if not isinstance(decision, Add):
+            if isinstance(decision, Add):
+                yield trial_id, decision
+            else:
                 self._ruled.popleft()
-            yield trial_id, decision
+                yield then[0]
 
     def rest(self) -> list[Ruling]:
         """Return the recorded rulings that no review of today's code has made."""
@@ -75,6 +80,11 @@ class Past:
         new = [("", Add(one.config, one.source, one.why)) for one in self._added if one.why is not None]
         self._ruled.clear()
         return [*found, *new]
+
+    @property
+    def has_added(self) -> bool:
+        """Whether a trial was created that is not created again yet."""
+        return bool(self._added)
 
     def added(self) -> m.Added:
         """Return the record of the trial that is created again now."""
@@ -89,6 +99,14 @@ class Past:
                 self._restarts.remove(one)
                 unchanged = trial.resources if trial.status is not Status.PENDING else None
                 return one.resources or unchanged
+        return None
+
+    def resized(self, trial_id: str) -> Resources | None:
+        """Return the demand that a trial got apart from restarts; None if it kept its own."""
+        for one in self._resized:
+            if one.trial_id == trial_id:
+                self._resized.remove(one)
+                return one.resources
         return None
 
     def started(self, now: Trial | None, trials: Mapping[str, Trial]) -> Trial | None:
@@ -127,8 +145,22 @@ class Past:
             self.differs.append(("nothing", repr(one)))
 
     def _compare(self, now: object, then: object) -> None:
-        if now is not then and now != then and repr(now) != repr(then):  # NaN equals only by its repr.
+        if now is then or now == then:
+            return
+        if repr(_action(now)) != repr(_action(then)):  # NaN equals only by its repr.
             self.differs.append((repr(now), repr(then)))
+
+
+def actions(choices: Iterable[m.Choice]) -> tuple[m.Choice, ...]:
+    """Return the choices without their reasons, whose wording may change from version to version."""
+    return tuple(_action(one) for one in choices if type(one) is not m.Noted)
+
+
+def _action(choice: Any) -> Any:
+    """Return a choice, or several, without the reasons."""
+    if isinstance(choice, (list, tuple)):
+        return [_action(one) for one in choice]
+    return choice if getattr(choice, "why", None) is None else replace(choice, why=_NO_WHY)
 
 
 def _decision(ruled: m.Ruled) -> Decision:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 from zlib import crc32
 
@@ -21,6 +22,12 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE)
 _LOWER = {"CPU": "cpu", "GPU": "gpu"}
+
+GPU_MEMORY = "gpu_memory"
+"""Bytes of memory on each GPU of a bundle."""
+
+SHARE = 0.25
+"""The part of a GPU that a bundle with GPU memory gets if it asks for none: four trials share one."""
 
 
 def parse_bytes(value: float | str) -> float:
@@ -45,17 +52,19 @@ def bundle(amounts: Mapping[str, Any]) -> Bundle:
         if value is None:
             continue
         try:
-            amount = parse_bytes(value) if key == "memory" else float(value)
+            amount = parse_bytes(value) if key in ("memory", GPU_MEMORY) else float(value)
         except ResourceError:
             raise
-        except (TypeError, ValueError) as error:
-            raise ResourceError(f"{name}={value!r} is not an amount of a resource") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ResourceError(f"{name}={value!r:.100} is not an amount of a resource") from error
         if not 0 <= amount < float("inf"):
             raise ResourceError(f"{name}={value!r}: an amount must be 0 or more, and finite")
         if key == "gpu" and amount > 1 and amount != int(amount):
             raise ResourceError(f"{name}={value!r}: above one GPU, only whole ones can be given")
         if amount:
             canonical[key] = canonical.get(key, 0.0) + amount
+    if GPU_MEMORY in canonical:
+        canonical.setdefault("gpu", SHARE)
     return tuple(sorted(canonical.items()))
 
 
@@ -66,16 +75,24 @@ class Resources:
     Attributes:
         bundles: At least one; the first may be empty.
         strategy: Placement of bundles on nodes: PACK, SPREAD, STRICT_PACK or STRICT_SPREAD.
+        workers: The smallest and the largest number of bundles after the first, all alike, if a trial may
+            start with fewer than it would like; None if the number is fixed.
+        auto: The key of the config by which its GPU memory is estimated ("" for none), and its share of a
+            GPU once it is; None if its GPU memory is given or unlimited.
     """
 
     bundles: tuple[Bundle, ...]
     strategy: str = "PACK"
+    workers: tuple[int, int] | None = None
+    auto: tuple[str, float] | None = None
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Cached for look-ups; from checksums, since it may be sent to other processes.
         parts = [[(crc32(name.encode()), amount) for name, amount in one] for one in self.bundles]
-        object.__setattr__(self, "_hash", hash((*map(tuple, parts), crc32(self.strategy.encode()))))
+        auto = self.auto and crc32(repr(self.auto).encode())
+        all_of_it = (*map(tuple, parts), crc32(self.strategy.encode()), self.workers, auto)
+        object.__setattr__(self, "_hash", hash(all_of_it))
 
     def __hash__(self) -> int:
         return self._hash
@@ -87,16 +104,68 @@ class Resources:
         """Return the demand of one mapping, such as `{"cpu": 1, "gpu": 0.5}`, or of one mapping per bundle.
 
         A `Request` is asked for its demand. A single mapping may hold `extra_cpu`, `extra_gpu`: added to
-        the one bundle.
+        the one bundle. `gpu_memory` may be "auto", or "auto:" and a key of the config: until there is an
+        estimate, the demand is for a whole GPU.
         """
         if isinstance(amounts, Request):
             return amounts.resources()
         if strategy not in STRATEGIES:
             raise ResourceError(f"strategy={strategy!r}: choose one of {', '.join(STRATEGIES)}")
-        many = [amounts] if isinstance(amounts, Mapping) else list(amounts)
+        is_one = isinstance(amounts, Mapping) or not isinstance(amounts, Iterable)
+        many: list[Any] = [amounts] if is_one else list(amounts)
         if not many or not all(isinstance(one, Mapping) for one in many):
-            raise ResourceError(f'resources must look like {{"cpu": 1, "gpu": 0.5}}, not {amounts!r}')
+            raise ResourceError(f'resources must look like {{"cpu": 1, "gpu": 0.5}}, not {amounts!r:.100}')
+        if any(_is_auto(one.get(GPU_MEMORY)) for one in many):
+            return cls._automatic(many, strategy)
         return cls(tuple(bundle(one) for one in many), strategy)
+
+    @classmethod
+    def _automatic(cls, many: Sequence[Mapping[str, Any]], strategy: str) -> Resources:
+        """Return the demand whose GPU memory is still to be estimated."""
+        if len(many) > 1:
+            raise ResourceError(
+                f'gpu_memory="auto" is for trials of one bundle, not of {len(many)}: give each bundle an '
+                'amount, such as "6GB"'
+            )
+        key = many[0][GPU_MEMORY].partition(":")[2].strip()
+        others = bundle({name: value for name, value in many[0].items() if name != GPU_MEMORY})
+        share = dict(others).get("gpu", SHARE)
+        alone = {**dict(others), "gpu": max(1.0, share)}
+        return cls((bundle(alone),), strategy, auto=(key, share))
+
+    def sizes(self) -> list[Resources]:
+        """Return the demands that a trial may start with, the largest first."""
+        if self.workers is None:
+            return [self]
+        own, worker = self.bundles[0], self.bundles[-1]
+        smallest, largest = self.workers
+        return [replace(self, bundles=(own, *[worker] * n)) for n in range(largest, smallest - 1, -1)]
+
+    @property
+    def gpu_memory(self) -> float:
+        """The most bytes that a bundle reserves on each of its GPUs; 0.0 if none does."""
+        amounts = (amount for one in self.bundles for name, amount in one if name == GPU_MEMORY)
+        return max(amounts, default=0.0)
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether each bundle with a GPU has whole GPUs."""
+        return all(amount >= 1 for one in self.bundles for name, amount in one if name == "gpu")
+
+    def with_gpu_memory(self, amount: float, share: float | None = None) -> Resources:
+        """Return the demand with so many bytes on each GPU.
+
+        Args:
+            share: The part of a GPU for each bundle with one; as it is if None. Whole GPUs stay.
+        """
+        bundles = []
+        for one in self.bundles:
+            amounts = dict(one)
+            if "gpu" in amounts:
+                amounts[GPU_MEMORY] = amount
+                amounts["gpu"] = amounts["gpu"] if share is None else share
+            bundles.append(bundle(amounts))
+        return replace(self, bundles=tuple(bundles))
 
     def total(self) -> dict[str, float]:
         """Return the sum over all bundles, by name."""
@@ -107,10 +176,11 @@ class Resources:
         return sums
 
     def __str__(self) -> str:
-        shown = [
-            ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in one) or "nothing"
-            for one in self.bundles
-        ]
+        shown = []
+        for one, equal in groupby(self.bundles):
+            text = ", ".join(f"{name} {format_amount(name, amount)}" for name, amount in one) or "nothing"
+            number = len(list(equal))
+            shown += [f"{number} x ({text})"] if number > 2 else [text] * number
         return " + ".join(shown)
 
 
@@ -135,8 +205,12 @@ class Placement:
     gpus: tuple[tuple[tuple[int, float], ...], ...]
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value.partition(":")[0].strip().lower() == "auto"
+
+
 def format_amount(name: str, amount: float) -> str:
     """Return the amount as people write it: "2", "0.5", "2.0 GiB"."""
-    if name == "memory":
+    if name in ("memory", GPU_MEMORY):
         return f"{amount / 2**30:.2f} GiB"
     return f"{amount:g}"

@@ -97,14 +97,22 @@ class Roster:
         template: Template,
         origin: tuple[str | None, Why] | None,
         like: m.Added | None = None,
+        demand: Resources | None = None,
+        rank: float | None = None,
     ) -> Trial:
-        """Create a trial, or create it again as recorded; the trial is not yet queued."""
+        """Create a trial, or create it again as recorded; the trial is not yet queued.
+
+        Args:
+            demand, rank: Its resources and its priority; by the template if None.
+        """
         index = len(self.trials)
         if like is not None:
+            config = like.config
             trial = Trial(like.trial_id, index, config, like.resources, tag=like.tag, priority=like.priority)
             trial.name = like.name
         else:
-            resources, priority = template.resources(config), template.priority(config)
+            resources = template.resources(config) if demand is None else demand
+            priority = template.priority(config) if rank is None else rank
             tag = template.tag(index, config)
             trial = Trial(f"{self._prefix}_{index:05d}", index, config, resources, tag=tag, priority=priority)
             trial.name = str(template.name(trial))[:LONGEST_NAME] if template.name else ""
@@ -130,9 +138,10 @@ class Roster:
         """Change a trial's status, and record its new demand and config; no other code does.
 
         Raises:
-            AssertionError: `TRANSITIONS` has no such change, and the config does not change either.
+            AssertionError: `TRANSITIONS` has no such change, and neither demand nor config changes.
         """
-        if status not in TRANSITIONS[trial.status] and (config is None or status is not trial.status):
+        is_same = status is trial.status and not (config is None and resources is None)
+        if not is_same and status not in TRANSITIONS[trial.status]:
             raise AssertionError(f"trial {trial.id} cannot go from {trial.status.value} to {status.value}")
         before, trial.status = trial.status, status
         if why is not None:
@@ -147,6 +156,16 @@ class Roster:
             m.Moved(trial.id, status.word, trial.attempt, why, placement, start, error, resources, config)
         )
 
+    def resize(self, trial: Trial, wanted: Resources, why: Why) -> None:
+        """Give a waiting trial another demand; in a replay the recorded one, if any."""
+        demand = wanted if self.past is None else self.past.resized(trial.id)
+        if demand is None:
+            return
+        self.withdraw(trial)
+        trial.resources = demand
+        self.move(trial, trial.status, why, resources=demand)
+        self.queue.add(trial)
+
     def _tell_pause(self, trial: Trial, before: Status) -> None:
         """Tell the searcher if the trial, whose status was `before`, now begins or ends a pause."""
         was_paused, is_paused = before in (PAUSED, PARKED), trial.status in (PAUSED, PARKED)
@@ -156,7 +175,7 @@ class Roster:
     def room(self, max_concurrent: int | None) -> int:
         """Return how many more trials could start if the searcher had configs."""
         newest = next(reversed(self.trials.values())) if self.trials else None
-        if newest is not None and newest.status is PENDING:
+        if newest is not None and newest.status is PENDING and newest.id not in self.queue.held:
             return 0  # The newest trial waits, so another might, too.
         if newest is None or not self.ledger.is_feasible(newest.resources):
             free = int(bool(self.ledger.total()))  # The next trial's demand is unknown: allow at most one.
@@ -174,6 +193,8 @@ class Roster:
     def start(self, trial: Trial, placement: Placement, time: float, until_t: float) -> None:
         """Start the process of a waiting trial, or resume its parked process."""
         self.queue.remove(trial)
+        if self.queue.released:
+            self.queue.released.pop(trial.id, None)
         live = self.live.get(trial.id)
         if live is None:
             live = self.live[trial.id] = Live(trial)

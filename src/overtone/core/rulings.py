@@ -74,7 +74,7 @@ class Rulings:
         if result is None:
             self._roster.choices.append(m.Ruled(trial.id, t, "redone"))
         if trial.status is HALTING:  # Reported before the Halt arrived.
-            if result is not None and live.intent is None:
+            if result is not None and not isinstance(live.intent, (Stop, Restart)):
                 self._stop_if_met(live, result, t)
             return
         if result is None:
@@ -90,6 +90,12 @@ class Rulings:
         self.keep(live, checkpoint)
         if live.leaves and live.trial.status is Status.RUNNING:
             self._roster.halt(live.trial, None)
+
+    def go_on(self, live: Live) -> None:
+        """Let a trial that could not save go on, instead of halting."""
+        live.intent, live.until_t = None, 0.0
+        self._roster.move(live.trial, Status.RUNNING)
+        self._proceed(live, live.t)
 
     def keep(self, live: Live, checkpoint: Checkpoint) -> None:
         """Record a trial's checkpoint with its worth."""

@@ -37,6 +37,11 @@ class Supply:
         return 0 if self._total is None or self._is_dry else max(0, self._total - self._asked)
 
     @property
+    def surplus(self) -> int:
+        """The number of requests so far beyond the total."""
+        return 0 if self._total is None else max(0, self._asked - self._total)
+
+    @property
     def is_endless(self) -> bool:
         """Whether the number of suggestions is unknown and there may be more now."""
         return self._total is None and not self._is_dry and not self.outstanding
@@ -50,6 +55,10 @@ class Supply:
         if not has_config:
             insort(self._again, index)
             self._is_dry = self._is_dry or not is_doubtful
+
+    def take_back(self, index: int) -> None:
+        """Let the suggestion at `index` be requested again: its trial ended before it started."""
+        insort(self._again, index)
 
     def on_end(self) -> None:
         """Record the end of a trial: a searcher without suggestions may have some now."""
@@ -76,11 +85,14 @@ class Supply:
         self._open += indices
         return indices
 
-    def reopen(self, total: int | None, lookahead: int) -> list[int]:
-        """Resume, perhaps with another size; return the indices without an answer."""
+    def resize(self, total: int | None, lookahead: int) -> list[int]:
+        """Change the size of the search, or resume it; return the indices without an answer.
+
+        A searcher without suggestions may have some now. If `total` is below the number of requests so
+        far, no more are made.
+        """
         self._total, self._lookahead = total, lookahead
-        self._is_dry = False
-        self._n_doubtful = self.outstanding
+        self.on_end()
         return list(self._open)
 
     @property

@@ -22,6 +22,7 @@ from overtone.core.messages import (
     Ruled,
     Saved,
     Started,
+    Steered,
 )
 from overtone.core.resources import Resources
 from overtone.core.trial import Status
@@ -35,7 +36,8 @@ _NO_METRICS: Metrics = {}
 
 
 @lru_cache(1024)
-def _address(node: str) -> str:
+def address(node: str) -> str:
+    """Return the address of a node; the loopback if the node's name is not an address."""
     return node if _IP.fullmatch(node) else "127.0.0.1"
 
 
@@ -62,12 +64,13 @@ class Row:
         source: The trial whose checkpoint it started from, if any.
         started: Time of its first start.
         ended: Time of its end, or None.
+        is_held: Whether a request holds it: it does not start until another request releases it.
     """
 
     __slots__ = (
-        "attempt", "checkpoint", "config", "ended", "error", "hostname", "id", "index", "metrics",
-        "n_results", "name", "node", "pid", "priority", "resources", "source", "started", "status", "t",
-        "tag", "why",
+        "attempt", "checkpoint", "config", "ended", "error", "hostname", "id", "index", "is_held",
+        "metrics", "n_results", "name", "node", "pid", "priority", "resources", "source", "started",
+        "status", "t", "tag", "why",
     )  # fmt: skip
 
     def __init__(self, added: Added) -> None:
@@ -92,6 +95,7 @@ class Row:
         self.error: str = ""
         self.started: float | None = None
         self.ended: float | None = None
+        self.is_held: bool = False
 
     @property
     def is_final(self) -> bool:
@@ -101,7 +105,7 @@ class Row:
     @property
     def node_ip(self) -> str:
         """The address of its node; the loopback where the node's name is not an address."""
-        return _address(self.node)
+        return address(self.node)
 
     def __repr__(self) -> str:
         return f"<Row {self.id} {self.status}, {self.n_results} results>"
@@ -120,7 +124,8 @@ class TrialTable:
         notes: The lines that people should read once.
         n: The number of the last record.
         time: Its time, in seconds that the experiment has run.
-        limits: The limits by the newest Resumed; None before the first.
+        limits: The limits by the newest Resumed or request; None before the first.
+        held: The trials that requests hold, by id.
         shown: The row that `apply` returned for it.
     """
 
@@ -133,6 +138,7 @@ class TrialTable:
         self.n = 0
         self.time = 0.0
         self.limits: Limits | None = None
+        self.held: dict[str, Row] = {}
         self._slims = keep_metrics == "live"
         self.shown: Row | None = None
 
@@ -232,6 +238,8 @@ class TrialTable:
                 row.config = choice.config
         elif isinstance(choice, Noted):
             self.notes.append(choice.text)
+        elif isinstance(choice, Steered):
+            self._steer(choice)
 
     def _move(self, row: Row, moved: Moved, event: Event) -> None:
         before, after = row.status, moved.status
@@ -253,10 +261,29 @@ class TrialTable:
             row.resources = moved.resources
         if _IS_FINAL[after]:
             row.ended = event.time
+            if row.is_held:
+                self._hold_back(row, False)
             if self._slims:
                 row.metrics = _NO_METRICS
         else:
             row.ended = None
+
+    def _steer(self, steered: Steered) -> None:
+        if steered.limits is not None:
+            self.limits = steered.limits
+            return
+        row = self.rows[steered.trial_id]
+        if steered.priority is not None:
+            row.priority = steered.priority
+        if steered.is_held is not None:
+            self._hold_back(row, steered.is_held)
+
+    def _hold_back(self, row: Row, is_held: bool) -> None:
+        row.is_held = is_held
+        if is_held:
+            self.held[row.id] = row
+        else:
+            self.held.pop(row.id, None)
 
     def _count(self, status: str, change: int) -> None:
         count = self.counts.get(status, 0) + change

@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import ClassVar
 
+from overtone.core.config_changes import complete_freely
 from overtone.core.resources import Resources
-from overtone.core.types import Checkpoint, Config, Result, Why
+from overtone.core.types import FINISHED, Checkpoint, Config, Result, Why
+
+
+class ShownStatuses:
+    """Gives a view of a trial the words for the statuses that users see, as constants."""
+
+    __slots__ = ()
+
+    PENDING: ClassVar[str] = "PENDING"
+    RUNNING: ClassVar[str] = "RUNNING"
+    PAUSED: ClassVar[str] = "PAUSED"
+    TERMINATED: ClassVar[str] = "TERMINATED"
+    ERROR: ClassVar[str] = "ERROR"
 
 
 class Status(str, Enum):
@@ -44,7 +58,27 @@ class Status(str, Enum):
 
 
 PENDING, STARTING, RUNNING, HALTING, PAUSED, PARKED, TERMINATED, ERROR = Status
+
+STATES = (FINISHED, "stopped", "failed", "running", "paused", "pending")
+"""The words of `state_word`, in the order in which they are shown."""
+
+
+def state_word(status: str, cause: str) -> str:
+    """Return in a word of `STATES` where a trial stands: "stopped" if it was cut short.
+
+    Args:
+        status: A value of `Status`.
+        cause: What ended it, by `cause_of_end`; of no account for the others.
+    """
+    if status == TERMINATED.word:
+        return FINISHED if cause == FINISHED else "stopped"
+    return "failed" if status == ERROR.word else Status(status).shown.lower()
+
+
 """The statuses, for code that runs for each result: Python 3.11 takes long to find `Status.RUNNING`."""
+
+OF_DEMANDS = ("elastic", "gpu_memory")
+"""Rules by which a waiting trial gets another demand."""
 
 TRANSITIONS: dict[Status, frozenset[Status]] = {
     # Waits for resources: it is started, or ended before it ran.
@@ -56,7 +90,14 @@ TRANSITIONS: dict[Status, frozenset[Status]] = {
     Status.RUNNING: frozenset({Status.HALTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
     # Halting: its next status depends on the intent, and on the trial's last messages.
     Status.HALTING: frozenset(
-        {Status.PAUSED, Status.PARKED, Status.PENDING, Status.TERMINATED, Status.ERROR}
+        {
+            Status.PAUSED,
+            Status.PARKED,
+            Status.RUNNING,  # It could not save, and a request alone wanted its pause.
+            Status.PENDING,
+            Status.TERMINATED,
+            Status.ERROR,
+        }
     ),
     # Without a process; it can be resumed from its checkpoint.
     Status.PAUSED: frozenset({Status.STARTING, Status.PENDING, Status.TERMINATED, Status.ERROR}),
@@ -123,6 +164,12 @@ class Trial:
     suggestion: int | None = field(default=None, repr=False)
 
     @property
+    def is_untouched(self) -> bool:
+        """Whether it waits for its first start."""
+        has_waited = self.why is None or self.why.rule in OF_DEMANDS
+        return self.status is PENDING and has_waited and not (self.attempt or self.failures)
+
+    @property
     def trial_id(self) -> str:
         """The id, under the name that users of other tools know."""
         return self.id
@@ -143,6 +190,9 @@ class Template:
         priority: Returns a config's priority; a higher priority starts first.
         name: Returns a trial's name; None for its trainable's name and its id.
         checkpoint: The checkpoint that a trial begins with; None for the beginning.
+        complete: Returns the whole config of a trial that a person adds, from (values, index, config of
+            the trial to clone or None); raises
+            an OvertoneError for values that the space does not have.
     """
 
     resources: Callable[[Config], Resources] = lambda _: Resources.of({"cpu": 1})
@@ -150,3 +200,4 @@ class Template:
     priority: Callable[[Config], float] = equal
     name: Callable[[Trial], str] | None = None
     checkpoint: Checkpoint | None = None
+    complete: Callable[[Config, int, Config | None], Config] = complete_freely

@@ -15,6 +15,11 @@ Config = dict[str, Any]
 Metrics = Mapping[str, Any]
 """Reported metrics, with the fields that Overtone adds (`training_iteration`, ...)."""
 
+_OWN_ENDS = frozenset({"returned", "stop", "max_t", "budget"})
+
+UNNAMED = "_metric"
+"""The name of a number that is reported without one."""
+
 WORST = -math.inf
 """The score of NaN and of a metric that was not reported."""
 
@@ -85,6 +90,7 @@ class Why:
         of: Number of compared trials.
         against: Ids of a few trials that it was compared with.
         note: A sentence for people, if the numbers are not enough.
+        bracket: The number of the trial's bracket, from 1, if the scheduler has several.
     """
 
     rule: str
@@ -95,3 +101,28 @@ class Why:
     of: int | None = None
     against: tuple[str, ...] = ()
     note: str = ""
+    bracket: int | None = None
+
+    @property
+    def is_own_end(self) -> bool:
+        """Whether a trial that ended for this reason was not cut short: no rank and no request ended it."""
+        return self.rule in _OWN_ENDS and not self.is_request
+
+    @property
+    def is_request(self) -> bool:
+        """Whether a person ended the trial, or the search; a stop criterion has a `t`."""
+        return self.rule in ("stop_trial", "set_limits") or (self.rule == "stop" and self.t is None)
+
+
+FINISHED = "finished"
+"""The cause of a trial's end that was not cut short."""
+
+REQUEST = "request"
+"""The cause of an end that a person wanted."""
+
+
+def cause_of_end(why: Why | None) -> str:
+    """Return what ended a trial without an error: `FINISHED`, `REQUEST`, or the rule that stopped it."""
+    if why is None or why.is_own_end:
+        return FINISHED
+    return REQUEST if why.is_request else why.rule

@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from overtone.core import messages as m
 from overtone.core.job import Job
@@ -28,8 +29,12 @@ from overtone.core.protocols import Capabilities, Engine, Pump
 from overtone.core.types import Config
 from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
-from overtone.worker.protocol import NOTHING, Channel, Nothing, Order, event
+from overtone.worker.protocol import NOTHING, Channel, Nothing, Order, RanksGone, event
+from overtone.worker.stacks import own_stacks
 from overtone.worker.working_directory import DriversDirectory
+
+if TYPE_CHECKING:
+    from overtone.engines.inline_rank import RankThread
 
 NODE = "local"
 PUMP_EVERY_S = 0.05
@@ -118,6 +123,9 @@ class Inline(Engine):
     def wake(self) -> None:
         self._flag.set()
 
+    def stacks(self, trial_id: str) -> str:
+        return own_stacks()
+
     def describe(self) -> str:
         return "inline: trials run in this process, one after the other"
 
@@ -141,6 +149,7 @@ class Inline(Engine):
             self._events.append(m.Ended(self.now(), start.trial_id, start.attempt, "halted"))
             raise KeyboardInterrupt from stop
         finally:
+            self._line.end_rank()
             self._line = None
         if self._failure is not None:
             failure, self._failure = self._failure, None
@@ -158,7 +167,11 @@ class Inline(Engine):
             self.close()
 
     def note(self, message: Message) -> None:
-        """Add the event of a trial's message."""
+        """Add the event of a trial's message, or do what it asks for."""
+        if message[0] in ("make_ranks", "end_ranks"):
+            assert self._line is not None
+            self._line.on_ranks(message)
+            return
         if message[0] == "no_room":
             print(f"overtone: trial {message[1]}: {message[3]}", file=sys.__stderr__, flush=True)
             return
@@ -216,6 +229,31 @@ class _Line(Channel):
         self._engine = engine
         self._start = start
         self._pump_at = time.monotonic() + YOUNG_S
+        self._rank: RankThread | None = None
+
+    why_no_ranks = ""
+
+    def on_ranks(self, message: Message) -> None:
+        """Start the rank of a gang, in a thread of this process; it ends when its head has hung up."""
+        from overtone.engines.inline_rank import RankThread
+        from overtone.worker.gang.plan import GangPlan
+
+        error = ""
+        if message[0] == "make_ranks":
+            self.end_rank()
+            self._rank = RankThread(self._start, GangPlan(*message[3:]))
+            error = self._rank.start()
+        if message[0] == "end_ranks" or error:
+            self.orders.append(RanksGone(self._start.trial_id, self._start.attempt, message[3], error))
+
+    def end_rank(self) -> None:
+        """Wait for the end of the rank, if there is one."""
+        if self._rank is not None:
+            self._rank.end()
+            self._rank = None
+
+    def put_back(self, orders: list[Order]) -> None:
+        self.orders.extendleft(reversed(orders))
 
     def send(self, message: Message) -> None:
         self._engine.note(message)

@@ -18,7 +18,6 @@ from json.encoder import encode_basestring_ascii
 from math import isfinite
 from sys import intern
 from typing import Any
-from zlib import crc32
 
 from overtone.core import messages as m
 from overtone.core.limits import Limits
@@ -28,6 +27,7 @@ from overtone.core.types import Checkpoint, Config, Metrics, Why
 from overtone.errors import OvertoneError, StorageError
 from overtone.journal.formats import Upgrade
 from overtone.journal.plain_reports import PLAIN_REPORT
+from overtone.journal.seals import sealed
 from overtone.journal.text import LazyMetrics, dumps, find_field, loads
 
 _EVENTS: dict[str, type] = {
@@ -45,10 +45,15 @@ _EVENTS: dict[str, type] = {
     "interrupted": m.Interrupted,
     "resumed": m.Resumed,
 }
-_CHOICES: dict[str, type] = {"added": m.Added, "ruled": m.Ruled, "moved": m.Moved, "noted": m.Noted}
+_CHOICES: dict[str, type] = {
+    "added": m.Added,
+    "ruled": m.Ruled,
+    "moved": m.Moved,
+    "noted": m.Noted,
+    "steered": m.Steered,
+}
 _NOT_EVENTS = ("header", "driver", "end")
 _LEFT_OUT = ("metrics", "raw")  # of Reported: written apart
-
 
 _METRICS = b',"metrics":'
 _FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")  # a trial's id is also a folder's name
@@ -145,31 +150,6 @@ class _Writers(dict[type, _Writer]):
 _WRITERS: _Writers = _Writers()
 
 
-_SEAL = b',"crc":"%08x"}'
-SEAL_BYTES = 19
-"""Length of a line minus that of its body, in bytes: the seal and the newline."""
-
-
-def sealed(body: bytes) -> bytes:
-    """Return the line, with checksum, for JSON text that lacks its closing brace."""
-    return body + b',"crc":"%08x"}\n' % crc32(body)
-
-
-def unsealed(line: bytes) -> bytes | None:
-    """Return the body that `sealed` got, from a line without its newline; None if it is damaged."""
-    body = line[:-18]
-    return body if line[-18:] == _SEAL % crc32(body) else None
-
-
-def unsealed_batch(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the bodies of the lines up to the first damaged line; faster than `unsealed` for each."""
-    bodies = [line[:-18] for line in lines]
-    seals = _SEAL * len(lines) % tuple(map(crc32, bodies))
-    if b"".join([line[-18:] for line in lines]) != seals:
-        del bodies[next(i for i, line in enumerate(lines) if line[-18:] != seals[18 * i : 18 * i + 18]) :]
-    return bodies
-
-
 class Codec:
     """Encodes records as lines, and decodes the lines of one journal, in their order.
 
@@ -179,25 +159,33 @@ class Codec:
     Args:
         encode_config: Replaces values of a config that are not data by their place in the space.
         decode_config: The reverse.
+        has_objects: Whether configs may have values that are not data, which `decode_config` restores.
     """
 
     def __init__(
         self,
         encode_config: Callable[[Config], Any] | None = None,
         decode_config: Callable[[Any], Config] | None = None,
+        has_objects: bool = False,
     ) -> None:
+        self.has_objects = has_objects
         self._encode_config = encode_config
         self._decode_config = decode_config
         self._last: tuple[Config | None, str] = (None, "null")
         self._read: tuple[Any, Config | None] = (None, None)
         self._upgrade = Upgrade()
 
+    def config(self, data: Any) -> Config:
+        """Return the config that is written as this data."""
+        made: Config = data if self._decode_config is None else self._decode_config(data)
+        return made
+
     def anew(self) -> Codec:
         """Return a codec of the same configs for another reading: it follows the records of one reading."""
-        return Codec(self._encode_config, self._decode_config)
+        return Codec(self._encode_config, self._decode_config, self.has_objects)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Codec, (self._encode_config, self._decode_config)
+        return Codec, (self._encode_config, self._decode_config, self.has_objects)
 
     # --- writing -----------------------------------------------------------------------
 
@@ -298,10 +286,10 @@ class Codec:
         return self._upgrade.apply(m.Record(n, self._message(_EVENTS[kind], document), choices))
 
     def _message(self, kind: type, document: dict[str, Any]) -> Any:
-        for name in _PARTS_OF[kind]:
+        for name, made in _PARTS_OF[kind]:
             value = document.get(name)
             if value is not None:
-                document[name] = _PARTS[name](value)
+                document[name] = made(value)
         if self._decode_config is not None and document.get("config") is not None:
             data = document["config"]
             if data != self._read[0]:
@@ -378,16 +366,20 @@ def _placement(document: dict[str, Any]) -> Placement:
 
 def _resources(document: dict[str, Any]) -> Resources:
     bundles = tuple([tuple(map(tuple, bundle)) for bundle in document["bundles"]])
-    return _shared(bundles, document.get("strategy", "PACK"))
+    strategy, workers, auto = (document.get(name) for name in ("strategy", "workers", "auto"))
+    return _shared(bundles, strategy or "PACK", workers and tuple(workers), auto and tuple(auto))
 
 
 _shared = lru_cache(1024)(Resources)  # 10,000 trials have few different demands
 _PARTS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "checkpoint": _checkpoint,
-    "restored": _checkpoint,
-    "why": _why,
-    "placement": _placement,
-    "resources": _resources,
-    "limits": Limits.of,
+    "Checkpoint": _checkpoint,
+    "Why": _why,
+    "Placement": _placement,
+    "Resources": _resources,
+    "Limits": Limits.of,
 }
-_PARTS_OF = {kind: tuple(one.name for one in fields(kind) if one.name in _PARTS) for kind in _NAMES}
+_PARTS_OF = {
+    kind: [(one.name, _PARTS[of]) for one in fields(kind) if (of := str(one.type).split(" | ")[0]) in _PARTS]
+    for kind in _NAMES
+}
+"""The fields of each message that are objects in JSON, with the functions that make their values."""

@@ -15,6 +15,7 @@ from overtone.errors import StorageError
 from overtone.journal.formats import FORMAT
 from overtone.journal.text import loads
 from overtone.regular_files import read_regular, replace_file
+from overtone.space.domain import Domain
 from overtone.version import __version__
 
 DRIVER = "driver.json"
@@ -29,6 +30,7 @@ _PARTS = {
 _TYPES = {
     "format": int, "wall": (int, float), "command": list, "directory": str, "pid": int, "hostname": str,
     "overtone": str, "earlier": list, "called": str, "nth": int, "parts": dict,
+    "code": dict, "rerun_of": dict,
 }  # fmt: skip
 
 
@@ -55,13 +57,22 @@ def driver_facts(command: Sequence[str] | None = None) -> dict[str, Any]:
         "format": FORMAT,
         "wall": time.time(),
         "command": list(command) if command is not None else [sys.executable, *sys.orig_argv[1:]],
-        "directory": os.getcwd(),
+        "directory": _start_directory(),
         "pid": os.getpid(),
         "hostname": platform.node(),
         "overtone": __version__,
         "python": platform.python_version(),
         "platform": f"{sys.platform}-{platform.machine()}",
     }
+
+
+def _start_directory() -> str:
+    """Return the directory in which a relative path of a script began; else the current one."""
+    main = str(getattr(sys.modules.get("__main__"), "__file__", None) or "")
+    for argument in sys.orig_argv[1:]:
+        if main.endswith(f"{os.sep}{argument}") and not os.path.isabs(argument):
+            return main.removesuffix(f"{os.sep}{argument}") or os.sep
+    return os.getcwd()
 
 
 def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
@@ -80,6 +91,10 @@ def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int 
         return {str(name): described(one, None, depth + 1) for name, one in part.items()}
     if isinstance(part, (list, tuple)):
         return [described(one, None, depth + 1) for one in part]
+    if isinstance(part, Domain):
+        from overtone.space import space_to_data
+
+        return space_to_data({"": part})[""]
     if callable(part) and hasattr(part, "__qualname__"):
         return {"path": f"{part.__module__}.{part.__qualname__}"}
     kind = Resources if isinstance(part, Resources) else type(part)  # also a placement group is one
@@ -122,7 +137,7 @@ def set_apart(header: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     facts = driver_facts()
     apart = {
         name: header[name]
-        for name in (*facts, "nth", "called")
+        for name in (*facts, "nth", "called", "code", "rerun_of")
         if name in header and name not in ("format", "overtone")
     }
     parts = {**header["parts"]}

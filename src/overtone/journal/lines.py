@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, Literal
 
 from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import OvertoneError, StorageError
-from overtone.journal.codec import SEAL_BYTES, unsealed, unsealed_batch
 from overtone.journal.header import checked_header, put_together
+from overtone.journal.seals import SEAL_BYTES, unsealed, unsealed_batch
 from overtone.regular_files import open_regular
 
 _CHUNK_BYTES = 1 << 18

@@ -27,6 +27,8 @@ _LOOK_AGAIN_S = 0.05
 _READER_S = 0.002
 _MOST_READERS = 50
 _MOST_LOOKS = 100
+_BRIEF_S = 30.0
+"""Longest wait of a driver for a holder that is brief, in seconds."""
 
 
 class LockHeldError(StorageError):
@@ -42,6 +44,7 @@ class WriterLock:
     Args:
         path: The lock file, created if missing; its folder must exist.
         patience_s: Longest wait for another holder, in seconds.
+        is_brief: Whether this holder appends something and leaves, as a request does. A driver waits for it.
 
     Attributes:
         path: The lock file.
@@ -52,9 +55,9 @@ class WriterLock:
         OSError: The file cannot be opened.
     """
 
-    def __init__(self, path: Path, patience_s: float = 0.0) -> None:
+    def __init__(self, path: Path, patience_s: float = 0.0, is_brief: bool = False) -> None:
         self.path = path
-        self._fd = _taken(path, patience_s)
+        self._fd = _taken(path, patience_s, is_brief)
         _held.add(self)
         _let_go_in_children()
 
@@ -119,7 +122,7 @@ def names(path: Path, fd: int) -> bool:
     return os.path.samestat(at, os.fstat(fd))
 
 
-def _taken(path: Path, patience_s: float) -> int:
+def _taken(path: Path, patience_s: float, is_brief: bool = False) -> int:
     """Return a descriptor that holds the lock of the file at `path`; -1 on systems without flock."""
     if not HAS_LOCKS:
         return -1
@@ -134,17 +137,18 @@ def _taken(path: Path, patience_s: float) -> int:
                 os.close(fd)
                 continue
             if is_ours:
-                _sign(fd)
+                _sign(fd, is_brief)
                 return fd
-            if time.monotonic() >= give_up_at:
-                holder = _holder(fd)
-                if holder or is_again:
+            if (now := time.monotonic()) >= give_up_at:
+                holder, leaves = _holder(fd)
+                is_patient = leaves and not is_brief and now < give_up_at + _BRIEF_S
+                if (holder or is_again) and not is_patient:
                     holder = holder or "another process, which has just begun"
                     raise LockHeldError(
                         f"{path.parent} is being written by {holder}: wait until that run ends, stop it, or "
                         "choose another name"
                     )
-                is_again = True  # A holder without a name may have released the lock since.
+                is_again = not is_patient  # A holder without a name may have released the lock since.
         except BaseException:
             os.close(fd)
             raise
@@ -167,17 +171,20 @@ def _lock(fd: int, path: Path) -> bool:
     return False
 
 
-def _sign(fd: int) -> None:
+def _sign(fd: int, is_brief: bool) -> None:
     import platform
 
-    facts = {"hostname": platform.node(), "pid": os.getpid(), "since": time.time()}
+    facts = {"hostname": platform.node(), "pid": os.getpid(), "since": time.time(), "is_brief": is_brief}
     with suppress(OSError):  # on a full disk the lock holds without the process's name
         os.ftruncate(fd, 0)
         os.pwrite(fd, json.dumps(facts).encode(), 0)
 
 
-def _holder(fd: int) -> str:
-    """Return the holder of the lock, as it signed; "" if it does not sign within the time of some looks."""
+def _holder(fd: int) -> tuple[str, bool]:
+    """Return the holder of the lock as it signed, and whether it is brief.
+
+    The holder is "" if it does not sign within the time of some looks.
+    """
     import platform
 
     for _ in range(_MOST_LOOKS):
@@ -185,11 +192,12 @@ def _holder(fd: int) -> str:
             facts: dict[str, Any] = json.loads(os.pread(fd, 4096, 0))
             if facts["hostname"] != platform.node() or is_alive(facts["pid"]):
                 age = age_text(time.time() - facts["since"])
-                return f"process {facts['pid']} on {facts['hostname']}, since {age} ago"
+                name = f"process {facts['pid']} on {facts['hostname']}, since {age} ago"
+                return name, facts.get("is_brief") is True
         except (ValueError, KeyError, TypeError):
             pass
         time.sleep(_READER_S)  # the holder signs right after it has locked
-    return ""
+    return "", False
 
 
 def _let_go_in_children() -> None:

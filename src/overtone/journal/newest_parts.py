@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 from overtone.core.limits import Limits
 from overtone.core.sizes import LONGEST_LINE
-from overtone.journal.codec import unsealed
 from overtone.journal.lines import header
+from overtone.journal.seals import unsealed
 from overtone.journal.text import loads
 from overtone.regular_files import open_regular
 

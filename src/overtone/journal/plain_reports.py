@@ -25,3 +25,9 @@ def plain_metrics(bodies: Sequence[bytes], trial: bytes) -> list[bytes] | None:
     parts = _PLAIN_HEADS.split(b"\n" + b"\n".join(bodies))
     is_plain = len(parts) == 2 * len(bodies) + 1 and not parts[0] and set(parts[1::2]) == {trial}
     return parts[2::2] if is_plain else None
+
+
+def time_of(body: bytes) -> float:
+    """Return the time of a plain report, in seconds that the experiment has run."""
+    found = PLAIN_REPORT.match(body)
+    return float(found[2]) if found is not None else 0.0

@@ -12,10 +12,11 @@ from typing import Any, Literal
 from overtone.core.messages import Record
 from overtone.core.sizes import LONGEST_LINE
 from overtone.errors import StorageError
-from overtone.journal.codec import Codec, unsealed
+from overtone.journal.codec import Codec
 from overtone.journal.lines import Lines, check_lengths, has_records, open_for_reading
 from overtone.journal.lock import WriterLock, names
 from overtone.journal.reader import Plain, Reader, as_record
+from overtone.journal.seals import unsealed
 
 Durability = Literal["interval", "sync"]
 """Time until an append survives a power cut: "interval" is a second, "sync" none."""

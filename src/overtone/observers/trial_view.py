@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, full_result
-from overtone.core.trial import Status
+from overtone.core.trial import ShownStatuses, Status
 from overtone.core.types import Checkpoint, Metrics
 from overtone.observers.columns import chosen
 from overtone.store.folder_mark import FolderMark
@@ -46,19 +46,13 @@ class Experiment:
         self.summary = summary or (lambda trial_id: {})
 
 
-class SeenTrial:
+class SeenTrial(ShownStatuses):
     """A trial as callbacks and reporters see it, under the names that users know.
 
     Nothing of it can be set; `checkpoint_now` asks it to save.
     """
 
     __slots__ = ("_earlier", "_experiment", "_row")
-
-    PENDING: ClassVar[str] = "PENDING"
-    RUNNING: ClassVar[str] = "RUNNING"
-    PAUSED: ClassVar[str] = "PAUSED"
-    TERMINATED: ClassVar[str] = "TERMINATED"
-    ERROR: ClassVar[str] = "ERROR"
 
     def __init__(self, row: Row, experiment: Experiment) -> None:
         self._row = row
@@ -185,6 +179,11 @@ class SeenTrial:
         FolderMark.of(self._experiment.folder).make(self._row.id)
 
     init_logdir = init_local_path
+
+    @property
+    def num_results(self) -> int:
+        """The number of reported results."""
+        return self._row.n_results
 
     @property
     def error(self) -> str:

@@ -17,16 +17,15 @@ from overtone.core.scheduler_view import View
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Result, Why
 from overtone.errors import ArgumentError, GoalError, UsageError
+from overtone.ray_form import advise_once, own_part
 from overtone.schedulers.base import TrialScheduler, WithController, n_arguments, takes_controller
 from overtone.schedulers.fifo import FIFOScheduler
 from overtone.schedulers.tune_controller import Flag, TuneController
 from overtone.space.function import seeded
-from overtone.standard_streams import say
 
 _INHERITED = (
-    "needs_metric", "needs_population", "needs_checkpoints", "time_attr", "log_config", "shown",
+    "needs_metric", "needs_population", "needs_checkpoints", "pauses", "time_attr", "log_config", "shown",
 )  # fmt: skip
-_advised: set[str] = set()
 
 
 class Adapter(protocols.TrialScheduler):
@@ -45,7 +44,7 @@ class Adapter(protocols.TrialScheduler):
         parent: Any = self._parent
         for name in _INHERITED if parent is not None else ():
             setattr(self, name, getattr(parent, name))
-        self.metric, self.mode = _own(scheduler, "metric"), _own(scheduler, "mode")
+        self.metric, self.mode = own_part(scheduler, "metric"), own_part(scheduler, "mode")
         starts = type(scheduler).on_start if self._parent is not None else None
         self.replayable = starts not in (None, protocols.TrialScheduler.on_start)
 
@@ -182,13 +181,11 @@ def known_form(scheduler: Any) -> Any:
     if isinstance(scheduler, str) or scheduler is None or not takes_controller(scheduler):
         return scheduler
     made = scheduler() if isinstance(scheduler, type) else scheduler
-    name = type(made).__qualname__
-    if name not in _advised:
-        _advised.add(name)
-        say(
-            f"{type(made).__name__} has the hooks of Ray Tune's schedulers, and runs through an adapter; "
-            "docs/new-scheduler.md shows the form without a controller"
-        )
+    advise_once(
+        made,
+        "has the hooks of Ray Tune's schedulers, and runs through an adapter; "
+        "docs/new-scheduler.md shows the form without a controller",
+    )
     return Adapter(made)
 
 
@@ -207,7 +204,3 @@ def inner(given: Any, who: str) -> protocols.TrialScheduler | None:
             f"{who}(base_scheduler={given!r:.100}): give a scheduler, such as ASHAScheduler(max_t=81)"
         )
     return made
-
-
-def _own(given: Any, name: str) -> Any:
-    return getattr(given, name, None) or getattr(given, f"_{name}", None)

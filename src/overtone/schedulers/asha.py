@@ -42,21 +42,21 @@ class ASHAScheduler(TrialScheduler):
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode, self.rule = time_attr, metric, mode, rule
         self._first, self._last, self._eta, self._n_brackets = grace_period, max_t, reduction_factor, brackets
-        self._end = max_t if stop_last_trials else NEVER
+        self._end, self.pauses = max_t if stop_last_trials else NEVER, rule == "promote"
 
     def on_start(self, view: View) -> None:
         self._ladders = Ladders("asha", view, self._first, self._last, self._eta, Rung, self._n_brackets)
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._end:
-            return Stop(Why("max_t", t=result.t, note=f"reached max_t={self._end}"))
-        rung = self._ladders.arrive(trial, result.t)
-        if rung is None:
+            return self._ladders.finish(trial, result.t, self._end)
+        if (rung := self._ladders.arrive(trial, result.t)) is None:
             return CONTINUE
         bar = rung.cutoff(self._eta) if self.rule == "stop" else None
         is_good = result.score > WORST and (bar is None or result.score >= bar)
         rank = rung.add(result.score, waiting=trial.id if is_good and self.rule == "promote" else "")
-        why = Why("asha", result.t, rung.milestone, bar, rank, len(rung))
+        bracket = self._ladders.bracket(trial.id)
+        why = Why("asha", result.t, rung.milestone, bar, rank, len(rung), bracket=bracket)
         return Stop(why) if not is_good else CONTINUE if self.rule == "stop" else Pause(why)
 
     def choose_trial_to_run(self, trials: View) -> Trial | None:

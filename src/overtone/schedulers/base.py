@@ -12,6 +12,7 @@ from typing import Any
 from overtone.core import protocols
 from overtone.core.decision import CONTINUE, Decision, as_decision
 from overtone.core.trial import Trial
+from overtone.ray_form import GoalNames
 from overtone.schedulers.tune_controller import TuneController
 from overtone.schedulers.tune_trial import TuneTrial
 
@@ -21,7 +22,7 @@ _AMBIGUOUS = {"on_result": 3, "on_trial_add": 2, "choose_trial_to_run": 2}
 """Hooks that the native form has, too, with their number of arguments there, `self` among them."""
 
 
-class TrialScheduler(protocols.TrialScheduler):
+class TrialScheduler(GoalNames, protocols.TrialScheduler):
     """A scheduler, with the hooks of Ray Tune's form for subclasses that call `super()`.
 
     A subclass that overrides such a hook is in that form: `WithController` becomes one of its bases.
@@ -42,24 +43,6 @@ class TrialScheduler(protocols.TrialScheduler):
         cls.__bases__ = (*cls.__bases__[:own], WithController, *cls.__bases__[own:])
         if getattr(cls.on_result, "__isabstractmethod__", False):
             cls.on_result = _go_on  # type: ignore[method-assign]
-
-    @property
-    def _metric(self) -> Any:
-        """The metric, by the name of Ray Tune's attribute."""
-        return vars(self).get("metric")
-
-    @_metric.setter
-    def _metric(self, metric: Any) -> None:
-        vars(self)["metric"] = metric
-
-    @property
-    def _mode(self) -> Any:
-        """The mode, by the name of Ray Tune's attribute."""
-        return vars(self).get("mode")
-
-    @_mode.setter
-    def _mode(self, mode: Any) -> None:
-        vars(self)["mode"] = mode
 
     def set_search_properties(self, metric: str | None, mode: str | None, **spec: Any) -> bool:
         """Set the goal; return whether neither part was set before."""

@@ -22,7 +22,7 @@ class Bracket:
 
     Attributes:
         plan: Its numbers of trials and their t.
-        number: Number of earlier brackets.
+        number: Its number, from 1, in the order in which brackets begin.
         k: Its current rung, from 0.
         is_full: Whether no further trial joins it.
         trials: All trials that ever joined.
@@ -75,7 +75,7 @@ class Bracket:
             bar = self.scores[winners[-1].id] if winners else None
             for rank, one in enumerate(ranked, 1):
                 if rank > len(winners) and not one.status.is_final:
-                    yield one.id, Stop(Why(rule, t, t, bar, rank, len(ranked)))
+                    yield one.id, Stop(Why(rule, t, t, bar, rank, len(ranked), bracket=self.number))
             self.k, self.n_began = self.k + 1, len(winners)
             self.members = {one.id: one for one in winners if not (self.is_last and one.status.is_final)}
             self.scores = {
@@ -109,6 +109,7 @@ class Brackets(TrialScheduler):
     eta: float
     stops_last: bool
     rule: str
+    pauses = True
 
     def on_start(self, view: View) -> None:
         self.n_stopped = self.n_made = 0
@@ -119,8 +120,9 @@ class Brackets(TrialScheduler):
 
     def on_trial_add(self, trial: Trial) -> None:
         if not self.brackets or self.brackets[-1].is_full:
-            self.brackets.append(Bracket(self.plans[self.n_made % len(self.plans)], self.n_made))
+            plan = self.plans[self.n_made % len(self.plans)]
             self.n_made += 1
+            self.brackets.append(Bracket(plan, self.n_made))
         self._of[trial.id] = self.brackets[-1]
         self.brackets[-1].join(trial)
 
@@ -133,10 +135,11 @@ class Brackets(TrialScheduler):
             return CONTINUE
         bracket = self._of[trial.id]
         if bracket.is_last:
-            return Stop(Why("max_t", t=result.t, note=f"reached max_t={bracket.milestone}"))
+            note = f"reached max_t={bracket.milestone}"
+            return Stop(Why("max_t", t=result.t, note=note, bracket=bracket.number))
         bracket.scores.setdefault(trial.id, result.score)
         self._changed[bracket] = None
-        why = Why(self.rule, result.t, bracket.milestone)
+        why = Why(self.rule, result.t, bracket.milestone, bracket=bracket.number)
         return Pause(why) if result.score > WORST else Stop(why)
 
     def on_trial_end(self, trial: Trial) -> None:

@@ -37,6 +37,7 @@ class _Member:
 class _Bracket:
     """`sizes[k]` configurations at budget `first` + k: those of rung k, and the best of the one below."""
 
+    number: int  # from 1
     first: int
     sizes: list[int]
     k: int = 0
@@ -105,9 +106,10 @@ class DEHB(TrialScheduler, Searcher):
             raise RuntimeError("DEHB suggests only where it is also the searcher: leave search_alg out")
         bracket = next((one for one in self._brackets if one.asked < one.sizes[one.k]), None)
         if bracket is None:
-            bracket = _Bracket(*self._plan(self._n_begun % len(self._budgets)))
-            self._brackets.append(bracket)
+            plan = self._plan(self._n_begun % len(self._budgets))
             self._n_begun += 1
+            bracket = _Bracket(self._n_begun, *plan)
+            self._brackets.append(bracket)
         random = self._view.random("dehb", t=self._n_asked)
         self._n_asked += 1
         budget = bracket.first + bracket.k
@@ -161,8 +163,10 @@ class DEHB(TrialScheduler, Searcher):
         budget = self.next_decision(trial)
         if result.t < budget:
             return CONTINUE
+        job = self._running.get(trial.id)
+        bracket, note = job.bracket.number if job else None, f"reached its budget of {budget:g}"
         self._count(trial, result.score)
-        return Stop(Why("dehb", result.t, budget, note="its budget is spent"))
+        return Stop(Why("budget", result.t, budget, note=note, bracket=bracket))
 
     def on_trial_end(self, trial: Trial) -> None:
         self._count(trial, trial.last.score if trial.last is not None and trial.last.is_ruled else WORST)

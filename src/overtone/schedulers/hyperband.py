@@ -67,6 +67,6 @@ class HyperBandScheduler(Brackets):
 
     def describe(self) -> str:
         lines = [f"Using HyperBand: num_stopped={self.n_stopped} total_brackets={self.n_made}"]
-        for number, brackets in groupby(self.brackets, lambda one: one.number // len(self.plans)):
+        for number, brackets in groupby(self.brackets, lambda one: (one.number - 1) // len(self.plans)):
             lines += [f"Round #{number}:", *(f"  {bracket}" for bracket in brackets)]
         return "\n".join(lines)

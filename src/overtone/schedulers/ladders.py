@@ -41,6 +41,7 @@ class Ladders(Generic[R]):
         ]
         self._n_stopped = 0
         self._sizes = [factor ** len(rungs) / (len(rungs) + 1) for rungs in self._brackets]
+        self._number: dict[str, int] = {}  # The bracket's number by trial id, if there are several.
         self._next: dict[str, tuple[list[R], int]] = {}  # Bracket and next rung, by trial id.
         every = [rung for rungs in self._brackets for rung in rungs]
         self.rungs = sorted(every, key=lambda rung: rung.milestone, reverse=True)
@@ -50,8 +51,13 @@ class Ladders(Generic[R]):
         rungs = self._brackets[0]
         if len(self._brackets) > 1:
             draw = self._view.random(f"{self._rule} bracket", trial.id)
-            rungs = draw.choices(self._brackets, self._sizes)[0]
+            k = draw.choices(range(len(self._brackets)), self._sizes)[0]
+            rungs, self._number[trial.id] = self._brackets[k], k + 1
         self._next[trial.id] = (rungs, _passed(rungs, trial.last.t) if trial.last else 0)
+
+    def bracket(self, trial_id: str) -> int | None:
+        """Return the number of a live trial's bracket, from 1; None if there is only one."""
+        return self._number.get(trial_id)
 
     def following(self, trial: Trial) -> float:
         """Return the milestone of the trial's next rung."""
@@ -69,9 +75,14 @@ class Ladders(Generic[R]):
         self._next[trial.id] = (rungs, passed)
         return rungs[passed - 1]
 
+    def finish(self, trial: Trial, t: float, max_t: float) -> Stop:
+        """Return the Stop of a trial that has come to `max_t`."""
+        return Stop(Why("max_t", t=t, note=f"reached max_t={max_t}", bracket=self.bracket(trial.id)))
+
     def end(self, trial: Trial) -> None:
         """Count the last result of an ended trial at its next rung, unless this scheduler stopped it."""
         rungs, k = self._next.pop(trial.id)
+        self._number.pop(trial.id, None)
         waited = k > 0 and rungs[k - 1].leave(trial.id)
         rule = trial.why.rule if trial.why is not None else ""
         self._n_stopped += rule == self._rule
@@ -106,7 +117,11 @@ class Ladders(Generic[R]):
         for rung in self.rungs:
             for trial_id in rung.waiting():
                 note = f"not among the best 1/{self._factor:g} at {rung.milestone:g}, and no other will come"
-                yield trial_id, Stop(Why(self._rule, rung.milestone, rung.milestone, of=len(rung), note=note))
+                why = Why(
+                    self._rule, rung.milestone, rung.milestone, of=len(rung), note=note,
+                    bracket=self.bracket(trial_id),
+                )  # fmt: skip
+                yield trial_id, Stop(why)
 
     def describe(self, name: str = "AsyncHyperBand") -> str:
         """Return the cutoff at each rung in the user's metric, in the format of Ray Tune."""

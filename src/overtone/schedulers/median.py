@@ -25,6 +25,7 @@ class MedianStoppingRule(TrialScheduler):
     ) -> None:  # fmt: skip
         self.time_attr, self.metric, self.mode, self.rules_from = time_attr, metric, mode, grace_period
         self._needs, self._slice, self._is_hard = min_samples_required, min_time_slice, hard_stop
+        self.pauses = not hard_stop or min_time_slice > 0
 
     def on_start(self, view: View) -> None:
         self._view, self._lost, self._yielded = view, set[str](), dict[str, float]()
@@ -53,8 +54,7 @@ class MedianStoppingRule(TrialScheduler):
         return Pause(why)
 
     def choose_trial_to_run(self, trials: View) -> Trial | None:
-        is_over, lost = trials.search_is_over, self._lost
-        return next((one for one in trials.runnable() if is_over or one.id not in lost), None)
+        return next((t for t in trials.runnable() if trials.search_is_over or t.id not in self._lost), None)
 
     def describe(self) -> str:
         return f"Using MedianStoppingRule: num_stopped={len(self._lost)}."

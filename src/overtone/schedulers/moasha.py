@@ -104,7 +104,7 @@ class MOASHA(TrialScheduler):
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._end:
-            return Stop(Why("max_t", t=result.t, note=f"reached max_t={self._end}"))
+            return self._ladders.finish(trial, result.t, self._end)
         rung = self._ladders.arrive(trial, result.t)
         if rung is None:
             return CONTINUE
@@ -112,7 +112,8 @@ class MOASHA(TrialScheduler):
         before = rung.enter(result.scores, limit)
         if min(result.scores) > WORST and before <= limit:
             return CONTINUE
-        return Stop(Why("moasha", result.t, rung.milestone, rank=before + 1, of=len(rung)))
+        bracket = self._ladders.bracket(trial.id)
+        return Stop(Why("moasha", result.t, rung.milestone, rank=before + 1, of=len(rung), bracket=bracket))
 
     def on_trial_add(self, trial: Trial) -> None:
         self._ladders.add(trial)

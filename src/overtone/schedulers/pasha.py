@@ -40,6 +40,8 @@ class PASHA(TrialScheduler):
         reduction_factor: The share of trials that continue is its inverse.
     """
 
+    pauses = True
+
     def __init__(
         self, time_attr: str = "training_iteration", metric: str | None = None, mode: str | None = None,
         max_t: int = 100, grace_period: int = 1, reduction_factor: float = 3,
@@ -62,7 +64,7 @@ class PASHA(TrialScheduler):
 
     def on_result(self, trial: Trial, result: Result) -> Decision:
         if result.t >= self._last:
-            return Stop(Why("max_t", t=result.t, note=f"reached max_t={self._last}"))
+            return self._ladders.finish(trial, result.t, self._last)
         self._curves.setdefault(trial.id, {})[result.t] = result.score
         rung = self._ladders.arrive(trial, result.t)
         if rung is None:

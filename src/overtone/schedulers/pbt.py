@@ -48,7 +48,7 @@ class PopulationBasedTraining(TrialScheduler):
         self.mutations = checked_mutations(hyperparam_mutations, custom_explore_fn)
         self.time_attr, self.metric, self.mode, self.log_config = time_attr, metric, mode, log_config
         self._is_synch, self._is_strict = synch, require_attrs
-        self.needs_population = self.needs_checkpoints = True
+        self.needs_population = self.needs_checkpoints = self.pauses = True
         self._every, self._burn_in, self._share = perturbation_interval, burn_in_period, quantile_fraction
         self._how, self._whole = (resample_probability, perturbation_factors, custom_explore_fn), clone_config
 

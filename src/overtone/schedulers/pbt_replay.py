@@ -38,6 +38,7 @@ class PopulationBasedTrainingReplay(TrialScheduler):
     """
 
     needs_metric = False
+    pauses = True
 
     def __init__(self, policy_file: str, trial_id: str | None = None) -> None:
         self._path, self._trial_id = Path(policy_file).expanduser(), trial_id

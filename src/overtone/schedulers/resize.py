@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 from overtone.core.decision import SAVE, Continue, Decision, Restart, Save, as_decision
-from overtone.core.messages import NEVER
 from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources, bundle
 from overtone.core.scheduler_view import View
@@ -23,7 +22,7 @@ from overtone.core.trial import Trial
 from overtone.core.types import WORST, Result, Why
 from overtone.errors import UsageError
 from overtone.schedulers.adapter import inner
-from overtone.schedulers.allocation import AllocationView
+from overtone.schedulers.allocation import AllocationHooks, AllocationView, as_resources, whole_units
 from overtone.schedulers.arguments import checked
 from overtone.schedulers.base import TrialScheduler
 from overtone.schedulers.fifo import FIFOScheduler
@@ -79,19 +78,19 @@ class DistributeResources:
             - sum(one.get(name, 0.0) for one in held)
             for name in unit
         }
-        units = max(0, _units(spare, unit))
+        units = max(0, whole_units(spare, unit))
         share = units // len(live) + (live.index(trial) < units % len(live))
         return min(share, self.now(trial, unit, scheduler) + self.fitting(view, unit))
 
     def now(self, trial: Trial, unit: Mapping[str, float], scheduler: ResourceChangingScheduler) -> int:
         """Return by how many units `trial` exceeds its initial resources."""
         held, began = trial.resources.total(), scheduler.base_of(trial).total()
-        return _units({name: held.get(name, 0.0) - began.get(name, 0.0) for name in unit}, unit)
+        return whole_units({name: held.get(name, 0.0) - began.get(name, 0.0) for name in unit}, unit)
 
     def fitting(self, view: View, unit: Mapping[str, float]) -> int:
         """Return the number of free units."""
         free = {name: view.free.get(name, 0.0) - self._reserved.get(name, 0.0) for name in unit}
-        return max(0, _units(free, unit))
+        return max(0, whole_units(free, unit))
 
     def _grown(self, base: Resources, unit: Mapping[str, float], times: int) -> Resources:
         if self.add_bundles:
@@ -129,7 +128,7 @@ class DistributeResourcesToTopJob(DistributeResources):
         return self.now(trial, unit, scheduler) + more
 
 
-class ResourceChangingScheduler(TrialScheduler):
+class ResourceChangingScheduler(AllocationHooks, TrialScheduler):
     """Changes the resources of running trials; another scheduler makes all other decisions.
 
     Args:
@@ -138,6 +137,8 @@ class ResourceChangingScheduler(TrialScheduler):
             or {"cpu": 2}, or None for no change, from (view, trial, result, this scheduler);
             `DistributeResources()` by default.
     """
+
+    pauses = True
 
     def __init__(
         self, base_scheduler: TrialScheduler | None = None,
@@ -193,20 +194,30 @@ class ResourceChangingScheduler(TrialScheduler):
         if not isinstance(decision, (Continue, Save)) or getattr(decision, "config", None) is not None:
             return decision
         wanted = self._wanted(trial, result)
-        if wanted is None or (wanted := _plain(wanted)) == _plain(trial.resources):
+        if wanted is None:
             self._asked_at.pop(trial.id, None)
             return decision
         asked_at = self._asked_at.setdefault(trial.id, trial.ruled_t)
         if trial.checkpoint is None or trial.checkpoint.t < asked_at:
             return SAVE
+        shown = TuneTrial(trial, AllocationView(self._view))
+        if not self.set_trial_resources(shown, PlacementGroupFactory.of(wanted)):
+            return decision
         note = f"{trial.resources} -> {wanted}"
         return Restart(trial.config, None, Why("resize", result.t, note=note), wanted)
 
-    def _wanted(self, trial: Trial, result: Result) -> Any:
+    def _wanted(self, trial: Trial, result: Result) -> Resources | None:
+        """Return new resources for `trial`; None for no change."""
+        shown = AllocationView(self._view)
+        wanted = self.reallocate_trial_resources_if_needed(shown, TuneTrial(trial, shown), result)
+        plain = None if wanted is None else as_resources(wanted)
+        return None if plain == as_resources(trial.resources) else plain
+
+    def allocated(self, view: AllocationView, trial: TuneTrial, result: Result) -> Any:
+        """Return what the allocation function wants for a trial; None for no change."""
         if isinstance(self._allocate, DistributeResources):
-            return self._allocate(self._view, trial, result, self)
-        shown: Any = AllocationView(self._view)
-        return self._allocate(shown, TuneTrial(trial, shown), result, self)  # type: ignore[arg-type]
+            return self._allocate(view.view, trial.native, result, self)
+        return self._allocate(view, trial, result, self)  # type: ignore[arg-type]
 
     def next_decision(self, trial: Trial) -> float:
         return 0.0
@@ -233,15 +244,3 @@ class ResourceChangingScheduler(TrialScheduler):
 
     def describe(self) -> str:
         return f"{self._base.describe()}\nResourceChangingScheduler: {self._n_resized} trials resized"
-
-
-def _units(amounts: Mapping[str, float], unit: Mapping[str, float]) -> int:
-    """Return the number of whole units in the amounts."""
-    return int(min((amounts[name] / amount + 1e-9 for name, amount in unit.items()), default=NEVER) // 1)
-
-
-def _plain(wanted: Any) -> Resources:
-    """Return the demand as Resources; users may give amounts or a placement group."""
-    if isinstance(wanted, Resources):
-        return Resources(wanted.bundles, wanted.strategy)
-    return Resources.of(wanted)

@@ -110,7 +110,7 @@ class HyperparameterSchedule(TrialScheduler):
         self._base = inner(base_scheduler, "HyperparameterSchedule") or FIFOScheduler()
         self.metric, self.mode, self.time_attr = self._base.metric, self._base.mode, self._base.time_attr
         self.needs_metric, self.replayable = self._base.needs_metric, self._base.replayable
-        self.needs_population = self._base.needs_population
+        self.needs_population, self.pauses = self._base.needs_population, self._base.pauses
         self.needs_checkpoints, self.ends_trials = self._base.needs_checkpoints, self._base.ends_trials
 
     def complete(self, space: Mapping[str, Any], earlier: Callable[[str], Any]) -> Mapping[str, Any]:

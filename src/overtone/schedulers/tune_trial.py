@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from overtone.core.placement_group import PlacementGroupFactory
-from overtone.core.trial import Status, Trial
+from overtone.core.trial import ShownStatuses, Status, Trial
 from overtone.core.types import Config
 from overtone.errors import ArgumentError
 
@@ -13,19 +13,13 @@ WAITING = (Status.PENDING, Status.PAUSED, Status.PARKED)
 """The statuses of a trial that may be chosen to run."""
 
 
-class TuneTrial:
+class TuneTrial(ShownStatuses):
     """A trial under Ray Tune's names, and with the attributes of the core's trial.
 
     Args:
         native: The core's trial.
         controller: The `TuneController`.
     """
-
-    PENDING: ClassVar[str] = "PENDING"
-    RUNNING: ClassVar[str] = "RUNNING"
-    PAUSED: ClassVar[str] = "PAUSED"
-    TERMINATED: ClassVar[str] = "TERMINATED"
-    ERROR: ClassVar[str] = "ERROR"
 
     def __init__(self, native: Trial, controller: Any) -> None:
         self.native = native

@@ -17,17 +17,15 @@ from overtone.core.roster import id_prefix
 from overtone.core.trial import Status, Trial
 from overtone.core.types import Config, Result
 from overtone.errors import SpaceError
+from overtone.ray_form import advise_once, own_part
 from overtone.searchers.algorithm import Asked, SearchGenerator
 from overtone.searchers.base import Searcher, takes_trial_ids
 from overtone.space import flatten, parse, pin, sample
 from overtone.space.function import seeded
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series
-from overtone.standard_streams import say
 
 _TRIES = 100
 """How often a searcher is asked that has no config while none of its trials runs."""
-
-_advised: set[str] = set()
 
 
 class Adapter(protocols.Searcher):
@@ -41,7 +39,7 @@ class Adapter(protocols.Searcher):
 
     def __init__(self, searcher: Any) -> None:
         self._given = searcher
-        self.metric, self.mode = _own(searcher, "metric"), _own(searcher, "mode")
+        self.metric, self.mode = own_part(searcher, "metric"), own_part(searcher, "mode")
         self._has_goal = False
         self._begin(None, 0)
 
@@ -192,13 +190,11 @@ def known_form(searcher: Any) -> Any:
     made = searcher() if isinstance(searcher, type) else searcher
     if isinstance(made, SearchGenerator):
         return known_form(made.searcher)
-    name = type(made).__qualname__
-    if name not in _advised:
-        _advised.add(name)
-        say(
-            f"{type(made).__name__} has the form of Ray Tune's searchers, and runs through an adapter; "
-            "docs/new-searcher.md shows the form that is asked by the number of the suggestion"
-        )
+    advise_once(
+        made,
+        "has the form of Ray Tune's searchers, and runs through an adapter; "
+        "docs/new-searcher.md shows the form that is asked by the number of the suggestion",
+    )
     return Adapter(Asked(made) if makes_trials else made)
 
 
@@ -207,10 +203,6 @@ def _facts(trial: Trial, result: Result) -> dict[str, Any]:
     if "training_iteration" not in result.metrics:  # It was told by hand.
         return flatten(result.metrics)
     return flatten({**result.metrics, "config": trial.config})
-
-
-def _own(given: Any, name: str) -> Any:
-    return getattr(given, name, None) or getattr(given, f"_{name}", None)
 
 
 def _merged(config: Config, given: Mapping[str, Any]) -> Config:

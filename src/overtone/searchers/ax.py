@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from overtone.errors import MissingPackageError
+from overtone.searchers.ax_space import from_ax, limited
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import LibrarySearcher
 from overtone.space.tree import Pick
@@ -22,21 +23,31 @@ class AxSearch(LibrarySearcher):
     """Searcher that uses Ax, for numbers and plain choices.
 
     Args:
+        space: As for every searcher; or Ax's own form, a list of dicts with name, type, and bounds or values.
+        parameter_constraints: Linear constraints beside the space's own, such as ["x1 + 2*x2 <= 3"].
         n_initial_points: Number of random suggestions at the beginning.
         method: "fast" or "quality": see Ax's `configure_generation_strategy`.
     """
 
     lookahead, is_slow = 1, True  # its suggestions take seconds
+    counts_samples = True
 
     def __init__(
         self, space: Any = None, metric: Any = None, mode: Any = None,
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, n_initial_points: int = 6,
-        method: Any = "fast", *, evaluated_rewards: Sequence[float] | None = None, seed: int | None = None,
+        method: Any = "fast", *, parameter_constraints: Sequence[str] | None = None,
+        evaluated_rewards: Sequence[float] | None = None, seed: int | None = None,
         num_samples: int | None = None, **others: Any,
     ) -> None:  # fmt: skip
+        space, self.parameter_constraints = from_ax(space), parameter_constraints or []
+        if space is not None:
+            space = limited(space, self.parameter_constraints)
         rest = evaluated_rewards, seed, num_samples
         super().__init__(space, metric, mode, points_to_evaluate, *rest, **others)
         self.n_initial_points, self.method = n_initial_points, method
+
+    def on_start(self, space: Any, seed: int) -> None:
+        super().on_start(limited(space, self.parameter_constraints) if self.space is None else space, seed)
 
     def begin(self) -> None:
         self.refuse_branches()

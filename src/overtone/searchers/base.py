@@ -14,12 +14,13 @@ from typing import Any
 from overtone.core import protocols
 from overtone.core.types import Config
 from overtone.errors import StorageError
+from overtone.ray_form import GoalNames
 from overtone.searchers.by_hand import ByHand
 
 _HOOKS = ("on_trial_complete", "on_trial_result", "set_search_properties")
 
 
-class Searcher(protocols.Searcher):
+class Searcher(GoalNames, protocols.Searcher):
     """A searcher, with Ray Tune's names.
 
     Args:
@@ -33,24 +34,6 @@ class Searcher(protocols.Searcher):
 
     def __init__(self, metric: Any = None, mode: Any = None) -> None:
         vars(self).update(metric=metric, mode=mode)
-
-    @property
-    def _metric(self) -> Any:
-        """The metric, by the name of Ray Tune's attribute."""
-        return vars(self).get("metric")
-
-    @_metric.setter
-    def _metric(self, metric: Any) -> None:
-        vars(self)["metric"] = metric
-
-    @property
-    def _mode(self) -> Any:
-        """The mode, by the name of Ray Tune's attribute."""
-        return vars(self).get("mode")
-
-    @_mode.setter
-    def _mode(self, mode: Any) -> None:
-        vars(self)["mode"] = mode
 
     def set_search_properties(self, metric: Any, mode: Any, config: Mapping[str, Any], **spec: Any) -> bool:
         """Set the goal where it is not set, and the space; return whether `config` is searched.
@@ -109,9 +92,11 @@ class Searcher(protocols.Searcher):
 
     def on_pause(self, trial_id: str) -> None:
         """Handle a trial's pause: it waits, for its scheduler or for a resume."""
+        self.hand().pause(trial_id, True)
 
     def on_unpause(self, trial_id: str) -> None:
         """Handle the end of a trial's pause: it is to run again."""
+        self.hand().pause(trial_id, False)
 
     def get_state(self) -> dict[str, Any]:
         """Return the attributes, without an inner searcher."""
@@ -136,7 +121,7 @@ class Searcher(protocols.Searcher):
             vars(self).update(pickle.load(file))
 
     def save_to_dir(self, checkpoint_dir: str, session_str: str = "default") -> None:
-        """Save to the file of this session in a folder."""
+        """Save to a file in a folder; `session_str` is a part of its name."""
         self.save(str(Path(checkpoint_dir) / self.CKPT_FILE_TMPL.format(session_str)))
 
     def restore_from_dir(self, checkpoint_dir: str) -> None:
@@ -171,7 +156,8 @@ def takes_trial_ids(part: Any) -> bool:
     """Return whether a class, or an object's class, is in Ray Tune's form."""
     cls = part if isinstance(part, type) else type(part)
     owners = [next((kind for kind in cls.__mro__ if name in vars(kind)), Searcher) for name in _HOOKS]
-    if any(not owner.__module__.startswith("overtone.searchers.") for owner in owners):
+    own = ("overtone.searchers.", "overtone.schedulers.")  # such as DEHB, which is both
+    if any(not owner.__module__.startswith(own) for owner in owners):
         return True
     code = getattr(getattr(cls, "suggest", None), "__code__", None)
     return code is not None and "trial_id" in code.co_varnames[: code.co_argcount]

@@ -84,13 +84,14 @@ class BasicVariantGenerator(VariantTrials, Searcher):
             except SpaceError as error:
                 raise SpaceError(f"points_to_evaluate[{i}]: {error}") from None
         self._first_ends = list(accumulate(variants.size for variants in self._first))
-        left = max(0, samples - len(self._first))
+        self.total = self.total_for(samples)
+
+    def total_for(self, num_samples: int) -> int | None:
+        left = max(0, num_samples - len(self._first))
         listed = self._first_ends[-1] if self._first else 0
-        self.total = None if samples == ENDLESS else listed + left * self._rest.size
+        return None if num_samples == ENDLESS else listed + left * self._rest.size
 
     def suggest(self, index: int) -> Config | None:
-        if self.total is not None and index >= self.total:
-            return None
         sample = bisect_right(self._first_ends, index)
         if sample < len(self._first):
             variants = self._first[sample]
@@ -103,7 +104,7 @@ class BasicVariantGenerator(VariantTrials, Searcher):
         return variants.config(point, self._rng_for(index, sample))
 
     def save_to_dir(self, dirpath: str, session_str: str = "default", **options: Any) -> None:  # type: ignore[override]
-        """Save to the file of this session in a folder, with the trials that are not made yet."""
+        """Save to a file in a folder, with the trials that are not made yet."""
         self._left = iter(list(self._left))
         Searcher.save_to_dir(self, dirpath, session_str)
 
@@ -134,7 +135,7 @@ RandomSearch = BasicVariantGenerator
 
 
 def _tell(i: int, misfit: str) -> None:
-    say(f"points_to_evaluate[{i}]: {misfit}; it is evaluated as it is")
+    say(f"points_to_evaluate[{i}]: {misfit} (it is evaluated as it is)")
 
 
 def _points(points: Any) -> list[Mapping[str, Any]]:

@@ -5,13 +5,16 @@ Numbers are searched as quantiles of their domains. What waits counts as already
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any
 
-from overtone.errors import MissingPackageError, SpaceError
-from overtone.searchers.flat import Flat
+from overtone.core.types import Config
+from overtone.errors import ArgumentError, MissingPackageError, SpaceError
+from overtone.searchers.base import by_hand_too
+from overtone.searchers.flat import Flat, flattened
 from overtone.searchers.library import LibrarySearcher
 from overtone.searchers.settings import settings
 from overtone.searchers.variant_generator import parse_spec_vars
@@ -32,10 +35,12 @@ class BayesOptSearch(LibrarySearcher):
         random_state: Used instead of the experiment's seed.
         random_search_steps: Number of random suggestions at the beginning.
         verbose: Without effect: the library prints nothing.
-        patience: Without effect: the search ends after num_samples.
-        skip_duplicate: Without effect: known points count in each suggestion.
+        patience: The search ends when a config was suggested more than this number of times, 1 or more.
+            None for no limit.
+        skip_duplicate: Whether another config is tried instead of one that was suggested before.
         analysis: The analysis of an earlier search, whose trials the searcher learns from.
-        repeat_float_precision: Without effect: no points are compared.
+        repeat_float_precision: Digits after the point in which numbers must agree for two configs to be
+            the same.
     """
 
     lookahead, is_slow = 1, True  # its suggestions take seconds
@@ -45,24 +50,18 @@ class BayesOptSearch(LibrarySearcher):
         points_to_evaluate: Sequence[Mapping[str, Any]] | None = None,
         utility_kwargs: Mapping[str, Any] | None = None, random_state: int | None = None,
         random_search_steps: int = 10, verbose: int = 0, patience: int | None = None,
-        skip_duplicate: bool | None = None, analysis: Any = None,
-        repeat_float_precision: int | None = None, *, evaluated_rewards: Sequence[float] | None = None,
-        num_samples: int | None = None, **others: Any,
+        skip_duplicate: bool = False, analysis: Any = None, repeat_float_precision: int = 5, *,
+        evaluated_rewards: Sequence[float] | None = None, num_samples: int | None = None, **others: Any,
     ) -> None:  # fmt: skip
-        others |= {
-            name: value
-            for name, value in (
-                ("patience", patience),
-                ("skip_duplicate", skip_duplicate),
-                ("repeat_float_precision", repeat_float_precision),
-            )
-            if value is not None
-        }
+        if patience is not None and patience < 1:
+            raise ArgumentError(f"patience={patience!r}: must be a number of 1 or more, or None")
         if isinstance(space, Mapping):
             space = {name: uniform(*one) if _is_pair(one) else one for name, one in space.items()} or None
         rest = evaluated_rewards, random_state, num_samples
         super().__init__(space, metric, mode, points_to_evaluate, *rest, **others)
         self.utility_kwargs, self.random_search_steps = utility_kwargs, random_search_steps
+        self.patience, self.skip_duplicate = patience, skip_duplicate
+        self.repeat_float_precision = repeat_float_precision
         self._utility = settings("utility_kwargs", utility_kwargs, _UTILITY)
         if analysis is not None:
             self.register_analysis(analysis)
@@ -95,12 +94,38 @@ class BayesOptSearch(LibrarySearcher):
 
     def begin(self) -> None:
         self.refuse_branches()
+        self._n_suggested: Counter[Any] = Counter()
+        self._has_converged = False
         try:
             import bayes_opt.acquisition  # noqa: F401 - which version 1 lacks
         except ImportError:
             raise MissingPackageError("bayesian-optimization", "bayesopt", "BayesOptSearch") from None
         parts = {k: range(len(n.options)) if isinstance(n, Pick) else (None,) for k, n in self.nodes.items()}
         self._axes = {f"{name}={i}": (name, i) for name, given in parts.items() for i in given}
+
+    @by_hand_too
+    def suggest(self, index: int) -> Config | None:
+        config = None if self._has_converged else super().suggest(index)
+        if config is not None and self.patience is not None:
+            self._has_converged = self._n_suggested[self._rounded(config)] >= self.patience
+        return None if self._has_converged else config
+
+    def on_suggested(self, index: int, config: Config) -> None:
+        super().on_suggested(index, config)
+        self._n_suggested[self._rounded(config)] += 1
+
+    def is_skipped(self, config: Config) -> bool:
+        n_earlier = self._n_suggested[self._rounded(config)]
+        if not self.skip_duplicate or not n_earlier:
+            return False
+        self._n_suggested[self._rounded(config)] += 1
+        return self.patience is None or n_earlier < self.patience
+
+    def _rounded(self, config: Config) -> tuple[tuple[str, Any], ...]:
+        """Return the searched values of a config, rounded to `repeat_float_precision` digits."""
+        flat = sorted(flattened(self.root, config).items())
+        digits = self.repeat_float_precision
+        return tuple((name, round(one, digits) if type(one) is float else one) for name, one in flat)
 
     def propose(self, index: int, seed: int) -> Flat:
         losses = self.losses()

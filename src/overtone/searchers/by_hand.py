@@ -28,6 +28,7 @@ class ByHand:
         self._goal: Goal | None = None
         self._n = 0
         self._live: dict[str, Trial] = {}
+        self._paused: set[str] = set()
 
     def anew(self) -> ByHand:
         """Return the state for another run: with the known configs alone."""
@@ -44,7 +45,8 @@ class ByHand:
             suggest: The searcher's native method.
         """
         self._begin(searcher)
-        if searcher.max_concurrent and len(self._live) >= searcher.max_concurrent:
+        n_running = len(self._live.keys() - self._paused)
+        if searcher.max_concurrent and n_running >= searcher.max_concurrent:
             return None
         config = suggest(searcher, self._n)
         if config is not None:
@@ -64,9 +66,17 @@ class ByHand:
         if result is not None and not error:
             self.report(searcher, trial_id, result)
         trial = self._live.pop(trial_id, None)
+        self._paused.discard(trial_id)
         if trial is not None:
             trial.status = Status.ERROR if error else Status.TERMINATED
             searcher.on_trial_end(trial)
+
+    def pause(self, trial_id: str, is_paused: bool) -> None:
+        """Take note that a trial is paused, and does not count as running, or runs again."""
+        if is_paused:
+            self._paused.add(trial_id)
+        else:
+            self._paused.discard(trial_id)
 
     def add(self, searcher: Any, config: Config, value: float | None) -> None:
         """Keep a config that was evaluated elsewhere, for `on_start`, or pass it on if that has been."""

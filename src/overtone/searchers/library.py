@@ -92,6 +92,10 @@ class LibrarySearcher(Searcher):
     def propose(self, index: int, seed: int) -> Flat:
         """Return the next suggestion; called again with another seed if the constraint forbids it."""
 
+    def is_skipped(self, config: Config) -> bool:
+        """Return whether another config is suggested instead; it is asked about each allowed one."""
+        return False
+
     def learn(self, told: Finished) -> None:
         """Observe a trial that ended and that is already in `told`."""
 
@@ -140,12 +144,12 @@ class LibrarySearcher(Searcher):
     @by_hand_too
     def suggest(self, index: int) -> Config | None:
         config = self._first.config(index)
-        if config is not None:
+        if config is not None and not self.is_skipped(config):
             return self._whole(config, index)
         for attempt in range(_TRIES):
             flat = self._tried(index, attempt) if self.nodes else {}
             config = self._whole(built(self.root, flat, lambda name: self._rng(name, index)), index)
-            if allows(self.root, config) and allows(self._rest, config):
+            if allows(self.root, config) and allows(self._rest, config) and not self.is_skipped(config):
                 return config
         raise SpaceError(
             f"the constraint of the space allowed none of {_TRIES:,} configurations, suggested by "

@@ -60,14 +60,16 @@ class Listed(Searcher):
     def on_start(self, space: Any, seed: int) -> None:
         samples = checked_samples(1 if self.num_samples is None else self.num_samples)
         if self._source is None:
-            self.total = None if samples == ENDLESS else samples * len(self._configs)
+            self.total = self.total_for(samples)
         elif samples not in (1, ENDLESS):
             raise SpaceError(f"num_samples={samples}: a generator can be gone through only once; use a list")
 
+    def total_for(self, num_samples: int) -> int | None:
+        is_endless = num_samples == ENDLESS or self._source is not None
+        return None if is_endless else num_samples * len(self._configs)
+
     def suggest(self, index: int) -> Config | None:
         if self._source is None:
-            if self.total is not None and index >= self.total:
-                return None
             return dict(self._configs[index % len(self._configs)])
         while len(self._configs) <= index:
             try:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from overtone.errors import OvertoneError, UsageError
 from overtone.lazy import nearest
 
-_SAME_SPACE = "write it as a constraint of the space: tune.space({...}, constraint=lambda config: ...)"
 _INSTEAD = {
-    "parameter_constraints": _SAME_SPACE,
     "outcome_constraints": 'give tune.run constraints={"latency": 20}: the most that each metric may be',
     "ax_client": "its settings are n_initial_points and method; the space and the goal are tune.run's",
-}
-_WITHOUT_EFFECT = {
-    "patience": "the search ends after num_samples",
-    "skip_duplicate": "what waits and what is known counts in each suggestion",
-    "repeat_float_precision": "no points are compared",
 }
 _SILENT = ("verbose", "verbose_logging")
 
@@ -36,8 +28,6 @@ def refuse_others(searcher: Any, others: Mapping[str, Any]) -> None:
         if name in _INSTEAD:
             if value is not None:
                 raise OvertoneError(f"{who} has no {name}={value!r:.100}: {_INSTEAD[name]}")
-        elif name in _WITHOUT_EFFECT:
-            warnings.warn(f"{who}: {name} has no effect: {_WITHOUT_EFFECT[name]}", stacklevel=4)
         elif name not in _SILENT:
             raise UsageError(
                 f"{who} has no argument {name!r}{nearest(name, known)} (known: {', '.join(known)})"

@@ -69,6 +69,9 @@ class Wrapper(Searcher):
         self.searcher.on_start(space, seed)
         self.total = self.searcher.total
 
+    def total_for(self, num_samples: int) -> int | None:
+        return self.searcher.total_for(num_samples)
+
     def searched_space(self, space: Group) -> Group:
         return self.searcher.searched_space(space)
 

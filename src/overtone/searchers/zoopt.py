@@ -12,6 +12,7 @@ from overtone.core.types import Config
 from overtone.errors import ArgumentError, MissingPackageError
 from overtone.searchers.flat import Flat
 from overtone.searchers.library import Finished, LibrarySearcher
+from overtone.searchers.variant_generator import parse_spec_vars
 from overtone.space.function import seeded
 from overtone.space.tree import Pick
 
@@ -24,11 +25,15 @@ class ZOOptSearch(LibrarySearcher):
         budget: Number of trials for which its parameters are set; by default the number of the run, or 100.
         parallel_num: Number of trials that run at the same time.
 
+    Attributes:
+        optimizer: ZOOpt's object, from the first suggestion on.
+
     Raises:
         ArgumentError: `algo` is another one.
     """
 
     replay, is_numeric = "asked", True
+    optimizer: Any = None
 
     def __init__(
         self, algo: str = "asracos", budget: int | None = None, dim_dict: Any = None, metric: Any = None,
@@ -44,6 +49,13 @@ class ZOOptSearch(LibrarySearcher):
         )  # fmt: skip
         self.algo, self.budget, self.parallel_num = algo, budget, parallel_num
 
+    @staticmethod
+    def convert_search_space(spec: Mapping[str, Any], join: bool = False) -> dict[str, Any]:  # type: ignore[override]
+        """Return the domains of `spec`, which `dim_dict` takes; with `join`, its constants, too."""
+        return {
+            name: value for name, value in spec.items() if join or any(parse_spec_vars({name: value})[1:])
+        }
+
     def begin(self) -> None:
         self.refuse_branches()
         try:
@@ -58,7 +70,7 @@ class ZOOptSearch(LibrarySearcher):
             for node in self.nodes.values()
         ]
         budget = self.budget or self.total or 100
-        self._optimizer = (
+        self.optimizer = (
             SRacosTune(Dimension2(axes), Parameter(budget=budget), parallel_num=self.parallel_num)
             if axes
             else None
@@ -67,7 +79,7 @@ class ZOOptSearch(LibrarySearcher):
 
     def propose(self, index: int, seed: int) -> Flat:
         with seeded(self._rng("zoopt", index)):
-            found = self._optimizer.suggest() if self._optimizer else None
+            found = self.optimizer.suggest() if self.optimizer else None
         if found is None or isinstance(found, str):  # It waits for results, or its budget is spent.
             return self.anywhere(seed)
         self._asked[index] = found
@@ -84,8 +96,8 @@ class ZOOptSearch(LibrarySearcher):
 
     def learn(self, told: Finished) -> None:
         loss, asked = self.newest_loss(), self._asked.pop(told.index, None)
-        if asked is not None and self._optimizer is not None:
-            self._optimizer.complete(asked, 1e30 if loss is None else loss)
+        if asked is not None and self.optimizer is not None:
+            self.optimizer.complete(asked, 1e30 if loss is None else loss)
 
     def forget(self, index: int) -> None:
         self._asked.pop(index, None)

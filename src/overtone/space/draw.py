@@ -88,9 +88,7 @@ class Drawing:
     def _compute(self, node: Computed) -> Any:
         if node in self._computing:
             circle = [each.path for each in self._computing[self._computing.index(node) :]] + [node.path]
-            raise RecursiveDependencyError(
-                f"values depend on each other in a circle: {' -> '.join(circle)}"
-            )
+            raise RecursiveDependencyError(f"values depend on each other in a circle: {' -> '.join(circle)}")
         self._computing.append(node)
         try:
             with seeded(self.rng_for(node.key)):

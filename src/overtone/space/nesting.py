@@ -36,5 +36,14 @@ def with_tuples(data: Any) -> Any:
     if type(data) is dict:
         if TUPLE in data:
             return tuple(map(with_tuples, data[TUPLE]))
-        return {key: with_tuples(item) for key, item in data.items()}
+        return {key: item if type(item) in _FLAT else with_tuples(item) for key, item in data.items()}
     return list(map(with_tuples, data)) if type(data) is list else data
+
+
+def tagged_tuples(value: Any) -> Any:
+    """Return `value` with its tuples as data, so that `with_tuples` returns it."""
+    if type(value) is tuple:
+        return {TUPLE: list(map(tagged_tuples, value))}
+    if type(value) is dict:
+        return {key: tagged_tuples(item) for key, item in value.items()}
+    return list(map(tagged_tuples, value)) if type(value) is list else value

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from overtone.errors import SpaceError
+from overtone.lazy import nearest
 from overtone.space.match import is_same, option_of
 from overtone.space.tree import Computed, Drawn, Fixed, Group, Node, Pick, Series, parse
 
@@ -27,7 +28,7 @@ def pin(space: Any, point: Any, tell: Tell | None = None) -> Group:
         SpaceError: It names something that the space does not have, or a value outside its domain.
     """
     if not isinstance(point, Mapping):
-        raise SpaceError(f'{point!r} is not a point of the space: write a dict, such as {{"lr": 0.01}}')
+        raise SpaceError(f'{point!r:.200} is not a point of the space: write a dict, such as {{"lr": 0.01}}')
     pinned = _pin(parse(space), point, tell or _refuse)
     assert isinstance(pinned, Group)
     return pinned
@@ -44,7 +45,9 @@ def nested(flat: Mapping[Any, Any]) -> dict[Any, Any]:
         target, name = result, key
         while isinstance(name, str) and "/" in name.strip("/"):
             outer, _, name = name.partition("/")
-            target = target.setdefault(outer, {})
+            inner = target.get(outer)
+            target[outer] = dict(inner) if isinstance(inner, Mapping) else {}
+            target = target[outer]
         target[name] = value
     return result
 
@@ -60,34 +63,40 @@ def _pin(node: Node, value: Any, tell: Tell) -> Node:
         if node.domain.contains(value):
             value = node.domain.cast(value)
         else:
-            tell(f"{node.path}={value!r} lies outside of {node.domain!r}")
+            tell(f"{node.path}={value!r:.200} lies outside of {node.domain!r}")
     elif not isinstance(node, Computed):
         assert isinstance(node, Fixed)
-        if is_same(node.value, value):
+        if is_same(node.value, value) or is_same(_listed(node.value), _listed(value)):
             value = node.value
         else:
-            tell(f"{node.path}={value!r}: the space fixes it at {node.value!r}")
+            tell(f"{node.path}={value!r:.200}: the space fixes it at {node.value!r}")
     return Fixed(node.path, node.key, value)
+
+
+def _listed(value: Any) -> Any:
+    """Return a value with lists in place of tuples, as JSON has it."""
+    if isinstance(value, (list, tuple)):
+        return [_listed(part) for part in value]
+    return {key: _listed(part) for key, part in value.items()} if type(value) is dict else value
 
 
 def _pin_group(node: Group, value: Any, tell: Tell) -> Group:
     if not isinstance(value, Mapping):
-        raise SpaceError(f"{node.path}={value!r} must be a dict with some of {_names(node)}")
+        raise SpaceError(f"{node.path}={value!r:.200} must be a dict with some of {_names(node)}")
     if not value.keys() <= node.items.keys():
         value = nested(value)
     unknown = [key for key in value if key not in node.items]
     if unknown:
         where = f"{node.path}: " if node.path else ""
-        raise SpaceError(f"{where}{unknown[0]!r} is not in the space, which has {_names(node)}")
-    items = {
-        key: _pin(item, value[key], tell) if key in value else item for key, item in node.items.items()
-    }
+        hint = nearest(str(unknown[0]), map(str, node.items))
+        raise SpaceError(f"{where}{unknown[0]!r:.200} is not in the space, which has {_names(node)}{hint}")
+    items = {key: _pin(item, value[key], tell) if key in value else item for key, item in node.items.items()}
     return Group(node.path, node.key, items, node.constraint)
 
 
 def _pin_series(node: Series, value: Any, tell: Tell) -> Series:
     if not isinstance(value, (list, tuple)) or len(value) != len(node.items):
-        raise SpaceError(f"{node.path}={value!r} must be a list of {len(node.items)} values")
+        raise SpaceError(f"{node.path}={value!r:.200} must be a list of {len(node.items)} values")
     items = [_pin(item, part, tell) for item, part in zip(node.items, value, strict=True)]
     return Series(node.path, node.key, items, node.kind)
 
@@ -100,7 +109,9 @@ def _pin_pick(node: Pick, value: Any, tell: Tell) -> Node:
         except SpaceError:
             continue
     shown = ", ".join(map(repr, node.values[:10])) + (", ..." if len(node.values) > 10 else "")
-    tell(f"{node.path}={value!r} is none of {shown}")
+    texts = [one for one in node.values if isinstance(one, str)]
+    hint = nearest(value, texts) if isinstance(value, str) else ""
+    tell(f"{node.path}={value!r:.200} is none of {shown}{hint}")
     return Fixed(node.path, node.key, value)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
+from overtone.cache_folder import cache_folder
 from overtone.errors import StorageError
 from overtone.regular_files import read_regular
 from overtone.store.files import protocol_of
@@ -19,17 +19,16 @@ _ORIGIN = ".url"
 def local_folder(url: str) -> Path:
     """Return the local folder for `url`: "s3://bucket/x" -> "~/.cache/overtone/s3/bucket/x".
 
-    The folder is below `$XDG_CACHE_HOME`, if that is set.
+    The folder is in the user's cache folder.
 
     Raises:
         StorageError: The URL has "." or ".." as a part.
     """
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     rest = url.partition("://")[2].partition("@")[2] or url.partition("://")[2]  # without passwords
     parts = [part for part in rest.split("/") if part]
     if any(part in (".", "..") for part in parts):
         raise StorageError(f"{url!r} must not have {'..'!r} or {'.'!r} in it")
-    return Path(base, "overtone", protocol_of(url), *(re.sub(r"[^\w.=+ -]", "_", part) for part in parts))
+    return Path(cache_folder(), protocol_of(url), *(re.sub(r"[^\w.=+ -]", "_", part) for part in parts))
 
 
 def origin(folder: Path) -> str | None:

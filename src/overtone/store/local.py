@@ -199,7 +199,7 @@ class LocalStore(Store):
                 below = self._copy(source / entry.name, target / entry.name)
                 files.update({f"{entry.name}/{name}": facts for name, facts in below.items()})
                 if self.durable:
-                    _sync_folder(target / entry.name)
+                    sync_folder(target / entry.name)
             else:
                 files[entry.name] = _digest(source / entry.name, target / entry.name, self.durable)
         return files
@@ -213,7 +213,7 @@ class LocalStore(Store):
             if self.durable:
                 os.fsync(file.fileno())
         if self.durable:
-            _sync_folder(folder)
+            sync_folder(folder)
 
     def _replace(self, unfinished: Path, target: Path) -> None:
         try:
@@ -224,7 +224,7 @@ class LocalStore(Store):
             self.delete(str(target))
             os.rename(unfinished, target)
         if self.durable:
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
 
     def _keys(self, folder: Path, above: str) -> Iterator[str]:
         try:
@@ -311,7 +311,8 @@ def _digest(source: Path, target: Path | None, sync: bool) -> tuple[int, int]:
     return size, checksum
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder."""
     try:
         fd = os.open(folder, os.O_RDONLY)
     except OSError:  # Windows opens no folders

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from overtone.core.messages import Start
 from overtone.core.resources import Placement
 from overtone.errors import ResourceError
+from overtone.worker.open_descriptors import open_descriptors
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 
@@ -71,18 +72,8 @@ def is_cuda_initialised() -> bool:
     cuda = getattr(torch, "cuda", None)
     if cuda is not None and cuda.is_initialized():
         return True
-    try:
-        descriptors = os.listdir("/proc/self/fd")
-    except OSError:
-        return False
-    for descriptor in descriptors:
-        try:
-            # opened by cuInit, whichever library calls it, and not by NVML
-            if os.readlink(f"/proc/self/fd/{descriptor}") == "/dev/nvidia-uvm":
-                return True
-        except OSError:
-            pass  # the descriptor of the listing itself
-    return False
+    # opened by cuInit, whichever library calls it, and not by NVML
+    return any(target == "/dev/nvidia-uvm" for _, target in open_descriptors())
 
 
 def _count() -> int:

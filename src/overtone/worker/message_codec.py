@@ -71,8 +71,20 @@ def _lines(value: Any) -> list[str]:
     return [_text(line) for line in value]
 
 
+def _counts(value: Any) -> list[int]:
+    if type(value) is not list:
+        raise TypeError("not a list")
+    return [_count(one) for one in value]
+
+
+def _numbers(value: Any) -> list[float | None]:
+    if type(value) is not list:
+        raise TypeError("not a list")
+    return [None if one is None else _amount(one) for one in value]
+
+
 def _cause(value: Any) -> str:
-    if value not in ("returned", "raised", "killed", "limit", "lost", "halted"):
+    if value not in ("returned", "raised", "killed", "limit", "lost", "halted", "out_of_memory"):
         raise ValueError("not a cause")
     return str(value)
 
@@ -95,7 +107,10 @@ TRIAL: Vocabulary = {
     "save_failed": (*_NAME, _text),
     "left_threads": (*_NAME, _text),  # their names
     "no_room": (*_NAME, _text),  # a line for the user, if the trial's output goes to files
+    "gpu_memory": (*_NAME, _amount),
     "ended": (*_NAME, _cause, _text, _text),  # error, traceback
+    "make_ranks": (*_NAME, _count, _count, _text, _text),  # a GangPlan
+    "end_ranks": (*_NAME, _count),  # generation
 }
 """Messages of a trial."""
 
@@ -104,12 +119,15 @@ _PRINTS: Vocabulary = {"output": (_text, _text, _count, _text, _lines)}  # trial
 CALLER: Vocabulary = {
     **TRIAL,
     **_PRINTS,
-    "hello": (*_NAME, _count),  # the pid of a trial with its own process
+    "hello": (*_NAME, _count, _flag),  # the pid of a trial with its own process, and as for "node"
     "used": (*_NAME, _amount, _amount),  # of its limits
-    "node": (_text, _count),  # a node's agent: the node's name, and its pid
+    "node": (_text, _count, _flag),  # a node's agent: its name, its pid, whether it sees the driver's disk
+    "machine": (_text, _numbers),  # "", and a sample of the node; null for NaN
     "noticed": (*_NAME, _amount),  # grace_s
     "largest": (*_NAME, _text),  # the trial that uses the most memory of its node: an explanation
     "hopeless": (*_NAME, _text, _text),  # it would raise again: error, traceback
+    "rank_pids": (*_NAME, _counts),  # the processes of the ranks of a trial on a node
+    "ranks_gone": (*_NAME, _count, _text),  # generation, and why they could not be made or ""
 }
 """Messages of nodes and trials that call the driver's port."""
 

@@ -27,6 +27,15 @@ def redirect(stdout: int, stderr: int) -> None:
             os.close(descriptor)
 
 
+def flush_output() -> None:
+    """Flush the output of user code before others are told that the code has ended."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            pass  # the user closed or replaced it
+
+
 def redirect_to_files(folder: str, names: tuple[str, str]) -> None:
     """Append stdout and stderr to the files `names` below `folder`, which is created if missing."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC

@@ -7,11 +7,15 @@ A worker sends tuples; the first item names the message:
     ("saved", trial_id, attempt, checkpoint)
     ("save_failed", trial_id, attempt, error)
     ("left_threads", trial_id, attempt, names)  # before the end, if the process is not reused for it
+    ("gpu_memory", trial_id, attempt, bytes)  # before the end: its peak, if that is to be estimated
     ("ended", trial_id, attempt, cause, error, traceback)
+    ("make_ranks", trial_id, attempt, generation, num_workers, address, token)  # see `gang.plan.GangPlan`
+    ("end_ranks", trial_id, attempt, generation)
 
 Messages travel as JSON and are checked (`message_codec`), because the worker also runs the user's
 code. An engine sends the commands Start, Proceed and Halt, and None to shut down, as pickles: their
-configs hold the user's own objects.
+configs hold the user's own objects. A process for a rank gets a RankOrder instead of a Start. The trial's
+process gets RanksGone once no rank is left, as it asked, or if the ranks could not be made.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
@@ -50,9 +54,26 @@ from overtone.worker.message_codec import Message, message_frame, scan, scanner
 
 if TYPE_CHECKING:
     from socket import socket
+    from typing import TypeAlias
 
-Order = Start | Proceed | Halt | None
+    from overtone.worker.gang.plan import RankOrder
+
+Order: TypeAlias = "Start | Proceed | Halt | RankOrder | RanksGone | None"
 """An order of an engine; None shuts the worker down."""
+
+
+@dataclass(frozen=True, slots=True)
+class RanksGone:
+    """An engine's answer to the head: no rank of this generation, or of an earlier one, is left.
+
+    Attributes:
+        error: Why the ranks could not be made; "" if this answers the head's wish that they end.
+    """
+
+    trial_id: str
+    attempt: int
+    generation: int
+    error: str = ""
 
 
 class Nothing:
@@ -72,7 +93,13 @@ _LARGEST_ORDER = (1 << 32) - 1
 
 
 class Channel(ABC):
-    """A worker's end of the connection to its engine."""
+    """A worker's end of the connection to its engine.
+
+    Attributes:
+        why_no_ranks: Why the engine makes no ranks of distributed training; "" if it does.
+    """
+
+    why_no_ranks = "this engine makes no ranks of distributed training"
 
     @abstractmethod
     def send(self, message: Message) -> None:
@@ -85,6 +112,10 @@ class Channel(ABC):
         Raises:
             EOFError: The driver is gone.
         """
+
+    def put_back(self, orders: list[Order]) -> None:
+        """Make `orders` the next ones that `receive` returns, for a channel whose engine makes ranks."""
+        raise NotImplementedError
 
     def spend(self, seconds: float) -> None:
         """Let `seconds` of training pass."""
@@ -102,13 +133,16 @@ def order_frame(order: Any) -> bytes:
     """
     if type(order) is Start:
         order = _start_fields(order)
+    return framed(pickled(order))
+
+
+def pickled(value: Any) -> bytes:
+    """Return `value` as a pickle, by value where the receiver might not find an object by its name."""
     try:
-        body = pickle.dumps(order, protocol=5)
-        if b"__main__" in body:
-            body = _dumps_by_value(order)
+        body = pickle.dumps(value, protocol=5)
+        return _dumps_by_value(value) if b"__main__" in body else body
     except (pickle.PicklingError, AttributeError, TypeError):
-        body = _dumps_by_value(order)
-    return framed(body)
+        return _dumps_by_value(value)
 
 
 def order_reader() -> FrameReader[Any]:
@@ -118,21 +152,19 @@ def order_reader() -> FrameReader[Any]:
 
 # A trial's Start travels as its fields: naming classes in a pickle is most of its cost.
 _start_fields = attrgetter(
-    "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "placement.nodes",
-    "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks", "devices",
-    "ranks", "world_size",
+    "trial_id", "attempt", "index", "config", "resources.bundles", "resources.strategy", "resources.auto",
+    "placement.nodes", "placement.gpus", "checkpoint", "until_t", "tag", "name", "fallbacks", "devices",
 )  # fmt: skip
-_N_START_FIELDS = 16
+_N_START_FIELDS = 15
 
 
 def _read_order(body: memoryview) -> Any:
     order = pickle.loads(body)
     if type(order) is not tuple or len(order) != _N_START_FIELDS:
         return order
-    trial_id, attempt, index, config, bundles, strategy, nodes, gpus, *rest = order
-    return Start(
-        trial_id, attempt, index, config, Resources(bundles, strategy), Placement(nodes, gpus), *rest
-    )
+    trial_id, attempt, index, config, bundles, strategy, auto, nodes, gpus, *rest = order
+    resources = Resources(bundles, strategy, auto=auto)
+    return Start(trial_id, attempt, index, config, resources, Placement(nodes, gpus), *rest)
 
 
 def _pickle_as_call(kind: type) -> None:
@@ -154,6 +186,8 @@ def _dumps_by_value(order: Any) -> bytes:
 
 class SocketChannel(Channel):
     """A channel over a connected AF_UNIX stream socket; closes the socket."""
+
+    why_no_ranks = ""
 
     def __init__(self, sock: socket) -> None:
         from socket import MSG_DONTWAIT
@@ -188,6 +222,9 @@ class SocketChannel(Channel):
                 raise EOFError("the driver is gone")
             self._orders.extend(self._reader.feed(data))
         return self._orders.popleft()
+
+    def put_back(self, orders: list[Order]) -> None:
+        self._orders.extendleft(reversed(orders))
 
     def close(self) -> None:
         self._sock.close()

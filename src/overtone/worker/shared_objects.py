@@ -55,6 +55,11 @@ def put_pickled(body: bytes, buffers: Sequence[memoryview]) -> ObjectRef:
     return _write(parts, _shelf().new_file(size_bytes))
 
 
+def delete(ref: ObjectRef) -> None:
+    """Delete an object that this process put; arrays that were read from it stay valid."""
+    Path(ref.path).unlink(missing_ok=True)
+
+
 def adopt(ref: ObjectRef, write: Callable[[Path], None]) -> None:
     """Create the file of an object that another machine put, at the same path, until `release_adopted`.
 

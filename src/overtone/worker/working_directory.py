@@ -37,7 +37,13 @@ def enter(job: Job, trial_id: str) -> None:
         return
     with suppress(FileNotFoundError):
         _make_search_paths_absolute()
-    os.chdir(try_for_room(partial(mark_of(job).make, trial_id)))
+    mark = mark_of(job)
+    folder = try_for_room(partial(mark.make, trial_id))
+    try:
+        os.chdir(folder)
+    except FileNotFoundError:
+        mark.check()  # The run's folder may have been moved since.
+        raise
 
 
 def _make_search_paths_absolute() -> None:

@@ -230,7 +230,7 @@ def test_a_trial_without_the_metric_has_failed_and_the_nearest_name_is_told():
     hand.ended(trial)
     assert hand.trial(trial).error == (
         "the trial ended without reporting a number as 'accuracy': it reported 'acuracy', 'loss'; "
-        "did you mean 'acuracy'?"
+        "'accuracy' and 'acuracy' are similar: use the same name in both places"
     )
 
 
@@ -500,3 +500,15 @@ def test_schedulers_do_not_review_what_ctrl_c_paused():
     hand.tell(m.Interrupted(9.0))
     hand.ended(one, "halted"), hand.ended(other, "halted")
     assert ("review",) not in scheduler.told
+
+
+def test_a_suggestion_that_comes_after_an_interruption_is_tried_after_the_resume() -> None:
+    hand = ByHand(limits={"total": 1})
+    hand.tell(m.CapacityChanged(0.0, {"a": {"cpu": 1.0}}))
+    hand.tell(m.Interrupted(0.1))
+    assert not [one for one in hand.tell(m.Suggested(0.2, 0, {"x": 1})) if isinstance(one, m.Start)]
+    (trial,) = hand.controller.trials.values()
+    assert trial.status is Status.PENDING
+    hand.tell(m.Resumed(0.3, hand.controller.limits))
+    commands = hand.tell(m.CapacityChanged(0.4, {"a": {"cpu": 1.0}}))
+    assert [one.trial_id for one in commands if isinstance(one, m.Start)] == [trial.id]

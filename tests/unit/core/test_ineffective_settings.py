@@ -136,9 +136,10 @@ def test_the_message_suggests_a_near_name_and_never_the_same() -> None:
     text = lacking_criteria(("acuracy", "loss"), {"accuracy": 1.0, "loss": "low", "training_iteration": 1})
     assert text == (
         "stop= waits for 'acuracy', 'loss', and no result so far has a number of that name, so that they do "
-        "not end any trial; the newest result has 'accuracy', 'loss'; did you mean 'accuracy'?"
+        "not end any trial; the newest result has 'accuracy', 'loss'; 'acuracy' and 'accuracy' are similar: use "
+        "the same name in both places"
     )
-    assert "did you mean 'eval/acc'?" in lacking_criteria(("eval/ac",), {"eval": {"acc": 1.0}})
+    assert "'eval/ac' and 'eval/acc' are similar" in lacking_criteria(("eval/ac",), {"eval": {"acc": 1.0}})
     assert "did you mean 'training_iteration'?" in lacking_criteria(("training_iteratoin",), {"a": 1.0})
 
 

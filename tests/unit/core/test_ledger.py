@@ -310,3 +310,10 @@ def test_check_feasible():
     check_feasible(cpus(2), TWO)
     with pytest.raises(ResourceError, match="a trial asks for gpu 1, but this machine has cpu 4"):
         check_feasible(gpus(1), TWO)
+
+
+def test_a_range_of_workers_is_feasible_if_its_smallest_size_is():
+    cpu = (("cpu", 1.0),)
+    check_feasible(Resources(((), *[cpu] * 4), workers=(1, 4)), {"local": {"cpu": 3}})
+    with pytest.raises(ResourceError):
+        check_feasible(Resources(((), *[cpu] * 4), workers=(4, 4)), {"local": {"cpu": 3}})

@@ -50,3 +50,10 @@ def test_a_gang_of_alike_bundles_is_counted_and_not_searched():
     assert ledger.is_feasible(Resources.of([{"cpu": 5, "gpu": 1}] * 100))
     assert not ledger.is_feasible(Resources.of([{"cpu": 6, "gpu": 1}] * 51))
     assert not ledger.is_feasible(Resources.of([{"cpu": 1}] * 51, "STRICT_SPREAD"))
+
+
+def test_an_empty_bundle_needs_no_node_of_its_own():
+    demand = Resources.of([{}, {"cpu": 1}, {"cpu": 1}], "STRICT_SPREAD")
+    placement = Ledger({"a": {"cpu": 1}, "b": {"cpu": 1}}).place("x", demand)
+    assert sorted(placement.nodes[1:]) == ["a", "b"]
+    assert Ledger({"a": {"cpu": 1}}).place("x", demand) is None

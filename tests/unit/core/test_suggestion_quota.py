@@ -77,7 +77,7 @@ def test_a_none_to_a_question_from_before_a_trial_ended_says_little():
 def test_a_none_to_a_question_from_before_a_resume_says_little():
     supply = Supply(None, 0)
     supply.ask(0, 2)
-    assert supply.reopen(4, 0) == [0, 1]
+    assert supply.resize(4, 0) == [0, 1]
     supply.on_answer(0, False)
     assert not supply.is_over
     supply.on_answer(1, True)

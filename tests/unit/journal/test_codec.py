@@ -14,7 +14,8 @@ from overtone.core.limits import Limits
 from overtone.core.resources import Placement, Resources
 from overtone.core.types import Checkpoint, Why
 from overtone.errors import StorageError
-from overtone.journal.codec import Codec, sealed, unsealed
+from overtone.journal.codec import Codec
+from overtone.journal.seals import sealed, unsealed
 from overtone.journal.text import LazyMetrics, dumps
 
 WHY = Why("asha", 4.0, 4.0, -math.inf, 3, 4, ("a", "b"), "note")
@@ -33,6 +34,8 @@ EVENTS = [
     m.Noticed(2.5, "t", 0, float("inf"), moves=True),
     m.Ended(3.0, "t", 0, "raised", 'KeyError: "ü"', "Traceback\n  line"),
     m.Requested(3.0, "stop_trial", "t", "please"),
+    m.Requested(3.0, "add", "t", "", "me", "id", {"lr": 0.2}, Resources.of({"gpu": 1}), "s", None, 2.0, True),
+    m.Requested(3.0, "set_limits", limits={"max_concurrent": None, "num_samples": 4, "time_budget_s": 1.5}),
     m.Tick(4.0),
     m.Interrupted(5.0),
     m.Resumed(6.0, Limits(total=3, max_failures=-1), "restart"),
@@ -61,6 +64,8 @@ CHOICES = (
         "bad",
     ),
     m.Noted("take loss"),
+    m.Steered("t", is_held=False, priority=0.0),
+    m.Steered(limits=Limits(total=3, time_budget_s=1.5)),
 )
 
 
@@ -95,6 +100,23 @@ def test_the_line_of_a_report() -> None:
         b'{"n":7,"e":"reported","time":1.5,"trial_id":"358bb_00006","attempt":0,"t":3,"metrics":{"loss":0.5}'
     )
     assert Codec().encode(m.Record(7, event)) == body + b',"crc":"%08x"}\n' % crc32(body)
+
+
+def test_the_line_of_a_request_without_new_fields() -> None:
+    event = m.Requested(3.0, "stop_trial", "t", "please")
+    body = b'{"n":7,"e":"requested","time":3.0,"what":"stop_trial","trial_id":"t","note":"please"'
+    assert Codec().encode(m.Record(7, event)) == sealed(body)
+
+
+def test_the_bracket_of_a_reason_is_written_only_where_there_is_one() -> None:
+    codec = Codec()
+    without, with_one = (m.Ruled("t", 1, "stop", Why("asha", rung=1, bracket=one)) for one in (None, 2))
+    assert codec.encode_choices([without]) == (
+        '{"c":"ruled","trial_id":"t","t":1,"what":"stop","why":{"rule":"asha","rung":1}}'
+    )
+    assert codec.encode_choices([with_one]).endswith('"why":{"rule":"asha","rung":1,"bracket":2}}')
+    record = m.Record(7, m.Tick(4.0), (with_one,))
+    assert codec.decode(unsealed(codec.encode(record)[:-1]) or b"") == record
 
 
 def test_raw_is_taken_as_it_is_and_metrics_where_there_is_none_or_it_has_lines() -> None:

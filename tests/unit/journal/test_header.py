@@ -6,11 +6,12 @@ import pytest
 
 from overtone import __version__
 from overtone.errors import StorageError
-from overtone.journal.codec import Codec, sealed
+from overtone.journal.codec import Codec
 from overtone.journal.formats import FORMAT
 from overtone.journal.header import described, new_header
 from overtone.journal.lines import header
 from overtone.journal.reader import read
+from overtone.journal.seals import sealed
 from overtone.journal.writer import JournalWriter
 
 

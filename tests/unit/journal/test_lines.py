@@ -8,11 +8,12 @@ import pytest
 
 from overtone.core.messages import Record, Reported, Tick
 from overtone.errors import OvertoneError, StorageError
-from overtone.journal import codec, lines, text, writer
-from overtone.journal.codec import Codec, sealed
+from overtone.journal import lines, seals, text, writer
+from overtone.journal.codec import Codec
 from overtone.journal.formats import FORMAT
 from overtone.journal.lines import Lines, has_records, header
 from overtone.journal.reader import follow, read
+from overtone.journal.seals import sealed
 from overtone.journal.writer import JournalWriter
 
 HEAD = Codec().encode_fact(1, "header", {"format": FORMAT})
@@ -34,8 +35,8 @@ class Counted:
 
 @pytest.fixture
 def checksums(monkeypatch) -> Counted:
-    counted = Counted(codec.crc32)
-    monkeypatch.setattr(codec, "crc32", counted)
+    counted = Counted(seals.crc32)
+    monkeypatch.setattr(seals, "crc32", counted)
     return counted
 
 
@@ -216,7 +217,7 @@ def test_batches_are_the_lines_with_their_places(path, monkeypatch, chunk_bytes)
     path.write_bytes(b"".join(written))
     whole, found, ends = Lines(path), Lines(path), []
     bodies = [body for batch in whole.batches() for body in batch]
-    assert bodies == [codec.unsealed(line[:-1]) for line in written]
+    assert bodies == [seals.unsealed(line[:-1]) for line in written]
     for n, body in enumerate(found, 1):
         assert (found.n, body) == (n, bodies[n - 1])
         ends.append(found.offset)

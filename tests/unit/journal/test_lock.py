@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from overtone.errors import StorageError
+from overtone.journal import lock as lock_module
 from overtone.journal.lock import LockHeldError, WriterLock, is_locked, names
 
 
@@ -20,6 +21,23 @@ def test_who_is_refused_is_told_the_holder(tmp_path):
     lock.release()
     assert (tmp_path / "lock").read_bytes() == b""
     WriterLock(tmp_path / "lock").release()
+
+
+def test_a_driver_waits_for_a_brief_holder_and_no_longer(tmp_path, monkeypatch):
+    brief = WriterLock(tmp_path / "lock", is_brief=True)
+    with pytest.raises(LockHeldError):  # Of two requests, the second tries again by itself.
+        WriterLock(tmp_path / "lock", is_brief=True)
+    monkeypatch.setattr(lock_module, "_BRIEF_S", 0.0)
+    with pytest.raises(LockHeldError, match=f"process {os.getpid()}"):
+        WriterLock(tmp_path / "lock")
+    monkeypatch.undo()
+    monkeypatch.setattr(lock_module.time, "sleep", lambda seconds: brief.release())
+    driver = WriterLock(tmp_path / "lock")
+    monkeypatch.undo()
+    assert driver.is_at_path
+    with pytest.raises(LockHeldError):
+        WriterLock(tmp_path / "lock")
+    driver.release()
 
 
 def test_a_name_that_a_killed_driver_left_is_not_told(tmp_path):

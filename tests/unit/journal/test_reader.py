@@ -5,9 +5,10 @@ import pytest
 from overtone.core.messages import Record, Tick
 from overtone.errors import StorageError
 from overtone.journal import lines as module
-from overtone.journal.codec import Codec, sealed
+from overtone.journal.codec import Codec
 from overtone.journal.header import new_header
 from overtone.journal.reader import follow, read, scan
+from overtone.journal.seals import sealed
 from overtone.journal.writer import JournalWriter
 
 

@@ -49,11 +49,23 @@ def test_replay_into_tells_where_it_diverges(path) -> None:
     last = records[-1]
     moved = last.choices[0]
     assert isinstance(moved, Moved)
-    records[-1] = replace(last, choices=(replace(moved, why=Why("asha")), *last.choices[1:]))
+    records[-1] = replace(last, choices=(replace(moved, error="boom"), *last.choices[1:]))
     writer = JournalWriter(path, new_header(3, {}))
     writer.append(records)
     writer.close()
     (divergence,) = replay_into(new_controller(), read(path))
     assert divergence.record == records[-1]
     assert str(divergence).startswith(f'record {last.n} (Ended) led to {{"c":"moved"')
-    assert '"rule":"asha"' in str(divergence)
+    assert '"error":"boom"' in str(divergence)
+
+
+def test_another_reason_is_no_divergence(path) -> None:
+    records = experiment()
+    last = records[-1]
+    moved = last.choices[0]
+    assert isinstance(moved, Moved)
+    records[-1] = replace(last, choices=(replace(moved, why=Why("asha")), *last.choices[1:]))
+    writer = JournalWriter(path, new_header(3, {}))
+    writer.append(records)
+    writer.close()
+    assert replay_into(new_controller(), read(path)) == []

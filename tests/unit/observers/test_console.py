@@ -81,7 +81,7 @@ def test_a_live_table_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     stdout = sys.stdout
     text = shown(None, Terminal())
     assert "\x1b[?25l" in text
-    assert "best: acc=0.5 by 358bb_00000" in text
+    assert "best by last value: acc=0.5 by 358bb_00000" in text
     assert sys.stdout is stdout
 
 

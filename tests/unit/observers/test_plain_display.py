@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from overtone.core.goal import Goal
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
@@ -71,9 +72,9 @@ def test_a_finished_trial_is_one_line() -> None:
     run.story.end(run.trial(0.9743, act="relu"))
     assert run.show() == [
         "trial 1/60 358bb_00000 finished: mean_accuracy=0.981 after 1 iteration, 1.2 s (lr=0.01)"
-        "  best so far 0.981 (358bb_00000)",
+        "  best so far 0.981 (last value of 358bb_00000)",
         "trial 2/60 358bb_00001 finished: mean_accuracy=0.9743 after 1 iteration, 1.2 s (lr=0.01, act=relu)"
-        "  best so far 0.981 (358bb_00000)",
+        "  best so far 0.981 (last value of 358bb_00000)",
     ]
 
 
@@ -97,8 +98,18 @@ def test_a_cutoff_is_shown_in_the_user_s_sign() -> None:
 
 def test_a_stop_criterion_is_an_ordinary_end() -> None:
     run = Run()
-    run.story.end(run.trial(0.99), "halted", Why("stop", note="mean_accuracy >= 0.99"))
+    run.story.end(run.trial(0.99), "halted", Why("stop", t=1, note="mean_accuracy >= 0.99"))
     assert "finished (mean_accuracy >= 0.99): mean_accuracy=0.99" in run.show()[0]
+
+
+def test_a_trial_that_a_person_stopped_has_not_finished() -> None:
+    run = Run()
+    run.story.end(run.trial(0.9), "halted", Why("stop", note="stopped by ada from Python"))
+    run.story.end(run.trial(0.8), "halted", Why("stop_trial", note="stopped by ada from Python: too slow"))
+    first, second = run.show()
+    assert "358bb_00000 stopped by ada from Python: mean_accuracy=0.9" in first
+    assert "358bb_00001 stopped by ada from Python: too slow: mean_accuracy=0.8" in second
+    assert any("2 TERMINATED (2 stopped by request)" in line for line in run.close())
 
 
 def test_a_failed_trial_says_its_error_in_one_harmless_line() -> None:
@@ -123,7 +134,8 @@ def test_silence_is_broken_every_half_minute() -> None:
     run.now += 29
     assert run.show() == []
     run.now += 1
-    line = "0/60 trials finished, 1 running, 1 results, 0.0333/s, 30 s so far  best so far 0.9 (358bb_00000)"
+    line = "0/60 trials finished, 1 running, 1 result, 0.0333/s, 30 s so far"
+    line += "  best so far 0.9 (last value of 358bb_00000)"
     assert run.show() == [line]
     run.now += 10
     run.story.end(trial)
@@ -169,7 +181,7 @@ def test_many_short_trials_are_counted_and_the_numbers_add_up() -> None:
     assert len(single) + sum(more) == n
     assert max(per_second.values()) <= LINES_PER_SECOND
     assert len(single) > 400
-    assert f"{n} TERMINATED" in printed[-3]
+    assert f"{n} TERMINATED" in printed[-5]
     counts = [int(line.split()[1].split("/")[0]) for line in single]
     assert counts == sorted(set(counts))
 
@@ -192,25 +204,28 @@ def test_last_lines_say_what_came_out_and_where_to_look() -> None:
     run.now += 58
     run.show()
     assert run.close() == [
-        "3 trials, 3 results in 58 s: 2 TERMINATED (1 stopped by asha), 1 ERROR",
-        "best: mean_accuracy=0.9 by 358bb_00000 at iteration 1: lr=0.01",
+        "3 trials, 3 results in 58 s: 2 TERMINATED (1 finished, 1 stopped by asha), 1 ERROR",
+        "best by last value: mean_accuracy=0.9 by 358bb_00000 at iteration 1",
+        "  lr=0.01",
         "failed: 1, tracebacks in /results/exp/358bb_00002/error.txt",
         "results: /results/exp",
         "look at them: tensorboard --logdir /results/exp",
+        "plots and tables in one page: overtone report /results/exp",
     ]
 
 
 def test_the_best_at_the_end_is_told_by_last_results_the_oldest_of_equals() -> None:
     run = Run()
-    falls, rises, equal = run.trial(0.95), run.trial(0.4), run.trial(0.8)
+    falls, rises, equal = run.trial(0.95), run.trial(0.85), run.trial(0.8)
     run.story.report(falls, mean_accuracy=0.3)
     run.story.report(rises, mean_accuracy=0.8)
     for trial in (equal, falls, rises):
         run.story.end(trial)
     run.show()
-    assert [line for line in run.close() if line.startswith("best")] == [
-        "best: mean_accuracy=0.8 by 358bb_00001 at iteration 2: lr=0.01",
-        "best on the way: mean_accuracy=0.95 by 358bb_00000 at iteration 1",
+    assert run.close()[1:4] == [
+        "best by last value: mean_accuracy=0.8 by 358bb_00001 at iteration 2",
+        "  lr=0.01",
+        "  on the way: mean_accuracy=0.85 at iteration 1",
     ]
 
 
@@ -272,3 +287,41 @@ def test_a_stream_that_knows_only_ascii_gets_the_rest_spelled_out() -> None:
 def test_flushes_without_news_print_nothing(flushes: int) -> None:
     run = Run()
     assert [run.show() for _ in range(flushes)] == [[]] * flushes
+
+
+def test_without_tensorboardx_the_last_lines_name_the_extra() -> None:
+    run = Run(lacks_tensorboard=True)
+    run.story.end(run.trial(0.5))
+    run.show()
+    assert 'TensorBoard files are written after: pip install "overtone[tensorboard]"' in run.close()
+
+
+def test_trials_that_end_at_a_default_first_rung_are_explained_once() -> None:
+    settings = {"grace_period": 1, "max_t": 100, "reduction_factor": 4}
+
+    def told(n_stopped: int, **facts: object) -> list[str]:
+        run = Run(**facts)
+        for _ in range(n_stopped):
+            run.story.end(run.trial(0.5), "halted", Why("asha", rung=1))
+        for _ in range(3):
+            run.story.end(run.trial(0.5), "halted", Why("asha", rung=4))
+        run.show()
+        return [line for line in run.close() if "first rung" in line]
+
+    (line,) = told(4, rung_defaults=settings)
+    assert line.startswith("4 of 7 trials ended at the first rung, 1. By default, grace_period=1 is")
+    assert "max_t=100" in line
+    assert "reduction_factor=4" in line
+    assert told(3, rung_defaults=settings) == []
+    assert told(4) == []
+
+
+def test_of_several_objectives_the_first_ranks_and_is_named() -> None:
+    run = Run(metric="a", mode="max", limits=Goal(["a", "b"], ["max", "min"]))
+    trial = run.story.add({})
+    run.story.start(trial)
+    run.story.report(trial, a=1.0, b=2.0)
+    run.story.end(trial)
+    run.show()
+    said = "best by last value: a=1 by 358bb_00000 at iteration 1 (a is the first of 2 objectives)"
+    assert said in run.close()

@@ -4,11 +4,11 @@ from typing import Any
 
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
-from overtone.core.messages import Moved, Record, Resumed, Ruled
+from overtone.core.messages import Moved, Record, Requested, Resumed, Ruled, Steered
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
-from overtone.observers.display.progress import Progress
+from overtone.observers.display.progress import Best, Progress
 from overtone.observers.display.sentences import summary
 from overtone.testing.scripted_records import Story
 
@@ -44,6 +44,7 @@ def test_nan_never_wins_and_min_is_min() -> None:
     progress = folded(story, Progress(facts(metric="loss", mode="min"), TrialTable()))
     assert progress.best is not None
     assert (progress.best.value, progress.best.t, progress.best.trial_id) == (0.4, 5, trial)
+    assert (progress.best.best_value, progress.best.best_t) == (0.4, 5)
     assert progress.n_results == 7
 
 
@@ -53,20 +54,30 @@ def test_a_whole_number_beyond_all_floats_counts_as_infinite() -> None:
         story.report(trial, loss=loss)
     story.end(trial)
     progress = folded(story, Progress(facts(metric="loss", mode="min"), TrialTable()))
-    assert progress.best is not None
-    assert progress.best.value == 0.5
-    assert progress.best_at_end() is None
+    assert progress.best is None
+
+
+def test_the_best_value_on_the_way_is_that_of_the_best_trial() -> None:
+    story, other = one_trial()
+    best = story.add({})
+    story.start(best)
+    for loss in (0.1, 0.9):
+        story.report(other, loss=loss)
+    for loss in (0.4, 0.2, 0.2, 0.3):
+        story.report(best, loss=loss)
+    progress = folded(story, Progress(facts(metric="loss", mode="min"), TrialTable()))
+    assert progress.best == Best(0.3, best, 4, {}, best_value=0.2, best_t=2)
 
 
 def test_what_breaks_a_constraint_is_never_the_best() -> None:
     story, trial = one_trial()
-    for loss, size in ((0.5, 3), (0.1, 9), (0.4, 4), (0.2, 9)):
+    for loss, size in ((0.5, 3), (0.1, 9), (0.4, 4)):
         story.report(trial, loss=loss, size=size)
     limits = Goal("loss", "min", constraints={"size": 4})
     progress = folded(story, Progress(facts(metric="loss", mode="min", limits=limits), TrialTable()))
-    assert progress.best is not None
-    assert progress.best.value == 0.4
-    assert progress.best_at_end() is None  # the last result counts
+    assert progress.best == Best(0.4, trial, 3, {"lr": 0.1}, best_value=0.4, best_t=3)
+    apply(progress, story.report(trial, loss=0.2, size=9))
+    assert progress.best is None  # the last result counts
 
 
 def test_results_without_the_goal_still_count() -> None:
@@ -94,7 +105,7 @@ def test_goal_may_be_found_with_the_first_result() -> None:
     apply(progress, story.report(trial, loss=2.0))
     apply(progress, story.report(trial, loss=3.0))
     assert progress.best is not None
-    assert progress.best.value == 2.0
+    assert (progress.best.value, progress.best.best_value) == (3.0, 2.0)
 
 
 def test_redone_results_are_not_counted() -> None:
@@ -174,3 +185,23 @@ def test_news_that_nobody_takes_stays_bounded() -> None:
         apply(progress, Record(template.n + n, template.event))
     assert progress.n_results == 10_500
     assert len(progress.results) == 10_000
+
+
+def test_the_total_follows_limits_and_counts_added_trials() -> None:
+    story, _ = one_trial()
+    progress = folded(story, Progress(facts(total=lambda: 1), TrialTable()))
+    assert progress.total == 1
+    story.add({"lr": 0.2})
+    apply(progress, story.records[-1])
+    assert progress.total == 2
+    apply(progress, Record(90, Resumed(9.0, Limits(total=5)), ()))
+    assert progress.total == 5
+    apply(
+        progress,
+        Record(
+            91, Requested(9.5, "set_limits", limits={"num_samples": 7}), (Steered(limits=Limits(total=7)),)
+        ),
+    )
+    assert progress.total == 7
+    apply(progress, Record(92, Resumed(9.9, Limits()), ()))
+    assert progress.total is None

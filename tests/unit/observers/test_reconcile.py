@@ -266,6 +266,39 @@ def test_results_are_dated_by_the_driver_that_saw_them(tmp_path) -> None:
     assert steps(tmp_path, trial) == dated
 
 
+def test_a_late_result_of_a_killed_driver_begins_no_file_that_the_next_resume_does_not_count(tmp_path) -> None:
+    """A resume takes in a saved result before its trial starts again: the trial's new file begins with it."""
+    pytest.importorskip("tensorboardX")
+    story = Story()
+    trial = story.add({"lr": 0.1})
+    story.start(trial)
+    story.report(trial, loss=1.0)
+    n_first = len(story.records)
+    story.time = 10.0
+    story.report(trial, loss=2.0)
+    story.start(trial)
+    story.report(trial, loss=3.0)
+    n_second = len(story.records)
+    story.start(trial)
+    story.report(trial, loss=4.0)
+    records = [replace(record, n=record.n + 1) for record in story.records]
+
+    def drive(done: int, n: int) -> None:
+        """A driver that begins when `done` records are in the journal, and is killed after `n`."""
+        write_journal(tmp_path, records[:done])
+        observers = mended(tmp_path, tensorboard=True)
+        write_journal(tmp_path, records[:n])
+        observe(observers, records[done:n])
+
+    drive(0, n_first)
+    drive(n_first, n_second)
+    before = {path.stat().st_ino for path in (tmp_path / trial).glob("events*")}
+    assert len(before) == 2
+    drive(n_second, len(records))
+    assert [step for step, _ in steps(tmp_path, trial)] == [1, 2, 3, 4]
+    assert before <= {path.stat().st_ino for path in (tmp_path / trial).glob("events*")}
+
+
 def test_the_process_of_a_killed_driver_is_waited_for(tmp_path, monkeypatch, capsys) -> None:
     """It writes what it was sent, and then ends; nobody counts before."""
     fcntl = pytest.importorskip("fcntl")

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from overtone.store.folder_mark import FolderMark
 from overtone.testing.observer_conformance import eventful
 from overtone.testing.scripted_records import Story
 
-pytest.importorskip("tensorboardX")
+pytestmark = pytest.mark.skipif(find_spec("tensorboardX") is None, reason="needs tensorboardX")
 
 
 def crc32c(data: bytes) -> int:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import io
 import re
+import signal
 import sys
 from typing import Any
 
 import pytest
 from rich.console import Console as Screen
 
+from overtone.core.messages import Ended, Moved
 from overtone.core.table import TrialTable
 from overtone.core.types import Why
 from overtone.observers.display.display_context import ConsoleFacts
@@ -15,6 +17,7 @@ from overtone.observers.display.live_layout import Frame
 from overtone.observers.display.plain_text import width
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.safe_stream import Writer
+from overtone.observers.display.sentences import standing
 from overtone.observers.display.terminal_display import COST, FIRST_S, REFRESH_S, LiveTable
 from overtone.testing.scripted_records import Story
 
@@ -113,15 +116,26 @@ def test_frame_shows_the_run_the_best_and_running_trials_first(run: Run) -> None
     run.now = 12
     assert lines_of(run, 100) == [
         "digits · 12 s · 1/2 CPUs · 4 results, 12.5/s",
-        "━" + "─" * 24 + "  3/60 finished · 1 running · 1 pending · 1 failed · about 3 min 48 s left",
+        "━" + "─" * 29 + "  3/60 finished · 1 running · 1 pending · 1 failed",
         "Using ASHA: num_stopped=3",
-        "best acc=0.9  358bb_00001  lr=0.01, act=tanh",
+        "best acc=0.9  358bb_00001 at iteration 1 (last value)",
+        "  lr=0.01, act=tanh",
         "",
         "trial        status    iter   time  acc    lr   act",
         "358bb_00003  running      1  1.0 s  0.5  0.01  relu",
         "358bb_00001  stopped      1  1.0 s  0.9  0.01  tanh",
         "358bb_00000  finished     1  1.0 s  0.7  0.01  relu",
     ]
+    run.close()
+
+
+def test_a_paused_trial_has_its_place_by_its_value(run: Run) -> None:
+    run.story.end(run.trial(0.7))
+    paused = run.trial(0.8)
+    run.story._tell(Ended(0.0, paused, 0, "halted"), Moved(paused, "PAUSED", 1))
+    run.story.end(run.trial(0.6))
+    table = lines_of(run, 100)[-3:]
+    assert [line.split()[1] for line in table] == ["paused", "finished", "finished"]
     run.close()
 
 
@@ -140,7 +154,7 @@ def test_frame_fits_the_screen(run: Run, columns: int, rows: int) -> None:
 
 def test_a_narrow_terminal_shows_the_goal_rather_than_the_time(run: Run) -> None:
     run.trial(0.5)
-    headers = {columns: lines_of(run, columns)[5].split() for columns in (30, 34, 44)}
+    headers = {columns: lines_of(run, columns)[6].split() for columns in (30, 34, 44)}
     assert headers == {
         30: ["trial", "status", "iter"],
         34: ["trial", "status", "iter", "acc"],
@@ -149,11 +163,21 @@ def test_a_narrow_terminal_shows_the_goal_rather_than_the_time(run: Run) -> None
     run.close()
 
 
+def test_the_remaining_time_is_whole_on_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        run.trial(0.5)
+    run.story.end(run.trial(0.7))
+    monkeypatch.setattr(run.progress, "seconds_left", lambda: 4_000.0)
+    assert lines_of(run, 40)[1:3] == ["1/60 finished · 3 running", "about 1 h 06 min left"]
+    assert lines_of(run, 100)[1].endswith("1/60 finished · 3 running · about 1 h 06 min left")
+    run.close()
+
+
 def test_running_trials_that_find_no_room_are_counted(run: Run) -> None:
     for _ in range(20):
         run.trial(0.5)
     lines = lines_of(run, 80, 12)
-    assert lines[-1] == "... 16 more running"
+    assert lines[-1] == "... 17 more running"
     run.close()
 
 
@@ -161,11 +185,11 @@ def test_columns_do_not_shrink_again(run: Run) -> None:
     trial = run.trial(0.123456, "a-long-activation")
     run.show()
     frame = Frame(run.progress)
-    wide = "".join(text for text, _ in frame.draw(80, 24, None)[5])
+    wide = "".join(text for text, _ in frame.draw(80, 24, None)[6])
     run.story.end(trial, "raised", error="x")
     run.trial(0.5, "x")
     run.show()
-    assert width("".join(text for text, _ in frame.draw(80, 24, None)[5])) == width(wide)
+    assert width("".join(text for text, _ in frame.draw(80, 24, None)[6])) == width(wide)
     run.close()
 
 
@@ -244,12 +268,14 @@ def test_the_summary_stays_and_the_terminal_is_given_back(run: Run) -> None:
     run.show()
     assert sys.stdout is not stdout
     lines = [line.rstrip() for line in run.close().splitlines() if line.strip()]
-    assert lines[-5:] == [
+    assert lines[-7:] == [
         "trial        status    iter   time  acc    lr   act",
         "358bb_00000  finished     1  1.0 s  0.5  0.01  relu",
         "1 trial, 1 result in 1.0 s: 1 TERMINATED",
-        "best: acc=0.5 by 358bb_00000 at iteration 1: lr=0.01, act=relu",
+        "best by last value: acc=0.5 by 358bb_00000 at iteration 1",
+        "  lr=0.01, act=relu",
         "results: /results/digits",
+        "plots and tables in one page: overtone report /results/digits",
     ]
     assert sys.stdout is stdout
     assert run.terminal.getvalue().rindex("\x1b[?25h") > run.terminal.getvalue().rindex("\x1b[?25l")
@@ -260,7 +286,7 @@ def test_a_run_that_is_over_at_once_leaves_only_the_summary(run: Run) -> None:
     run.show(0.0)
     run.close()
     assert "\x1b[?25l" not in run.terminal.getvalue()
-    assert "best: acc=0.5" in run.terminal.getvalue()
+    assert "best by last value: acc=0.5" in run.terminal.getvalue()
 
 
 def test_a_frame_that_cannot_be_drawn_gives_the_terminal_back() -> None:
@@ -297,4 +323,96 @@ def test_no_color_means_no_colour() -> None:
     run.live.show_output("358bb_00000", "stdout", "\x1b[32mgreen\x1b[0m\n")
     run.show()
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", run.terminal.getvalue())
+    run.close()
+
+
+def test_the_best_config_is_whole_on_lines_of_its_own() -> None:
+    names = [f"parameter_{i}" for i in range(9)]
+    run = Run(columns=60, parameters=names)
+    trial = run.story.add({name: "a value of some length" if name == names[4] else 0.125 for name in names})
+    run.story.start(trial)
+    for acc in (0.9, 0.5):
+        run.story.report(trial, acc=acc)
+    lines = lines_of(run, 60, 40)
+    assert lines[3] == "best acc=0.5  358bb_00000 at iteration 2 (last value)"
+    whole = ", ".join(f"{name}={'a value of some length' if name == names[4] else 0.125}" for name in names)
+    at = lines.index("on the way 0.9 at iteration 1")
+    assert " ".join(line.strip() for line in lines[4:at]) == whole
+    assert all(line.startswith("  ") and width(line) < 60 for line in lines[4:at])
+    assert len(lines_of(run, 60, 12)) < 12
+    run.story.end(trial, "halted", Why("max_t", t=2, note="reached max_t=2"))
+    run.show()
+    last = run.close()
+    assert "on the way: acc=0.9 at iteration 1" in last
+    assert whole in " ".join(line.strip() for line in last.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("rule", "word"),
+    [("max_t", "finished"), ("stop", "finished"), ("budget", "finished"), ("asha", "stopped")],
+)
+def test_a_trial_that_reached_its_end_does_not_read_as_stopped(run: Run, rule: str, word: str) -> None:
+    run.story.end(run.trial(0.5), "halted", Why(rule, t=1, note="reached max_t=1"))
+    assert lines_of(run)[-1].split()[1] == word
+    assert f"(1 {word}" in run.close() or word == "finished"
+
+
+def test_the_remaining_time_is_shown_from_the_first_tenth_on() -> None:
+    run = Run(columns=100, total=lambda: 10)
+    run.story.end(run.trial(0.5))
+    run.now = 6.0
+    run.trial(0.5)
+    assert (
+        "about 42 s left" in lines_of(run, 100)[1]
+    )  # 3 s a result, 1.5 results a trial, 2 of the running one
+    run.close()
+
+
+@pytest.mark.parametrize("how", ["draw", "print", "close"])
+def test_a_terminal_that_became_narrower_keeps_no_stale_line(run: Run, how: str) -> None:
+    run.trial(0.5)
+    run.show()
+    drawn = lines_of(run)
+    n_wrapped = sum(max(width(line) - 1, 0) // 30 for line in drawn)
+    assert n_wrapped > 0
+    run.screen.width = 30
+    before = len(run.terminal.getvalue())
+    if how == "draw":
+        run.show()
+    elif how == "print":
+        run.live.show_output("358bb_00000", "stdout", "y" * 70_000 + "\n")
+        run.show(0.0)
+    else:
+        run.live.close()
+    assert run.terminal.getvalue()[before:].count("\x1b[1A") >= len(drawn) - 1 + n_wrapped
+    run.close()
+
+
+def test_held_trials_are_counted_apart(run: Run) -> None:
+    trials = [run.story.add({"lr": 1, "act": "x"}) for _ in range(2)]
+    for trial in trials:
+        run.story.hold(trial)
+    run.trial(0.5)
+    assert lines_of(run)[1].endswith("0/60 finished · 1 running · 2 held")
+    run.story.hold(trials[1], is_held=False)
+    assert lines_of(run)[1].endswith("0/60 finished · 1 running · 1 pending · 1 held")
+    said = "0/60 trials finished, 1 running, 1 pending, 1 held, 1 result, 3.0 s so far"
+    assert standing(run.progress, 3.0).startswith(said)
+    run.close()
+
+
+def test_a_frame_is_drawn_whole_before_a_signal_is_handled(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.trial(0.5)
+    draw = run.live._draw
+
+    def interrupted(*given: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        draw(*given)
+
+    monkeypatch.setattr(run.live, "_draw", interrupted)
+    before = len(run.terminal.getvalue())
+    with pytest.raises(KeyboardInterrupt):
+        run.show()
+    assert "1 running" in run.terminal.getvalue()[before:]
+    assert "\x1b[?25h" in run.terminal.getvalue()[before:]  # The cursor is visible again.
     run.close()

@@ -5,13 +5,12 @@ from random import Random
 
 import pytest
 
-from overtone import tune
+from overtone import ray_form, tune
 from overtone.core import messages as m
 from overtone.core.controller import Controller
 from overtone.core.goal import Goal
 from overtone.core.limits import Limits
 from overtone.errors import GoalError, OvertoneError
-from overtone.schedulers import adapter
 from overtone.schedulers.adapter import Adapter, known_form
 from overtone.testing.scheduler_conformance import METRICS, NODES, PERILS, SchedulerConformance
 from overtone.testing.world import World
@@ -375,7 +374,7 @@ def test_a_trial_that_waits_is_removed(tmp_path):
 
 
 def test_one_line_names_the_page_once(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(adapter, "_advised", set())
+    monkeypatch.setattr(ray_form, "_advised", set())
     followed(NoBase(), tmp_path / "a")
     followed(NoBase(), tmp_path / "b")
     assert capfd.readouterr().err.count("docs/new-scheduler.md") == 1

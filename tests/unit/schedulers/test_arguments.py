@@ -89,7 +89,7 @@ def test_arguments_by_place_are_checked_too():
         schedulers.ASHAScheduler("t", 5)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'policy_file'"):
         schedulers.PopulationBasedTrainingReplay()
-    with pytest.raises(TypeError, match="unexpected keyword argument 'grace'"):
+    with pytest.raises(TypeError, match="has no argument 'grace'; did you mean 'grace_period'"):
         schedulers.ASHAScheduler(grace=5)
 
 

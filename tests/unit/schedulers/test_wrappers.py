@@ -35,8 +35,11 @@ def test_each_method_is_passed_on(kind):
 )
 def test_each_attribute_is_passed_on(kind, base):
     around = MAKERS[kind](base)
-    names = TrialScheduler.__annotations__.keys() - OWN
+    names = TrialScheduler.__annotations__.keys() - OWN - {"pauses"}
     assert {name: getattr(around, name) for name in names} == {name: getattr(base, name) for name in names}
+    assert around.pauses is (
+        base.pauses or isinstance(around, ResourceChangingScheduler)
+    )  # It restarts trials.
 
 
 @pytest.mark.parametrize("make", MAKERS.values())

@@ -5,12 +5,11 @@ import time
 
 import pytest
 
-from overtone import tune
+from overtone import ray_form, tune
 from overtone.core.goal import Goal
 from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.errors import OvertoneError
-from overtone.searchers import adapter
 from overtone.searchers.adapter import Adapter, known_form
 from overtone.searchers.hyperopt import HyperOptSearch
 from overtone.testing.searcher_conformance import SearcherConformance
@@ -308,7 +307,7 @@ def test_everything_else_is_handed_back(given):
 
 
 def test_one_line_names_the_page_once(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(adapter, "_advised", set())
+    monkeypatch.setattr(ray_form, "_advised", set())
     followed(Mine(), tmp_path / "a")
     followed(Mine(), tmp_path / "b")
     assert capfd.readouterr().err.count("docs/new-searcher.md") == 1

@@ -24,7 +24,12 @@ def test_the_whole_grid_is_repeated_and_random_values_are_drawn_anew():
     assert [config["x"] for config in configs] == [1, 2, 3] * 6
     assert [config["y"] for config in configs] == (["a"] * 3 + ["b"] * 3 + ["c"] * 3) * 2
     assert len({config["lr"] for config in configs}) == 18
-    assert searcher.suggest(18) is None
+
+
+def test_more_samples_may_be_asked_for_later():
+    searcher = started(num_samples=2)
+    assert [searcher.total_for(n) for n in (1, 2, 3, -1)] == [9, 18, 27, None]
+    assert searcher.suggest(18)["lr"] not in [config["lr"] for config in all_of(searcher)]
 
 
 def test_a_suggestion_depends_on_the_seed_and_the_index_alone():
@@ -110,7 +115,7 @@ def test_a_point_outside_the_space_is_evaluated_and_told(capsys):
     assert {(searcher.suggest(i)["c"], searcher.suggest(i)["o"]["z"]) for i in (1, 2)} == {(3, 9)}
     told = capsys.readouterr().err
     assert told.splitlines() == [
-        "overtone: points_to_evaluate[0]: x=7 is none of 1, 2; it is evaluated as it is",
-        "overtone: points_to_evaluate[1]: c=3: the space fixes it at 2; it is evaluated as it is",
-        "overtone: points_to_evaluate[1]: o/z=9 is none of 1, 2; it is evaluated as it is",
+        "overtone: points_to_evaluate[0]: x=7 is none of 1, 2 (it is evaluated as it is)",
+        "overtone: points_to_evaluate[1]: c=3: the space fixes it at 2 (it is evaluated as it is)",
+        "overtone: points_to_evaluate[1]: o/z=9 is none of 1, 2 (it is evaluated as it is)",
     ]

@@ -16,7 +16,8 @@ def started(configs, **arguments):
 def test_a_list_gives_exactly_its_trials():
     searcher = started([{"x": 1}, {"x": 2}])
     assert searcher.total == 2
-    assert [searcher.suggest(i) for i in range(3)] == [{"x": 1}, {"x": 2}, None]
+    assert [searcher.suggest(i) for i in range(3)] == [{"x": 1}, {"x": 2}, {"x": 1}]
+    assert [searcher.total_for(n) for n in (1, 3, -1)] == [2, 6, None]
 
 
 def test_a_list_may_be_repeated():

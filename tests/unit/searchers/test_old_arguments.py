@@ -10,7 +10,6 @@ from overtone.searchers.bayesopt import BayesOptSearch
 @pytest.mark.parametrize(
     ("cls", "name", "instead"),
     [
-        (AxSearch, "parameter_constraints", "constraint=lambda"),
         (AxSearch, "outcome_constraints", "constraints={"),
         (AxSearch, "ax_client", "n_initial_points"),
     ],
@@ -21,10 +20,10 @@ def test_an_argument_that_means_something_else_says_what_to_write(cls, name, ins
     cls(**{name: None})
 
 
-def test_an_argument_without_effect_is_warned_of_once():
-    with pytest.warns(UserWarning, match="BayesOptSearch: patience has no effect") as caught:
-        BayesOptSearch(verbose=1, patience=5)
-    assert [one.filename for one in caught] == [__file__]
+def test_a_patience_below_1_is_refused():
+    BayesOptSearch(verbose=1, patience=1)
+    with pytest.raises(ValueError, match="patience=0: must be a number of 1 or more"):
+        BayesOptSearch(patience=0)
 
 
 def test_an_unknown_argument_is_a_type_error_with_the_nearest_name():

@@ -86,3 +86,18 @@ def test_points_that_do_not_fit(point, says):
 
 def test_nested():
     assert nested({"a/b": 1, "a/c/d": 2, "e": 3, 4: 5}) == {"a": {"b": 1, "c": {"d": 2}}, "e": 3, 4: 5}
+
+
+def test_a_list_stands_for_a_tuple_as_json_has_it():
+    space = {"size": choice([(1, 2), (3, (4, 5))]), "fixed": (1, 2), "grid": grid_search([(1, 2), (2, 1)])}
+    config = draw(pin(space, {"size": [3, [4, 5]], "fixed": [1, 2], "grid": [2, 1]}))
+    assert config == {"size": (3, (4, 5)), "fixed": (1, 2), "grid": (2, 1)}
+    with pytest.raises(SpaceError, match="is none of"):
+        pin(space, {"size": [3, 4, 5]})
+
+
+@pytest.mark.parametrize("point", [{"x": "9" * 10**6}, {"y" * 10**5: 1}, ["9" * 10**6]])
+def test_errors_about_long_values_are_short(point):
+    with pytest.raises(SpaceError) as caught:
+        pin({"x": uniform(0, 1)}, point)
+    assert len(str(caught.value)) < 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from overtone.errors import TrialHalted
 from overtone.store import room
 from overtone.testing.fake_channel import FakeChannel, halt, start
 from overtone.testing.folder_store import FolderStore
+from overtone.worker.gang import trial_reports
+from overtone.worker.gang.reports import Report
 from overtone.worker.session.session import Session
 
 Make = Callable[..., tuple[Session, FakeChannel]]
@@ -49,7 +52,7 @@ def session_of(store: Full, tmp_path: Path) -> tuple[Session, FakeChannel]:
 
 def state(tmp_path: Path) -> Path:
     folder = tmp_path / "state"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     (folder / "x").write_text("x")
     return folder
 
@@ -100,6 +103,32 @@ def test_an_order_to_end_ends_the_wait_and_the_result_is_kept(
     assert channel.sent[0][0] == "reported"
     assert channel.sent[0][-1] is None
     assert session.iteration == 1
+
+
+@pytest.mark.parametrize("is_halted", [False, True])
+def test_files_of_ranks_wait_for_room_as_well(
+    store: Full, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    is_halted: bool,
+) -> None:  # fmt: skip
+    store.failures = 0
+    session, channel = session_of(store, tmp_path)
+    orders: list[Halt] = []
+    monkeypatch.setattr(session._shortage, "_look", lambda: orders.pop() if orders else None)
+    failures = [OSError(errno.ENOSPC, "No space left on device")] * 2
+
+    def merge(reports: Any, folder: Path) -> None:
+        if failures:
+            orders[:] = [halt()] if is_halted else []
+            raise failures.pop()
+        (folder / "x").write_text("x")
+
+    monkeypatch.setattr(trial_reports, "merge", merge)
+    reports = [Report(rank, {"loss": 1}, state(tmp_path / str(rank))) for rank in range(2)]
+    with pytest.raises(TrialHalted) if is_halted else nullcontext():
+        trial_reports.TrialReports(session)(reports)
+    assert [message[0] for message in channel.sent] == ["reported"]
+    assert (channel.sent[0][-1] is None) == is_halted
+    assert capsys.readouterr().err.count("no room to save") == 1
 
 
 def test_patience_ends_with_the_error(store: Full, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

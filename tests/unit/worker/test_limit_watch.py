@@ -88,6 +88,32 @@ def test_cpu_time_is_the_familys_and_not_that_of_the_trial_before(machine: Machi
     assert error.startswith("used 5.1 s of CPU time, limit 5 s")
 
 
+def test_a_head_and_its_ranks_are_one_trial(machine: Machine) -> None:
+    watch = machine.watch(cpu_s=10, memory=1000)
+    for number, pid in ((1, 101), (2, 102), (3, 103)):
+        watch.begin(number, pid, index=0)
+    for pid in (101, 102, 103):
+        machine.used[pid], machine.own[pid] = Used(3.0, 300), 300
+    machine.now += 1
+    assert watch.look() == []
+    watch.end(3)  # a rank of the first generation
+    machine.used[103] = machine.used[104] = Used(0.0, 0)
+    watch.begin(4, 104, index=0)
+    machine.used[104] = Used(1.5, 300)
+    machine.now += 1
+    ((number, index, error, family),) = watch.look()
+    assert (number, index, family) == (1, 0, {101, 102, 104})
+    assert error.startswith("used 10.5 s of CPU time, limit 10 s")
+    assert watch.wait_s() is None
+
+    watch.begin(1, 101, index=0)
+    watch.begin(2, 102, index=0)
+    machine.used[102], machine.own[102] = Used(3.0, 800), 800
+    machine.now += 1
+    ((_, _, error, _),) = watch.look()
+    assert error.startswith("used 1.1 kB of memory")
+
+
 def test_memory_that_is_shared_counts_in_proportion(machine: Machine) -> None:
     watch = machine.watch(memory=1e9)
     machine.families[101] = {201}

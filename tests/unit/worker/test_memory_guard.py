@@ -121,6 +121,21 @@ def test_all_processes_of_a_trial_count(machine: Machine) -> None:
     )
 
 
+def test_a_head_and_its_ranks_are_one_trial(machine: Machine) -> None:
+    guard = guarded(machine, 0, 0)
+    guard.begin(2, 102, 11, 0)
+    machine.own = {100: 40 * GB, 101: 25 * GB, 102: 21 * GB}
+    found = guard.look()
+    assert found is not None
+    assert (found.number, found.index, found.used, found.family) == (1, 11, 46 * GB, {101, 102})
+    assert guard.blame(2) is found
+    guard.end(2)
+    assert guard.blame(1) is found
+    guard.end(1)
+    del machine.own[101], machine.own[102]
+    assert machine.look(guard) is None
+
+
 def test_memory_that_processes_share_counts_in_proportion(machine: Machine) -> None:
     guard = guarded(machine, 0, 0, 0)
     machine.own = {100: 30 * GB, 101: 40 * GB, 102: 15 * GB}

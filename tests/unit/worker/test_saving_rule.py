@@ -58,6 +58,15 @@ def test_saving_takes_at_most_a_twentieth_of_the_time(step_s: float, cost_s: flo
     assert all(gap - cost_s >= 10 - 1e-6 for gap in gaps)
 
 
+@pytest.mark.parametrize("step_s", [200, 300, 301, 400, 590, 700])
+@pytest.mark.parametrize("cost_s", [1, 16, 31, 60, 300])
+def test_long_saves_and_long_iterations_cost_more_within_a_bound(step_s: float, cost_s: float) -> None:
+    began, _ = saves(100, step_s, cost_s)
+    for before, after in pairwise(began):
+        assert cost_s / (after - before) <= max(0.05, cost_s / (300 + cost_s)) + 1e-9
+        assert after - before - cost_s <= max(600, step_s)
+
+
 def test_every_so_many_iterations_and_never() -> None:
     assert saves(7, 1, 5, every=3)[0] == [3, 11]
     assert saves(2_000, 1, 0, every=0)[0] == []

@@ -15,7 +15,6 @@ import pytest
 
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed
-from overtone.core.resources import Placement
 from overtone.core.types import Checkpoint as Reference
 from overtone.errors import NoRoomError, StorageError, TrainableError, TrialHalted
 from overtone.testing.fake_channel import FakeChannel, halt, proceed, start
@@ -653,12 +652,6 @@ def test_the_facts_of_a_trial(make: Make, tmp_path: Path) -> None:
     assert context.get_trial_resources().total() == {"cpu": 1}
     assert context.get_trial_resources().head_cpus == 1
     assert (context.get_world_size(), context.get_world_rank(), context.get_local_rank()) == (1, 0, 0)
-
-
-def test_the_rank_is_that_of_the_start(make: Make) -> None:
-    session, _ = make(ranks=(2,), world_size=4, placement=Placement(("a", "b", "b", "a"), ((),) * 4))
-    context = session.get_context()
-    assert (context.get_world_size(), context.get_world_rank(), context.get_local_rank()) == (4, 2, 1)
 
 
 # --- the first forms of saving ------------------------------------------------------------

@@ -216,21 +216,21 @@ def test_a_trial_that_takes_too_much_memory_ends_with_all_its_processes(
 ) -> None:
     served._save_memory(served._guard)  # type: ignore[arg-type]
     assert world.said == []
-    guard.worst = Guarded(2, 102, 12, 0, family={102, 500})
+    guard.worst = Guarded(12, 0, {2: 102}, family={102, 500})
     served._save_memory(served._guard)  # type: ignore[arg-type]
     assert world.said == [("memory", 2, 12, "out of memory: 2")]
     assert sorted(world.signals) == [(102, signal.SIGKILL), (500, signal.SIGKILL)]
 
 
 def test_who_uses_the_most_is_told(world: World, served: Server, guard: FakeGuard) -> None:
-    guard.largest = Guarded(1, 101, 11, 0)
+    guard.largest = Guarded(11, 0, {1: 101})
     served._save_memory(served._guard)  # type: ignore[arg-type]
     assert world.said == [("largest", 1, 11, "out of memory: 1")]
     assert world.signals == []
 
 
 def test_whom_the_kernel_kills_for_memory_has_failed(world: World, served: Server, guard: FakeGuard) -> None:
-    guard.worst = Guarded(2, 102, 12, 0)
+    guard.worst = Guarded(12, 0, {2: 102})
     world.dead.update({101: signal.SIGKILL, 102: signal.SIGKILL})
     served._reap()
     assert world.said == [
@@ -244,7 +244,7 @@ def test_whom_the_kernel_kills_for_memory_has_failed(world: World, served: Serve
 def test_who_crashes_while_memory_is_short_has_crashed(
     world: World, served: Server, guard: FakeGuard
 ) -> None:
-    guard.worst = Guarded(2, 102, 12, 0)
+    guard.worst = Guarded(12, 0, {2: 102})
     world.dead[102] = signal.SIGSEGV
     served._reap()
     assert world.said == [("exited", 2, signal.SIGSEGV)]

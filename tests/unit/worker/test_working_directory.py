@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from overtone.core.job import Job
 from overtone.errors import StorageError
-from overtone.store.folder_mark import FolderMark
+from overtone.store.folder_mark import LOCK, FolderGoneError, FolderMark
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.working_directory import (
     DriversDirectory,
@@ -45,6 +46,23 @@ def test_a_process_moves_from_one_trials_folder_to_the_next(driver: Path, job: J
         enter(job, trial)
         assert Path.cwd() == job.folder / trial
         assert os.environ[ORIGINAL] == str(driver)
+
+
+def test_a_folder_that_is_moved_before_it_is_entered_is_gone(
+    driver: Path, job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job.folder.mkdir()
+    (job.folder / LOCK).touch()
+    change = os.chdir
+
+    def move_first(folder: Path) -> None:
+        if job.folder.exists():
+            job.folder.rename(job.folder.with_name("elsewhere"))
+        change(folder)
+
+    monkeypatch.setattr(os, "chdir", move_first)
+    with pytest.raises(FolderGoneError):
+        enter(replace(job, mark=FolderMark.of(job.folder)), "a")
 
 
 def test_it_stays_where_it_is_if_the_job_says_so(driver: Path, tmp_path: Path) -> None:

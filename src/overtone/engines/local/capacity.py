@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from overtone.core.messages import Start
-from overtone.core.resources import bundle, format_amount, parse_bytes
+from overtone.core.resources import GPU_MEMORY, bundle, format_amount, parse_bytes
 from overtone.engines.local.process import Shape
 from overtone.errors import ResourceError
 from overtone.worker import gpus as gpu_ids
 from overtone.worker.limits.control_groups import ROOT, own_groups, words
+from overtone.worker.machines.gpu_memory import GpuMemoryReader
 from overtone.worker.server.preparation import cpu_threads
 
 _MOST_SHAPES = 1024
@@ -32,6 +33,7 @@ class Capacity:
         gpus: int | None,
         memory: float | str | None,
         resources: Mapping[str, float] | None,
+        gpu_memory: float | str | Sequence[float | str] | None = None,
     ) -> None:
         if cpus is not None and not 0 < cpus < math.inf:
             raise ResourceError(f"cpus={cpus!r}: trials need a positive number of CPUs")
@@ -41,6 +43,7 @@ class Capacity:
         self._declared_gpus = gpus
         self._memory = float(memory_bytes() if memory is None else parse_bytes(memory))
         self._custom = dict(bundle(resources or {}))
+        self._gpu_memory = gpu_memory
         self._shapes: dict[tuple[object, ...], Shape] = {}
 
     @cached_property
@@ -49,6 +52,30 @@ class Capacity:
         if self._declared_gpus is None:
             return gpu_ids.detect()
         return gpu_ids.declared_ids(int(self._declared_gpus))
+
+    @cached_property
+    def gpu_reader(self) -> GpuMemoryReader:
+        """Reads the memory of the GPUs."""
+        return GpuMemoryReader(self.gpu_ids)
+
+    def _sizes_of_gpus(self) -> dict[str, float]:
+        """Return the memory of each GPU and of all, by the ledger's names; nothing if one is unknown.
+
+        Raises:
+            ResourceError: More or fewer amounts are declared than there are GPUs.
+        """
+        declared, n_gpus = self._gpu_memory, len(self.gpu_ids)
+        if declared is None:
+            sizes = [one.total if one is not None else 0.0 for one in self.gpu_reader.read()]
+        elif isinstance(declared, (int, float, str)):
+            sizes = [parse_bytes(declared)] * n_gpus
+        else:
+            sizes = [parse_bytes(one) for one in declared]
+        if len(sizes) != n_gpus:
+            raise ResourceError(f"gpu_memory={declared!r}: {len(sizes)} amounts for {_count(n_gpus, 'GPU')}")
+        if not sizes or not all(sizes):
+            return {}
+        return {GPU_MEMORY: sum(sizes), **{f"{GPU_MEMORY}:{index}": one for index, one in enumerate(sizes)}}
 
     def shape(self, start: Start) -> Shape:
         """Return the setup of a trial's process: equal for equal resources, placement and devices."""
@@ -64,7 +91,7 @@ class Capacity:
     def amounts(self) -> dict[str, float]:
         """Return the amount of each resource, by the names that bundles use."""
         found = {"cpu": self._cpus, "gpu": float(len(self.gpu_ids)), "memory": self._memory}
-        return found | self._custom
+        return found | self._sizes_of_gpus() | self._custom
 
     def __str__(self) -> str:
         shown = [

@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from overtone.core import messages as m
 from overtone.core.job import Job
-from overtone.core.messages import (
-    CapacityChanged,
-    Cause,
-    Command,
-    Discard,
-    Discarded,
-    Ended,
-    Event,
-    Halt,
-    Noticed,
-    Observe,
-    Proceed,
-    Start,
-    Suggest,
-    Tick,
-    Wake,
-    Want,
-)
+from overtone.core.messages import Cause, Command, Ended, Event, Halt, Proceed, Start
 from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
 from overtone.engines.local.capacity import Capacity
-from overtone.engines.local.exits import account_of, unsendable
+from overtone.engines.local.exits import account_of, left_threads_text, unsendable
+from overtone.engines.local.gangs import Gangs, ranks_of
+from overtone.engines.local.gpu_memory import GpuMemoryWatch
 from overtone.engines.local.grace_period import Patience
 from overtone.engines.local.payload import write_payload
 from overtone.engines.local.prestart import take
-from overtone.engines.local.process import NEVER_RAN, NO_EVENTS, LocalAttempt, Shape, TrialProcess, starts_of
+from overtone.engines.local.printed import Printed
+from overtone.engines.local.process import NEVER_RAN, NO_EVENTS, Account, LocalAttempt, TrialProcess
 from overtone.engines.local.process_pool import Crew
+from overtone.engines.local.starts import Starts
 from overtone.engines.local.warm_server import WarmServer
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
 from overtone.errors import ArgumentError, MessageError, OvertoneError
 from overtone.worker.message_codec import Message
+from overtone.worker.protocol import RanksGone
 from overtone.worker.protocol import event as event_of
 from overtone.worker.server import requests
+from overtone.worker.stacks import stacks_of
+from overtone.worker.trial_gpu_memory import is_counted
 
 NODE = "local"
 
@@ -65,6 +55,7 @@ class Local(Engine):
         grace_s: Seconds from a Halt to SIGTERM; by default the Job's.
         max_processes: Maximum number of processes at once; by default as many as the limit of
             open files allows.
+        gpu_memory: Memory of each GPU for trials, such as "24GB", or a list; by default as NVML says.
 
     Attributes:
         on_output: Receives lines with the trial's name and pid in front. By default they are
@@ -86,6 +77,7 @@ class Local(Engine):
         start_method: StartMethod | None = None,
         grace_s: float | None = None,
         max_processes: int | None = None,
+        gpu_memory: float | str | Sequence[float | str] | None = None,
     ) -> None:
         if start_method not in (None, "warm", "spawn"):
             raise ArgumentError(f'start_method={start_method!r}: choose "warm" or "spawn"')
@@ -95,10 +87,9 @@ class Local(Engine):
         self._is_warm = start_method == "warm" or (start_method is None and sys.platform == "linux")
         self._asked_grace_s = grace_s
         self._max_processes = max_processes
-        self._capacity = Capacity(cpus, gpus, memory, resources)
+        self._capacity = Capacity(cpus, gpus, memory, resources, gpu_memory)
         self._loop = Loop()
         self._events: list[Event] = []
-        self._queue: deque[Start] = deque()
         self._running: dict[str, LocalAttempt] = {}
         self._is_open = False
         self._has_told_of_threads = False
@@ -122,23 +113,25 @@ class Local(Engine):
         except BaseException:
             server.end(CLOSE_WITHIN_S)
             raise
+        self._printed = Printed(job, self._show)
         self._crew = Crew(
-            job,
-            server,
-            payload,
-            self._max_processes,
-            self._loop.selector,
-            on_messages=self._on_messages,
-            on_lines=self._on_lines,
-            on_exit=self._on_exit,
-            on_notice=self._on_notice,
-            on_largest=self._on_largest,
-            on_ready=self._on_ready,
-        )
+            job, server, payload, self._max_processes, self._loop.selector,
+            on_messages=self._on_messages, on_lines=self._printed.take, on_exit=self._on_exit,
+            on_notice=self._on_notice, on_largest=self._on_largest, on_ready=self._on_ready,
+        )  # fmt: skip
+        self._begin_with(self._crew)
         self._is_open = True
         grace_s = job.grace_s if self._asked_grace_s is None else self._asked_grace_s
         self._patience = Patience(self._loop, grace_s, self._crew.signal)
-        self._events.append(CapacityChanged(self.now(), {NODE: self._capacity.amounts()}))
+        if note := self._gpus.begin():
+            self._say(note)
+
+    def _begin_with(self, crew: Crew) -> None:
+        """Make the parts that use the processes."""
+        shape = self._capacity.shape
+        self._gpus = GpuMemoryWatch(self._capacity, self._running, self._loop, self._events, NODE)
+        self._gangs = Gangs(crew, self._loop, shape, self._answer_head, self._fail)
+        self._starts = Starts(crew, shape, self._running, self._end, makes_spares=not self._job.reuse)
 
     def _payload(self, job: Job) -> int:
         """Return the descriptor of the payload for the server."""
@@ -159,15 +152,17 @@ class Local(Engine):
 
     def _carry_out(self, command: Command) -> None:
         if isinstance(command, Start):
-            self._queue.append(command)
-            self._start_what_fits()
+            if not self._is_open:
+                raise RuntimeError("open() comes before submit()")
+            self._gpus.on_start(command)
+            self._starts.put(command)
         elif isinstance(command, (Proceed, Halt)):
             self._pass_on(command)
-        elif isinstance(command, Discard):
+        elif isinstance(command, m.Discard):
             self._discards.put(command.uri)
-        elif isinstance(command, Wake):
-            self._loop.at(command.time, lambda: self._events.append(Tick(self.now())))
-        elif isinstance(command, (Suggest, Observe, Want)):
+        elif isinstance(command, m.Wake):
+            self._loop.at(command.time, lambda: self._events.append(m.Tick(self.now())))
+        elif isinstance(command, (m.Suggest, m.Observe, m.Want)):
             pass  # the searcher's host, and elastic engines
         else:
             raise TypeError(f"{command!r} is no command")
@@ -177,10 +172,14 @@ class Local(Engine):
 
     def _gather(self) -> None:
         if self._is_open:
-            self._events += [Discarded(self.now(), uri) for uri in self._discards.done()]
+            self._events += [m.Discarded(self.now(), uri) for uri in self._discards.done()]
 
     def wake(self) -> None:
         self._loop.wake()
+
+    def stacks(self, trial_id: str) -> str:
+        attempt = self._running.get(trial_id)
+        return stacks_of([one.shown_pid for one in list(attempt.processes)] if attempt else [], trial_id)
 
     def close(self) -> None:
         if self._loop.is_closed:
@@ -189,67 +188,31 @@ class Local(Engine):
         try:
             if self._is_open:
                 self._crew.close(CLOSE_WITHIN_S)
+                self._printed.close()
                 self._discards.close(CLOSE_WITHIN_S)
         finally:
             self._loop.close()
 
-    # --- starting --------------------------------------------------------------------
-
-    def _start_what_fits(self) -> None:
-        if not self._is_open:
-            raise RuntimeError("open() comes before submit()")
-        while self._queue:
-            start = self._queue[0]
-            if self._crew.broken is not None:
-                self._end(start, "raised", *self._crew.broken, is_hopeless=True)
-            else:
-                shape = self._capacity.shape(start)
-                try:
-                    processes = self._crew.take(shape, len(start.ranks))
-                except OSError as error:
-                    self._end(start, "killed", f"could not be started: {error}")
-                else:
-                    if not processes:
-                        return
-                    self._hand_over(start, shape, processes)
-            self._queue.popleft()
-        if not self._job.reuse:
-            self._crew.make_spares()
-
-    def _hand_over(self, start: Start, shape: Shape, processes: list[TrialProcess]) -> None:
-        attempt = LocalAttempt(start, processes)
-        try:
-            orders = [start] if start.world_size == 1 else starts_of(start)
-            for process, order in zip(processes, orders, strict=True):
-                self._crew.send(process, order)
-                process.attempt, process.shape = attempt, shape
-        except Exception as error:
-            self._crew.put_back(processes)
-            self._end(start, "raised", unsendable(error), is_hopeless=True)
-            return
-        self._running[start.trial_id] = attempt
-        self._crew.watch(attempt)
-
     def _on_ready(self, note: str) -> None:
         if note:
             self._say(f"trials of {self._job.name} start as new processes, which takes longer: {note}")
-        self._start_what_fits()
+        self._starts.begin()
 
     # --- orders ----------------------------------------------------------------------
 
     def _pass_on(self, order: Proceed | Halt) -> None:
         attempt = self._running.get(order.trial_id)
         if attempt is None:
-            self._halt_queued(order)
+            if isinstance(order, Halt):
+                self._starts.halt(order)
             return
-        if attempt.start.attempt != order.attempt or attempt.ended is not None:
+        head = attempt.head
+        if head is None or attempt.start.attempt != order.attempt:
             return  # it ended meanwhile
         try:
-            for process in attempt.processes:
-                self._crew.send(process, order)
+            self._crew.send(head, order)
         except Exception as error:
-            attempt.end(("raised", unsendable(error), "", False))
-            self._crew.signal(attempt, requests.KILL)
+            self._fail(attempt, ("raised", unsendable(error), "", False))
             return
         if isinstance(order, Proceed):
             attempt.is_halted = False
@@ -257,20 +220,14 @@ class Local(Engine):
             if attempt.is_parked:
                 attempt.is_parked = False
                 self._crew.watch(attempt)
-        elif not attempt.processes[0].pid and not self._crew.is_ready:
+        elif not head.pid and not self._crew.is_ready:
             self._crew.abandon(attempt)
+            self._gangs.forget(attempt)
             del self._running[order.trial_id]
-            self._end(attempt.start, "halted")
+            self._end(attempt.start, "halted", "", "", False)
         else:
             attempt.is_halted = True
             self._patience.start(attempt, order.grace_s)
-
-    def _halt_queued(self, order: Proceed | Halt) -> None:
-        for start in self._queue:
-            if (start.trial_id, start.attempt) == (order.trial_id, order.attempt) and isinstance(order, Halt):
-                self._queue.remove(start)
-                self._end(start, "halted")
-                return
 
     # --- messages of processes ---------------------------------------------------------
 
@@ -282,7 +239,10 @@ class Local(Engine):
                 attempt = process.attempt_of(message)
                 if attempt is None:
                     continue
-                event = None if kind in NO_EVENTS else self._event(attempt, message, now)
+                if kind in NO_EVENTS:
+                    self._on_other(process, attempt, message)
+                    continue
+                event = self._event(attempt, message, now)
             except MessageError as error:
                 self._on_nonsense(process, str(error))
                 return
@@ -290,14 +250,30 @@ class Local(Engine):
                 self._patience.stop(attempt)  # the trial is parked until its next order
                 attempt.is_parked = True
                 self._crew.watch(attempt, False)
-            if event is not None:
-                self._events.append(event)
-            elif kind == "ended":
-                self._on_ended(process, attempt, message, now)
-            elif kind == "no_room":
-                self._say(f"trial {message[1]}: {message[3]}")
-            else:
-                self._on_left_threads(process, message)
+            self._events.append(event)
+
+    def _on_other(self, process: TrialProcess, attempt: LocalAttempt, message: Message) -> None:
+        """Handle a message that is no event."""
+        kind = message[0]
+        if kind == "ended":
+            self._on_ended(process, attempt, message)
+        elif kind == "no_room":
+            self._say(f"trial {message[1]}: {message[3]}")
+        elif kind == "left_threads":
+            self._on_left_threads(process, message)
+        elif kind == "gpu_memory":
+            self._gpus.on_peak(attempt.start.trial_id, message[3])
+        else:
+            self._on_request(attempt, message)
+
+    def _on_request(self, attempt: LocalAttempt, message: Message) -> None:
+        """Handle what the head of an attempt asks for."""
+        self._gangs.on_message(attempt, message)
+
+    def _answer_head(self, attempt: LocalAttempt, answer: RanksGone) -> None:
+        """Tell the head of an attempt that its ranks are gone."""
+        if attempt.head is not None:
+            self._crew.send(attempt.head, answer)
 
     def _on_nonsense(self, process: TrialProcess, error: str) -> None:
         """Kill a process that sent an invalid message; its trial has failed."""
@@ -311,54 +287,67 @@ class Local(Engine):
         attempt.results.take(event)
         return event
 
-    def _on_ended(self, process: TrialProcess, attempt: LocalAttempt, message: Message, now: float) -> None:
+    def _on_ended(self, process: TrialProcess, attempt: LocalAttempt, message: Message) -> None:
         """Handle the last message of a process; only the head and a failure end the attempt."""
-        if process is not attempt.head and message[3] in ("returned", "halted"):
+        _, _, _, cause, error, traceback = message
+        if process.order is not None:
             process.has_returned = True
+            if cause != "returned":  # it has not reached its head, or has lost it
+                account = (cause, f"rank {process.order.place.rank}: {error}", traceback, False)
+                self._gangs.blame_later(attempt, account)
             return
-        attempt.end((message[3], message[4], message[5], False))
-        if self._job.reuse and not process.leaves_threads and attempt.start.world_size == 1:
-            self._crew.watch(attempt, False)
-            self._crew.drain(process)
-            self._forget(attempt, now)
-            self._crew.put_back(attempt.processes)
-            self._start_what_fits()
-        else:
+        attempt.end((cause, error, traceback, False))
+        ranks = ranks_of(attempt) if len(attempt.processes) > 1 else ()
+        self._crew.signal_each(ranks, requests.KILL)
+        if not self._job.reuse or process.leaves_threads or is_counted(attempt.start):
             self._patience.start(attempt)  # the Ended event follows when all processes are gone
+        elif ranks:
+            attempt.kept = process
+            self._patience.forget(attempt)
+        else:
+            self._use_again(process, attempt)
+
+    def _use_again(self, process: TrialProcess, attempt: LocalAttempt) -> None:
+        """Let the head of an attempt that has ended wait for the next one."""
+        self._crew.watch(attempt, False)
+        self._crew.drain(process)
+        self._forget(attempt)
+        self._crew.put_back(process)
+        self._starts.begin()
 
     def _on_left_threads(self, process: TrialProcess, message: Message) -> None:
         """End a process with its trial, although processes are reused."""
         process.leaves_threads = True
         if not self._has_told_of_threads:
             self._has_told_of_threads = True
-            self._say(
-                f"trial {message[1]} left threads running ({message[3]}): processes of such trials are not "
-                "reused. Join the threads before the trial ends, or set reuse_actors=False"
-            )
+            self._say(left_threads_text(message[1], message[3]))
 
-    def _forget(self, attempt: LocalAttempt, now: float) -> None:
+    def _forget(self, attempt: LocalAttempt) -> None:
         """Add the Ended event of an attempt that has ended; start it again if it never ran."""
         self._patience.forget(attempt)
         del self._running[attempt.start.trial_id]
+        if attempt in self._crew.room.kept:
+            self._gangs.forget(attempt)
         if attempt.ended is NEVER_RAN and not attempt.is_halted:
-            self._queue.appendleft(attempt.start)
+            self._starts.put_first(attempt.start)
             return
         assert attempt.ended is not None
         cause, error, traceback, is_hopeless = attempt.ended
         if attempt.is_noticed and cause == "raised" and not is_hopeless:
             cause = "lost"  # the user's own signal handler ended it
-        start = attempt.start
-        self._events.append(Ended(now, start.trial_id, start.attempt, cause, error, traceback, is_hopeless))
+        self._end(attempt.start, cause, error, traceback, is_hopeless)
 
     def _on_notice(self, process: TrialProcess) -> None:
         attempt = process.attempt
         if attempt is None or process.is_terminated or attempt.is_noticed:
             return
+        if process.order is not None and attempt.head is not None:
+            self._crew.signal_each([attempt.head], requests.TERMINATE)  # it may save first, as at its own
         self._patience.start(attempt)
         attempt.is_noticed = True
         if attempt.ended is None:  # else the user's own signal handler ended it, and that message came first
-            about = attempt.start.trial_id, attempt.start.attempt
-            self._events.append(Noticed(self.now(), *about, self._patience.grace_s))
+            start, grace_s = attempt.start, self._patience.grace_s
+            self._events.append(m.Noticed(self.now(), start.trial_id, start.attempt, grace_s))
 
     def _on_largest(self, attempt: LocalAttempt, text: str) -> None:
         """Do nothing; called if a process of this attempt uses the most memory on this machine."""
@@ -368,29 +357,38 @@ class Local(Engine):
         attempt, process.attempt = process.attempt, None
         if attempt is not None:
             if attempt.ended is None and not process.has_returned:
-                attempt.end(account_of(process, attempt, text, was_taken, self._crew.broken))
+                account = account_of(process, attempt, text, was_taken, self._crew.broken)
+                self._gangs.end_by(process, attempt, text, account)
             attempt.processes.remove(process)
-            if not attempt.processes:
-                self._forget(attempt, self.now())
-            elif attempt.ended is not None:
-                self._crew.signal(attempt, requests.KILL)
+            self._gangs.on_exit(attempt)
+            if attempt.ended is not None:
+                self._end_others(attempt)
         if not self._loop.is_closed:
-            self._start_what_fits()
+            self._gangs.make_waiting()
+            self._starts.begin()
 
-    def _end(
-        self, start: Start, cause: Cause, error: str = "", traceback: str = "", is_hopeless: bool = False
-    ) -> None:
-        ended = Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback, is_hopeless)
-        self._events.append(ended)
+    def _fail(self, attempt: LocalAttempt, account: Account) -> None:
+        """End an attempt, and its processes."""
+        attempt.end(account)
+        self._end_others(attempt)
+
+    def _end_others(self, attempt: LocalAttempt) -> None:
+        """Go on with an attempt that is over: end its other processes, or forget it."""
+        if not attempt.processes:
+            self._forget(attempt)
+        elif attempt.processes == [attempt.kept]:
+            self._use_again(attempt.processes[0], attempt)
+        else:
+            self._crew.signal(attempt, requests.KILL)
+
+    def _end(self, start: Start, cause: Cause, error: str, traceback: str, is_hopeless: bool) -> None:
+        peak = self._gpus.on_end(start)
+        self._events.append(
+            Ended(self.now(), start.trial_id, start.attempt, cause, error, traceback, is_hopeless, peak)
+        )
 
     def _say(self, text: str) -> None:
         self.on_output("", "stderr", f"overtone: {text}\n")
-
-    def _on_lines(self, process: TrialProcess, stream: str, lines: list[str]) -> None:
-        start = process.attempt.start if process.attempt is not None else process.last
-        if start is not None:  # else printed before its first trial
-            name = start.name or f"{self._job.name}_{start.trial_id}"
-            self._show(start.trial_id, name, process.shown_pid, stream, lines)
 
     def _show(self, trial_id: str, name: str, pid: int, stream: str, lines: list[str]) -> None:
         """Pass on the lines that a process of a trial printed."""

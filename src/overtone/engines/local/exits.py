@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from overtone.engines.local.process import NEVER_RAN, Account, LocalAttempt, TrialProcess
+from overtone.worker.gang.plan import EXIT_HEAD_GONE
+
+HEAD_GONE = f"exited with code {EXIT_HEAD_GONE}"
+"""The end of a rank's process that lost the connection to its head, as text."""
 
 
 def account_of(
@@ -15,6 +19,8 @@ def account_of(
         was_taken: Whether another program or the system killed the process.
         broken: Error and traceback if no process can be made; otherwise None.
     """
+    if process.order is not None:
+        text = f"rank {process.order.place.rank} {text}"
     if attempt.excess:
         return (*attempt.excess, "", False)
     if broken is not None and not attempt.has_spoken:
@@ -33,3 +39,11 @@ def account_of(
 def unsendable(error: Exception) -> str:
     """Return the error text of a trial whose config cannot be pickled."""
     return f"its config cannot be sent to its process: {type(error).__name__}: {error}"
+
+
+def left_threads_text(trial_id: str, names: str) -> str:
+    """Return the text about a trial that left threads, so that its process is not used again."""
+    return (
+        f"trial {trial_id} left threads running ({names}): processes of such trials are not "
+        "reused. Join the threads before the trial ends, or set reuse_actors=False"
+    )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import IO, Any
 
 from overtone.core.job import Job
-from overtone.engines.local.pickle_error import blame, unwrap
+from overtone.engines.local.pickle_error import blame
 from overtone.errors import TrainableError
 from overtone.worker import threads
 from overtone.worker.server.driver_environment import Surroundings, write_header
+from overtone.worker.trainables.with_parameters import unwrap
 
 
-def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
+def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool, preload: Sequence[str] = ()) -> int:
     """Write the Job to a nameless file and return its descriptor.
 
     Functions and classes are pickled by value if they come from the user's script or from
@@ -29,7 +30,7 @@ def write_payload(job: Job, gpu_ids: tuple[str, ...], is_warm: bool) -> int:
 
     surroundings = Surroundings(
         argv=tuple(sys.argv),
-        preload=tuple(_imported_inside(job.trainable)),
+        preload=(*preload, *_imported_inside(job.trainable)),
         gpu_ids=gpu_ids,
         thread_variables=threads.unset_variables({**os.environ, **(job.runtime_env.get("env_vars") or {})}),
         folder=str(job.folder),

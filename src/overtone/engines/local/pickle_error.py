@@ -14,14 +14,6 @@ _INSIDE = "Make it inside the trainable instead, so that each process has its ow
 _FROM_PARTS = "Pass what it is made from, and make it inside the trainable."
 
 
-def unwrap(trainable: Any) -> Any:
-    """Return the function or object below `with_parameters`, `with_resources` and all partials."""
-    trainable = as_bound(trainable).trainable
-    while isinstance(trainable, functools.partial):
-        trainable = trainable.func
-    return trainable
-
-
 def blame(job: Job, error: Exception) -> str:
     """Return which part of `job` cannot be pickled, and the fix; `error` is the pickling error."""
     intro = f"{job.name} cannot be sent to a process of its own"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import select
 import socket
-from dataclasses import replace
 from selectors import EVENT_READ
+from typing import TYPE_CHECKING
 
 from overtone.core.messages import Cause, Start
 from overtone.engines.message_check import ResultCheck, check
@@ -14,6 +14,9 @@ from overtone.errors import MessageError
 from overtone.worker.message_codec import TRIAL, WRONG, Message, message_reader
 from overtone.worker.output import Lines
 from overtone.worker.protocol import Order, order_frame
+
+if TYPE_CHECKING:
+    from overtone.worker.gang.plan import RankOrder
 
 Account = tuple[Cause, str, str, bool]
 """The cause, the error, its traceback, and whether another try is hopeless."""
@@ -28,8 +31,11 @@ PRINT_BYTES = 1 << 16
 _FDS_A_PROCESS = 4  # its socket, its two pipes, and one for descriptors being handed over
 _FDS_OF_OTHERS = 100
 
-NO_EVENTS = frozenset({"ended", "left_threads", "no_room"})
-"""Messages that are not events: they count from each process, all others from the head alone."""
+NO_EVENTS = frozenset({"ended", "left_threads", "no_room", "gpu_memory", "make_ranks", "end_ranks"})
+"""Messages that are not events."""
+
+OF_RANKS = frozenset({"started", "ended"})
+"""Messages that a rank may send; all others come from the head alone."""
 
 Shape = tuple[tuple[tuple[str, str], ...], int]
 """Setup of a process: (name, value) of the variables that show accelerators, and threads."""
@@ -121,10 +127,11 @@ class TrialProcess:
         pid: The process id as the server reported it; 0 until then.
         shown_pid: The process id for people: `pid`, or until then the id that the process sent.
         attempt: The attempt in the process; None while it waits for a trial.
+        order: The rank in the process; None if it is, or will be, the head of an attempt.
         last: The Start of the newest former attempt in the process.
         shape: The setup of the process, made by its first Start.
         was_waiting: Whether the process existed before its attempt was handed to it.
-        has_returned: Whether the process has said that its part of the attempt is done.
+        has_returned: Whether the end of this rank's process is expected, and ends no attempt.
         is_terminated: Whether the engine sent a SIGTERM because the trial did not halt.
         leaves_threads: Whether the trial left threads running, so that the process ends with it.
         is_open: Whether the socket can still be read.
@@ -132,8 +139,8 @@ class TrialProcess:
     """
 
     __slots__ = (
-        "attempt", "has_returned", "is_open", "is_terminated", "last", "leaves_threads", "number", "pid",
-        "reader", "said_pid", "shape", "sock", "streams", "unsent", "was_waiting", "watched",
+        "attempt", "has_returned", "is_open", "is_terminated", "last", "leaves_threads", "number", "order",
+        "pid", "reader", "said_pid", "shape", "sock", "streams", "unsent", "was_waiting", "watched",
     )  # fmt: skip
 
     def __init__(self, number: int, sock: socket.socket, streams: list[Stream]) -> None:
@@ -143,6 +150,7 @@ class TrialProcess:
         self.reader = message_reader(TRIAL)
         self.pid = self.said_pid = 0
         self.attempt: LocalAttempt | None = None
+        self.order: RankOrder | None = None
         self.last: Start | None = None
         self.shape: Shape | None = None
         self.unsent = bytearray()
@@ -155,16 +163,17 @@ class TrialProcess:
         return self.pid or self.said_pid
 
     def attempt_of(self, message: Message) -> LocalAttempt | None:
-        """Return the attempt that a message counts for; None if it is late, or only the head's would count.
+        """Return the attempt that a message counts for; None if it is late, or counts for nothing.
 
         Raises:
-            MessageError: It is not a message of this attempt, nor of the one before.
+            MessageError: It is not a message of this attempt, nor of the one before; or it is one that a
+                rank must not send.
         """
         attempt, kind = self.attempt, message[0]
         if attempt is not None and kind == "reported" and message[5] is None:  # as nearly all are
             start = attempt.start
-            if message[1] == start.trial_id and message[2] == start.attempt:
-                return attempt if attempt.head is self else None
+            if message[1] == start.trial_id and message[2] == start.attempt and attempt.head is self:
+                return attempt
         last = self.last
         if last and message[1] == last.trial_id and kind != WRONG and message[2] == last.attempt:
             return None
@@ -178,7 +187,11 @@ class TrialProcess:
         attempt.has_spoken = True
         if attempt.head is self:
             return attempt
-        return attempt if attempt.ended is None and kind in NO_EVENTS else None
+        if attempt.ended is not None:
+            return None
+        if kind not in OF_RANKS:
+            raise MessageError(f"{kind!r} of a rank, which only the trial's own process may send")
+        return attempt if kind == "ended" else None
 
     def send(self, order: Order) -> None:
         """Send as much of an order as the socket takes; `flush` sends the rest.
@@ -216,6 +229,12 @@ class TrialProcess:
             self.is_open = False
         return messages
 
+    def close(self) -> None:
+        """Close the descriptors of a process that is gone."""
+        self.sock.close()
+        for stream in self.streams:
+            os.close(stream.descriptor)
+
     def read_rest(self) -> list[Message]:
         """Return the messages that the process sent before it ended."""
         messages: list[Message] = []
@@ -228,15 +247,16 @@ class TrialProcess:
 
 
 class LocalAttempt:
-    """One attempt of a trial, in one process for each of its ranks.
+    """One attempt of a trial: its head, and the ranks that the head has asked for.
 
-    The first process is the head: it alone reports for the attempt. Orders and signals go to all
-    processes. The attempt is over when its head ends, or when another process fails or dies; the
-    other processes are then killed. It has ended when all its processes are gone.
+    The head alone reports for the attempt and gets orders; signals go to all processes. The attempt is
+    over when its head ends, or when a rank fails or dies; the other processes are then killed. It has
+    ended when all its processes are gone.
 
     Attributes:
         start: The Start of the attempt.
-        head: The process that reports for the attempt; None when it is over.
+        head: The process that reports for the attempt; None when it is over, or if it is elsewhere.
+        kept: The head that has ended, and will be used again when the ranks are gone.
         processes: The processes that are not gone yet.
         has_spoken: Whether a process has sent a message about the attempt.
         ended: How the attempt ended; None until it is over.
@@ -250,13 +270,14 @@ class LocalAttempt:
 
     __slots__ = (
         "ended", "excess", "grace_s", "has_spoken", "head", "is_halted", "is_noticed", "is_parked",
-        "processes", "results", "start",
+        "kept", "processes", "results", "start",
     )  # fmt: skip
 
-    def __init__(self, start: Start, processes: list[TrialProcess]) -> None:
+    def __init__(self, start: Start, head: TrialProcess | None) -> None:
         self.start = start
-        self.head: TrialProcess | None = processes[0]
-        self.processes = processes
+        self.head = head
+        self.kept: TrialProcess | None = None
+        self.processes = [] if head is None else [head]
         self.has_spoken = self.is_halted = self.is_parked = self.is_noticed = False
         self.ended: Account | None = None
         self.grace_s = 0.0
@@ -271,8 +292,3 @@ class LocalAttempt:
     def is_terminated(self) -> bool:
         """Whether the engine sent a SIGTERM because the trial did not halt."""
         return any(process.is_terminated for process in self.processes)
-
-
-def starts_of(start: Start) -> list[Start]:
-    """Return the Start for each process of an attempt, by rank."""
-    return [replace(start, ranks=(rank,)) for rank in start.ranks]

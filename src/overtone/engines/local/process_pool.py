@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -16,11 +15,12 @@ from overtone.engines.local.process import (
     Shape,
     Stream,
     TrialProcess,
-    most_processes,
     open_process,
 )
 from overtone.engines.local.restarts import pause_before
-from overtone.engines.local.warm_server import WarmServer, end_text, was_taken
+from overtone.engines.local.room import Room
+from overtone.engines.local.waiting_processes import WaitingProcesses
+from overtone.engines.local.warm_server import WarmServer, end_text, kill_group, was_taken
 from overtone.worker.limits.memory_guard import declared_memory
 from overtone.worker.message_codec import WRONG, Message
 from overtone.worker.protocol import Order
@@ -39,8 +39,7 @@ class Crew:
         job: The Job that the processes run.
         server: The server, just started; the crew takes it over.
         payload: The descriptor of the pickled Job; the crew takes it over.
-        max_processes: Maximum number of processes at once; None for as many as the limit of open
-            files allows.
+        max_processes: Maximum number of processes at once; see `Room`.
         selector: The selector for sockets and pipes; the data of each key is a callable.
         on_messages: Called with a process and its new messages.
         on_lines: Called with a process, the name of its stream, and the lines that it printed.
@@ -50,6 +49,9 @@ class Crew:
         on_largest: Called with the attempt that would be ended first if memory ran short, and its
             memory use as text.
         on_ready: Called with a note when the server is ready or broken; then `broken` has the error.
+
+    Attributes:
+        room: The number of processes that may run at once.
     """
 
     def __init__(
@@ -79,8 +81,8 @@ class Crew:
         self._on_ready = on_ready
         self._null = os.open(os.devnull, os.O_WRONLY)
         self._processes: dict[int, TrialProcess] = {}
-        self._waiting: list[TrialProcess] = []  # without a trial, oldest first
-        self._room = most_processes() if max_processes is None else max_processes
+        self._waiting = WaitingProcesses()
+        self.room = Room(max_processes)
         self._made = 0
         self._restarts = 0
         self._server = server
@@ -137,7 +139,7 @@ class Crew:
             self._bury(process, f"could not be started: {answer[2]}")
         elif kind == "noticed":
             self._on_notice(process)
-        elif process.attempt is None or process.attempt.start.index != answer[2]:
+        elif process.attempt is None or process.has_returned or process.attempt.start.index != answer[2]:
             pass  # its trial has ended meanwhile
         elif kind == "largest":
             self._on_largest(process.attempt, answer[3])
@@ -176,65 +178,82 @@ class Crew:
                 self.broken = (f"the process that made trial processes {obituary}; another: {error}", "")
         for process in list(self._processes.values()):
             if process.pid:
-                _kill_group(process.pid)
+                kill_group(process.pid)
             self._bury(process, f"lost with the server of all processes, which {obituary}", True)
         if self.broken is not None:
             self._on_ready("")
 
     # --- processes ------------------------------------------------------------------
 
-    def take(self, shape: Shape, count: int) -> list[TrialProcess]:
-        """Return waiting or new processes for an attempt of this shape; none if there is no room for all.
+    def take(self, shape: Shape, most: int = 1) -> TrialProcess | None:
+        """Return a waiting or new process for the head of an attempt; None if there is no room.
+
+        Args:
+            shape: The setup of the process.
+            most: Number of processes for which there must be room, with those of the ranks.
 
         Raises:
             OSError: This process cannot open more files.
         """
-        found: list[TrialProcess] = []
-        for process in self._waiting:
-            if process.is_open and process.shape in (None, shape):
-                found.append(process)
-                if len(found) == count:
-                    break
-        else:
-            self._dismiss_others(shape, found)
-            n_waited = len(found)
-            while len(found) < count:
-                if not self.has_room:
-                    return []
-                found.append(self._make())
-                self._waiting.append(found[-1])
-            for process in found[n_waited:]:
-                process.was_waiting = False
-        for process in found:
-            self._waiting.remove(process)
-        return found
+        if (most > 1 or self.room.kept) and not self.room.fits(self._busy, most):
+            return None
+        waiting = self._waiting.take(shape)
+        if waiting is not None:
+            return waiting
+        self._dismiss(self._waiting.unlike(shape))
+        if not self.has_room:
+            return None
+        process = self._make()
+        process.was_waiting = False
+        return process
 
-    def _dismiss_others(self, shape: Shape, found: Sequence[TrialProcess]) -> None:
-        """Dismiss processes of other shapes: they hold memory, perhaps of a GPU, without use."""
-        mine = _devices(shape)
-        idle = [one for one in self._waiting if one.shape is not None and one not in found]
-        for index, process in enumerate(idle):
-            if index == 0 or (process.shape and mine & _devices(process.shape)):
-                self.dismiss(process)
+    def take_ranks(self, attempt: LocalAttempt, shapes: Sequence[Shape]) -> list[TrialProcess]:
+        """Return a process that has run nothing for each rank of an attempt.
 
-    def put_back(self, processes: Iterable[TrialProcess]) -> None:
-        """Let processes wait for their next attempt."""
-        for process in processes:
-            if process.attempt is not None:
-                process.last, process.attempt = process.attempt.start, None
-            process.was_waiting = True
-            self._waiting.append(process)
+        Empty if processes that wait have to end first; they were told to.
+
+        Raises:
+            OSError: This process cannot open more files; or there is no room for so many processes.
+        """
+        if self._busy + len(shapes) > self.room.most or not self.room.fits(self._busy, len(shapes), attempt):
+            raise OSError(
+                f"there is no room for {len(shapes)} more processes: at most {self.room.most} run at once, "
+                "as max_processes= or the limit of open files says"
+            )
+        for shape in shapes:
+            self._dismiss(self._waiting.unlike(shape))
+        new = self._waiting.take_new(len(shapes))
+        surplus = len(self._processes) + len(shapes) - len(new) - self.room.most
+        try:
+            if surplus > 0:
+                self._dismiss(list(self._waiting)[:surplus])
+            else:
+                while len(new) < len(shapes):
+                    new.append(self._make())
+        finally:
+            if len(new) < len(shapes):  # all or none
+                for process in new:
+                    self._waiting.add(process)
+        return new if len(new) == len(shapes) else []
+
+    def put_back(self, process: TrialProcess) -> None:
+        """Let a process wait for its next attempt."""
+        if process.attempt is not None:
+            process.last, process.attempt = process.attempt.start, None
+        process.was_waiting = True
+        self._waiting.add(process)
 
     def make_spares(self) -> None:
         """Fork processes ahead, so that the next trials start at once."""
         if self.is_warm and self.is_ready and self.broken is None:
             while len(self._waiting) < SPARES and self.has_room:
-                self._waiting.append(self._make())
+                self._waiting.add(self._make())
 
-    def dismiss(self, process: TrialProcess) -> None:
-        """Tell a waiting process to end."""
-        self._waiting.remove(process)
-        self.send(process, None)
+    def _dismiss(self, processes: Iterable[TrialProcess]) -> None:
+        """Tell processes that wait to end."""
+        for process in processes:
+            self._waiting.dismiss(process)
+            self.send(process, None)
 
     def abandon(self, attempt: LocalAttempt) -> None:
         """Forget processes that the server has not made yet."""
@@ -251,19 +270,25 @@ class Crew:
         process.send(order)
         self._watch_line(process)
 
-    def watch(self, attempt: LocalAttempt, is_on: bool = True) -> None:
-        """Start (or stop, if not `is_on`) checking the limits of an attempt."""
+    def watch(
+        self, attempt: LocalAttempt, is_on: bool = True, processes: Sequence[TrialProcess] | None = None
+    ) -> None:
+        """Start (or stop, if not `is_on`) checking the limits of an attempt: of `processes`, or of all."""
         if self._job.limits is None and self._job.memory_share is None:
             return
         what = requests.WATCH if is_on else requests.UNWATCH
         amount = declared_memory(attempt.start)
-        for process in attempt.processes:
+        for process in attempt.processes if processes is None else processes:
             self._server.ask(what, process.number, index=attempt.start.index, amount=amount)
         self._watch_server()
 
     def signal(self, attempt: LocalAttempt, what: bytes) -> None:
         """Send TERMINATE or KILL of `requests` for all processes of an attempt, with their descendants."""
-        for process in attempt.processes:
+        self.signal_each([one for one in attempt.processes if one is not attempt.kept], what)
+
+    def signal_each(self, processes: Iterable[TrialProcess], what: bytes) -> None:
+        """Send TERMINATE or KILL of `requests` for some processes, with their descendants."""
+        for process in processes:
             self._server.ask(what, process.number)
 
     def refuse(self, process: TrialProcess) -> None:
@@ -276,7 +301,12 @@ class Crew:
     @property
     def has_room(self) -> bool:
         """True if one more process, with its descriptors, can be made."""
-        return len(self._processes) < self._room
+        return len(self._processes) < self.room.most
+
+    @property
+    def _busy(self) -> int:
+        """Number of processes with a trial."""
+        return len(self._processes) - self._waiting.n_idle
 
     def _make(self) -> TrialProcess:
         self._made += 1
@@ -344,56 +374,26 @@ class Crew:
 
     def _close(self, process: TrialProcess) -> None:
         del self._processes[process.number]
-        if process in self._waiting:
-            self._waiting.remove(process)
+        self._waiting.forget(process)
         if process.is_open:
             self._selector.unregister(process.sock)
-        process.sock.close()
         watched = self._selector.get_map()
         for stream in process.streams:
             if stream.descriptor in watched:
                 self._selector.unregister(stream.descriptor)
-            os.close(stream.descriptor)
-
-    def _let_go(self, patience_s: float) -> None:
-        """End the processes without a trial and wait: a class trainable may clean up in them."""
-        leaving = [one for one in self._waiting if one.is_open and one.pid]
-        for process in leaving:
-            process.send(None)
-        give_up_at = time.monotonic() + patience_s
-        for process in leaving:
-            process.sock.settimeout(max(0.001, give_up_at - time.monotonic()))
-            try:
-                while process.sock.recv(1024):
-                    pass
-            except OSError:
-                pass  # it does not end, or it is gone
+        process.close()
 
     def close(self, patience_s: float) -> None:
         """Kill all processes, their descendants, and the server."""
         if self._job.reuse:
-            self._let_go(patience_s)
+            self._waiting.let_go(patience_s)
         has_killed_all = self._server.end(patience_s)
         for process in list(self._processes.values()):
             if process.pid and not has_killed_all:
-                _kill_group(process.pid)
+                kill_group(process.pid)
             self.drain(process)
-            process.sock.close()
-            for stream in process.streams:
-                os.close(stream.descriptor)
+            process.close()
         self._processes.clear()
         self._waiting.clear()
         os.close(self._null)
         os.close(self._payload)
-
-
-def _devices(shape: Shape) -> set[tuple[str, str]]:
-    """Return (variable, id) of each accelerator that a process of this shape sees."""
-    return {(name, device) for name, value in shape[0] for device in value.split(",") if device}
-
-
-def _kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass  # it is gone already

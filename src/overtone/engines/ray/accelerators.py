@@ -76,16 +76,25 @@ def probes_of(shape: Resources, group: Any) -> list[Any]:
     return found
 
 
-def on_first_node(shape: Resources, nodes: Sequence[str], probed: Sequence[Devices]) -> Devices:
+def by_bundle(shape: Resources, probed: Sequence[Devices]) -> tuple[Devices, ...]:
+    """Return the devices of each bundle of a shape, given the results of its probes."""
+    found = iter(probed)
+    return tuple([next(found, ()) if has_accelerators(bundle) else () for bundle in shape.bundles])
+
+
+def of_bundle(bundle: Bundle, devices: Devices) -> Devices:
+    """Return the devices that a process in a bundle sees, given the bundle's devices."""
+    return devices if dict(bundle).get("gpu") else NO_DEVICES + devices
+
+
+def on_first_node(shape: Resources, nodes: Sequence[str], devices: Sequence[Devices]) -> Devices:
     """Return the devices that a trial sees on the first node of its lease.
 
     Args:
         shape: Shape of the lease.
         nodes: The node of each bundle; "" for an empty bundle.
-        probed: Results of the probes of the shape.
+        devices: The devices of each bundle.
     """
-    found = iter(probed)
-    devices = [next(found, ()) if has_accelerators(bundle) else () for bundle in shape.bundles]
     first = next((node for node in nodes if node), "")
     mine = [at for at, node in enumerate(nodes) if node == first and node]
     joined = _joined(devices[at] for at in mine)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
 from overtone.core.messages import Start
-from overtone.engines.ray import cluster_connection, memory
+from overtone.core.resources import Resources
+from overtone.engines.ray import cluster_connection, memory, preemption
 from overtone.engines.ray.environment import options_of
 from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.node_agent import Errand, relay
 from overtone.engines.ray.placement_groups import bundle_index, ray_amounts
+from overtone.errors import OvertoneError
 from overtone.worker.limits.limit_usage import Amounts
+from overtone.worker.stacks import stacks_of
 
 _NOT_INSTALLED = "Overtone is not installed there"
 
 _agents: dict[tuple[str, str, str], Any] = {}
 """Idle agents on the driver's node, by (job, node, environment). A new agent takes a second to start."""
+
+ANSWER_S = 20.0
+"""Seconds that a node gets to start a process that looks at a trial."""
 
 _numbers = count()
 """Numbers that make the names of this process's actors unique."""
@@ -41,7 +46,8 @@ class NodeAgent:
     def work(self, errand: Errand) -> None:
         """Work for a run until its driver hangs up."""
         memory.spare_this_process()
-        relay(errand, _fetch, memory.share())
+        with preemption.watched():
+            relay(errand, _fetch, memory.share())
 
 
 class TrialActor:
@@ -57,7 +63,8 @@ class TrialActor:
         """Run the trial to its end."""
         from overtone.engines.ray.trial import run_trial
 
-        run_trial(errand, start, self._name, _fetch, used)
+        with preemption.watched():
+            run_trial(errand, start, self._name, _fetch, used)
 
 
 def send_agent(node: str, errand: Errand) -> tuple[Any, Any]:
@@ -100,19 +107,46 @@ def _key(node: str, errand: Errand) -> tuple[str, str, str]:
 def send_trial(lease: Lease, errand: Errand, start: Start, name: str, used: Amounts) -> tuple[Any, Any]:
     """Start a trial's actor; return the actor and a reference that is ready when the trial has ended."""
     import ray
+
+    options = bundle_options(lease.shape, 0, lease.group)
+    options |= {"name": _actor_name(errand, name), **options_of(errand.job.runtime_env)}
+    actor = ray.remote(TrialActor).options(**options).remote(name)
+    return actor, actor.run.remote(errand, start, used)
+
+
+def bundle_options(shape: Resources, at: int, group: Any) -> dict[str, Any]:
+    """Return the options of an actor that holds the bundle `at` of a placement group, and its tasks too."""
     from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-    amounts = ray_amounts(lease.shape.bundles[0])
+    amounts = ray_amounts(shape.bundles[at])
     options: dict[str, Any] = {"num_cpus": amounts.pop("CPU", 0), "num_gpus": amounts.pop("GPU", 0)}
     if "memory" in amounts:
         options["memory"] = amounts.pop("memory")
-    if lease.group is not None:
+    if group is not None:
         options["scheduling_strategy"] = PlacementGroupSchedulingStrategy(
-            lease.group, bundle_index(lease.shape, 0), placement_group_capture_child_tasks=True
+            group, bundle_index(shape, at), placement_group_capture_child_tasks=True
         )
-    options |= {"name": _actor_name(errand, name), **options_of(errand.job.runtime_env)}
-    actor = ray.remote(TrialActor).options(**options, resources=amounts).remote(name)
-    return actor, actor.run.remote(errand, start, used)
+    return {**options, "resources": amounts}
+
+
+def stacks_on(node: str, pid: int, trial_id: str, environment: Mapping[str, Any]) -> str:
+    """Return the stacks of a trial's process on a node, and of its children; takes a few seconds.
+
+    Raises:
+        OvertoneError: The node does not answer.
+    """
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    there = NodeAffinitySchedulingStrategy(node, soft=False)
+    task = ray.remote(stacks_of).options(
+        num_cpus=0, max_retries=0, scheduling_strategy=there, **options_of(environment)
+    )
+    try:
+        found: str = ray.get(task.remote([pid], trial_id), timeout=ANSWER_S)
+    except Exception as error:
+        raise OvertoneError(f"the node of trial {trial_id} does not answer: {_told(error)}") from error
+    return found
 
 
 def end(actor: Any) -> None:
@@ -178,11 +212,3 @@ def _fetch(reference: Any) -> bytes:
 
     found: bytes = ray.get(reference)
     return found
-
-
-def driver_cwd() -> str:
-    """Return the driver's working directory; "/" if it does not exist any more."""
-    try:
-        return os.getcwd()
-    except OSError:
-        return "/"

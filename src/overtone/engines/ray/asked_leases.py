@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -9,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from overtone.core.resources import Resources
-from overtone.engines.ray.accelerators import Devices, on_first_node, probes_of
+from overtone.engines.ray.accelerators import Devices, by_bundle, probes_of
 from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.placement_groups import make_group, may_be_removed, nodes_of, remove_group
 
 LOOK_EVERY_S = 0.01
 LOOK_AT = 8
-"""Maximum number of pending leases that are checked in each round, the oldest first."""
+"""Maximum number of pending leases that are checked in each round, oldest first; of shown ones, by shape."""
 
 LOOSE_AFTER_S = 5.0
 """Seconds until a lease that its nodes cannot grant, because others hold them, may lie anywhere."""
@@ -35,13 +36,19 @@ CLOSE_WITHIN_S = 0.5
 SHOWN_EVERY_S = 0.5
 """Minimum time between updates of the demand that the autoscaler sees."""
 
+SETTLED_S = 2.0
+"""Seconds after a node has joined in which Ray may place any pending group at any moment."""
+
 MOST_PROBES = 3
 """Maximum number of times to ask for the accelerators of a lease, if nodes are lost meanwhile."""
 
 
 @dataclass(eq=False)
 class _Wait:
-    """A pending lease; without an owner it is spare, or only shows demand to the autoscaler."""
+    """A pending lease; without an owner it is spare, or only shows demand to the autoscaler.
+
+    The nodes `beyond` are excluded for a lease that shows demand.
+    """
 
     owner: Any
     shape: Resources
@@ -56,6 +63,7 @@ class _Wait:
     asked_at: float = field(default_factory=time.monotonic)
     spare_since: float = 0.0
     patience_s: float = AGAIN_AFTER_S
+    beyond: frozenset[str] = frozenset()
 
 
 class AskedLeases:
@@ -64,7 +72,7 @@ class AskedLeases:
     Args:
         on_granted: Called with the owner (None for a lease that only showed demand) and the lease.
         on_refused: Called with the owner, and the reason why Ray does not make its lease.
-        finds_devices: Whether to ask Ray which accelerators a lease holds.
+        finds_devices: Returns whether to ask Ray which accelerators a lease of a shape holds.
         labels: The selector of the nodes of a lease that may lie anywhere.
 
     Attributes:
@@ -75,7 +83,7 @@ class AskedLeases:
         self,
         on_granted: Callable[[Any, Lease], None],
         on_refused: Callable[[Any, str], None],
-        finds_devices: bool,
+        finds_devices: Callable[[Resources], bool],
         labels: Mapping[str, str],
     ) -> None:
         self.probing: dict[_Wait, Lease] = {}
@@ -87,13 +95,15 @@ class AskedLeases:
         self._wanted: dict[Resources, list[_Wait]] = {}
         self._shown_at = 0.0
         self._beyond: frozenset[str] = frozenset()
-        self._has_new = False
+        self._joined_at = -math.inf
         self._limits: Mapping[Resources, int] | None = None
         self._discarded: list[Any] = []  # groups that are to be removed
 
     def patience_s(self) -> float | None:
         """Return how many seconds the thread may wait before the next `look`; None for no limit."""
         if self._discarded or any(not wait.is_withdrawn for wait in self._waits):
+            return LOOK_EVERY_S
+        if self._wanted and not self._is_settled():
             return LOOK_EVERY_S
         return SHOWN_EVERY_S if self._wanted or self._most_to_show else None
 
@@ -151,8 +161,12 @@ class AskedLeases:
 
     def _show(self, shape: Resources, count: int) -> None:
         waits = self._wanted.setdefault(shape, [])
-        while len(waits) > count:
-            self._withdraw(waits.pop())
+        pending = [one for one in waits if not one.probes]
+        stale = [one for one in pending if one.beyond != self._beyond and self._is_settled()]
+        surplus = pending[max(0, len(pending) + count - len(waits)) :]
+        for wait in {*stale, *surplus}:
+            waits.remove(wait)
+            self._withdraw(wait)
         beyond = {"ray.io/node-id": f"!in({','.join(sorted(self._beyond))})"} if self._beyond else {}
         labels = [{**beyond, **self._labels}] * len(shape.bundles)
         while len(waits) < count:
@@ -162,19 +176,22 @@ class AskedLeases:
                 break  # a trial that requests one gets the error
             if group is None:
                 break
-            waits.append(_Wait(None, shape, (), group, is_withdrawn=False))
+            waits.append(_Wait(None, shape, (), group, is_withdrawn=False, beyond=self._beyond))
         if not waits:
             del self._wanted[shape]
 
     def show_beyond(self, known: frozenset[str]) -> None:
-        """Restrict shown demand to nodes other than these, after taking leases that new nodes granted."""
-        self._has_new |= self._take_shown()
+        """Restrict shown demand to nodes other than these.
+
+        If nodes have joined, what is shown by then stays for SETTLED_S: they may grant it, and Ray loses
+        the resources of a group that is removed at that moment.
+        """
+        if self._beyond and known - self._beyond:
+            self._joined_at = time.monotonic()
         self._beyond = known
-        for waits in self._wanted.values():
-            for wait in waits:
-                self._withdraw(wait)
-        self._wanted.clear()
-        self._shown_at = 0.0
+
+    def _is_settled(self) -> bool:
+        return time.monotonic() - self._joined_at > SETTLED_S
 
     def limit(self, grants: Mapping[Resources, int] | None) -> None:
         """Limit the leases in Ray's queue to `grants`, the oldest first; withdraw the others for now."""
@@ -208,7 +225,7 @@ class AskedLeases:
             self._remove_discarded()
 
     def _remove_discarded(self) -> None:
-        for group in [one for one in self._discarded if may_be_removed(one)]:
+        for group in [one for one in self._discarded if may_be_removed(one, self._is_settled())]:
             self._discarded.remove(group)
             remove_group(group)
 
@@ -217,7 +234,7 @@ class AskedLeases:
         self._remove_discarded()
         self._drop_spare()
         self.limit(self._limits)  # retries requests that could not be sent
-        has_new, self._has_new = self._has_new, False
+        has_new = not self._is_settled() and self._take_shown()
         loose_after_s = LOOSE_AFTER_S if self._limits is None else LOOSE_SHARED_S
         for wait in self._waits[:LOOK_AT]:
             if self._is_there(wait):
@@ -237,6 +254,7 @@ class AskedLeases:
                 self._ask(wait)
         if time.monotonic() - self._shown_at > SHOWN_EVERY_S:
             self._shown_at = time.monotonic()
+            has_new |= self._take_shown()
             self._show_now()
         if not has_new and len(self._waits) > LOOK_AT:
             self._waits.append(self._waits.pop(0))
@@ -246,7 +264,7 @@ class AskedLeases:
         """Take the leases that Ray has granted for shown demand; return whether there were any."""
         has_new = False
         for shape, waits in list(self._wanted.items()):
-            for wait in [one for one in waits if self._is_there(one)]:
+            for wait in [one for one in waits[:LOOK_AT] if self._is_there(one)]:
                 waits.remove(wait)
                 self._grant(wait)
                 has_new = True
@@ -263,7 +281,7 @@ class AskedLeases:
         """Return whether Ray has granted a lease and reported its accelerators."""
         if wait.is_withdrawn or (wait.group is not None and not wait.group.wait(0)):
             return False
-        if self._finds_devices and not wait.probes:
+        if not wait.probes and self._finds_devices(wait.shape):
             wait.probes = probes_of(wait.shape, wait.group)
             if wait.probes:
                 self.probing[wait] = Lease(wait.shape, _where(wait), wait.group)
@@ -288,7 +306,7 @@ class AskedLeases:
 
     def _grant(self, wait: _Wait) -> None:
         nodes = _where(wait)
-        devices = on_first_node(wait.shape, nodes, wait.devices) if wait.probes else None
+        devices = by_bundle(wait.shape, wait.devices) if wait.probes else None
         self._on_granted(wait.owner, Lease(wait.shape, nodes, wait.group, devices))
         self.probing.pop(wait, None)
 

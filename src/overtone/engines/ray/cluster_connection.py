@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping
-from threading import Lock
+from contextlib import contextmanager
 from typing import Any
 
 from overtone.errors import MissingPackageError, OvertoneError
 
-_connecting = Lock()
+_connecting = threading.Lock()
 """Lock for connecting: other runs of this process may start at the same time."""
 
 ANSWERS_WITHIN_S = 5.0
@@ -63,8 +65,20 @@ def connect(address: str | None = None, runtime_env: Mapping[str, Any] | None = 
         raise MissingPackageError("ray", "ray", 'engine="ray"') from error
     if not hasattr(ray, "init"):  # a folder named "ray", imported as a namespace package
         raise MissingPackageError("ray", "ray", 'engine="ray"')
-    with _connecting:
+    with _connecting, _kept_sigterm():
         _connect(address, runtime_env)
+
+
+@contextmanager
+def _kept_sigterm() -> Iterator[None]:
+    """Keep this process's handler of SIGTERM: Ray's own ends a run before its trials have saved."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and handler not in (None, signal.SIG_DFL):
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _connect(address: str | None, runtime_env: Mapping[str, Any] | None) -> None:

@@ -12,6 +12,8 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from math import nan
 from typing import Any
 
 from overtone.core.job import Job
@@ -34,7 +36,7 @@ from overtone.core.protocols import Capabilities, Engine
 from overtone.engines.discards import Discards
 from overtone.engines.loop import Loop
 from overtone.engines.prints import write_output
-from overtone.engines.ray import cluster_connection
+from overtone.engines.ray import agents, cluster_connection
 from overtone.engines.ray.cluster_view import NodeFacts, Watch, capped, look
 from overtone.engines.ray.connection import TOKEN_BYTES, Line, Port
 from overtone.engines.ray.environment import check_environment
@@ -51,6 +53,7 @@ from overtone.engines.ray.pending_reasons import Shortage
 from overtone.engines.ray.state import Node, RayAttempt
 from overtone.engines.ray.trials import Trials
 from overtone.errors import OvertoneError
+from overtone.worker.machines.sample import sample_of
 from overtone.worker.message_codec import WRONG, Message
 
 CLOSE_WITHIN_S = 6.0
@@ -97,6 +100,7 @@ class Ray(Engine):
         carries: bool = False,
     ) -> None:
         self.on_output = write_output
+        self.on_sample = lambda node, sample: None
         self._on_nodes = on_nodes
         self._address = address
         self._most = most_of(max_resources)
@@ -138,11 +142,16 @@ class Ray(Engine):
         self._port = Port(self._loop, ip, token, self._on_call)
         self._output = Output(job, lambda *said: self.on_output(*said))
         uses_ray = self._sharing.uses_ray
-        self._leases = Leases(self._wake_for(self._on_granted), not uses_ray, self._labels)
+        # An actor learns of its bundle's accelerators by itself; the ranks of a trial do not.
+        self._leases = Leases(
+            self._wake_for(self._on_granted),
+            lambda shape: not uses_ray or len(shape.bundles) > 1,
+            self._labels,
+        )
         self._figures = figures_of(job.folder.name, token.hex()[:12])
         self._trials = Trials(
             job, uses_ray, self._loop, self._leases, self._output, self._errand, self._wake_for,
-            self._figures.results,
+            self._figures.results, self._on_sample,
         )  # fmt: skip
         self._nodes = self._trials.nodes = Nodes(
             self._trials, self._leases, home, self._labels, self._most, self._idle_s, self._errand,
@@ -250,6 +259,14 @@ class Ray(Engine):
     def wake(self) -> None:
         self._loop.wake()
 
+    def stacks(self, trial_id: str) -> str:
+        found = self._trials.processes(trial_id) if self._is_open else []
+        if not found:
+            raise OvertoneError(f"trial {trial_id} does not run: it has no process")
+        return "\n".join(
+            agents.stacks_on(node.id, pid, trial_id, self._job.runtime_env) for node, pid in found
+        )
+
     def _wake_for(self, call: Callable[[], None]) -> Callable[[], None]:
         """Return a function for other threads that schedules `call` in the engine's thread."""
 
@@ -345,8 +362,18 @@ class Ray(Engine):
 
     def _greet(self, line: Line, first: Message) -> Node | RayAttempt | None:
         if first[0] == "node":
-            return self._nodes.greet(line, first[1])
-        return self._trials.greet(line, first[1], first[2]) if first[0] == "hello" else None
+            node = self._nodes.greet(line, first[1])
+            if node is not None:
+                node.sees_disk = first[3]
+            return node
+        attempt = self._trials.greet(line, first[1], first[2]) if first[0] == "hello" else None
+        if attempt is not None:
+            attempt.head.node.sees_disk = first[4]
+        return attempt
+
+    def _on_sample(self, node: str, numbers: list[float | None]) -> None:
+        with suppress(ValueError):  # of another version
+            self.on_sample(node, sample_of([nan if one is None else one for one in numbers]))
 
     def _on_line_end(self, line: Line) -> None:
         owner = self._lines.pop(line, None)

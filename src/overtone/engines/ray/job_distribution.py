@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,8 +11,8 @@ from typing import Any
 
 from overtone.as_ray.state import stated_version
 from overtone.core.job import Job
-from overtone.engines.ray.agents import driver_cwd
 from overtone.engines.ray.checkpoint_transfer import Carried, Carrier
+from overtone.engines.ray.driver_place import DriverPlace
 from overtone.engines.ray.node_agent import Errand, OnNodes
 from overtone.store.folder_mark import mark_of
 from overtone.worker.shared_objects import ObjectRef
@@ -41,7 +40,7 @@ class Sharing:
         import ray
 
         self.uses_ray = job.uses_ray or as_bound(job.trainable).uses_ray
-        self._token, self._on_nodes, self._cwd = token, on_nodes, driver_cwd()
+        self._token, self._on_nodes, self._place = token, on_nodes, DriverPlace.here()
         name = token.hex()[:12]
         self._probe = Path() if carries else job.folder / f".overtone-{name}"
         away = Path(tempfile.gettempdir(), f"overtone-nodes-{os.getuid()}", name)
@@ -74,9 +73,8 @@ class Sharing:
         """Return the errand for a node's agent or a trial's actor."""
         probe = str(self._probe) if self._probe.name else ""
         return Errand(
-            address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._cwd,
-            tuple(os.path.join(self._cwd, one) for one in sys.path), sys.prefix, self._objects,
-            self._carrier.address if self._carrier is not None else None, stated_version(),
+            address, self._token, node, self._on_nodes, *self._jobs, self._packed, probe, self._place,
+            self._objects, self._carrier.address if self._carrier is not None else None, stated_version(),
         )  # fmt: skip
 
     def close(self) -> None:

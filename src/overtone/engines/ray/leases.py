@@ -28,7 +28,7 @@ class Leases:
 
     Args:
         wake: Called from the thread when `granted` or `refused` has new entries.
-        finds_devices: Whether to ask Ray which accelerators a lease holds.
+        finds_devices: Returns whether to ask Ray which accelerators a lease of a shape holds.
         labels: The selector of the nodes of a lease that may lie anywhere.
 
     Attributes:
@@ -37,7 +37,10 @@ class Leases:
     """
 
     def __init__(
-        self, wake: Callable[[], None], finds_devices: bool = True, labels: Mapping[str, str] | None = None
+        self,
+        wake: Callable[[], None],
+        finds_devices: Callable[[Resources], bool] = lambda shape: True,
+        labels: Mapping[str, str] | None = None,
     ) -> None:
         self._wake = wake
         self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()

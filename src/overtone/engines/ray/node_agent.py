@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf, isnan
 from pathlib import Path
 from socket import socket
+from time import monotonic
 from typing import Any, Protocol
 
 from overtone.as_ray import install_in_worker
@@ -17,10 +18,13 @@ from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.ray.checkpoint_transfer import fetch_file
 from overtone.engines.ray.connection import call
-from overtone.engines.ray.environment import brings_folder, brings_modules
+from overtone.engines.ray.driver_place import DriverPlace
 from overtone.engines.ray.prints import Prints
 from overtone.worker import shared_objects
 from overtone.worker.checkpoints import held_folders
+from overtone.worker.gang.plan import RankOrder
+from overtone.worker.machines import EVERY_S
+from overtone.worker.machines.sample import MachineSampler
 from overtone.worker.message_codec import Message, message_frame
 from overtone.worker.protocol import order_reader
 
@@ -28,11 +32,16 @@ READ_BYTES = 1 << 18
 
 
 class NodeEngine(Protocol):
-    """The engine of one node."""
+    """The engine of one node.
+
+    The driver sends a command of the core as it is, and any other call as a tuple: ("kill", trial_id).
+    `on_ranks` gets the messages about ranks that are for the driver.
+    """
 
     on_lines: Callable[[str, str, int, str, list[str]], None]
     on_output: Callable[[str, str, str], None]
     on_largest: Callable[[str, int, str], None]
+    on_ranks: Callable[[Message], None]
 
     def watch(self, sock: socket, call: Callable[[int], None]) -> None:
         """Call `call` in a `poll` whenever `sock` can be read."""
@@ -44,7 +53,16 @@ class NodeEngine(Protocol):
         """Carry out commands."""
 
     def kill(self, trial_id: str) -> None:
-        """Kill a trial's process."""
+        """Kill a trial's processes."""
+
+    def start_ranks(self, orders: Sequence[RankOrder], has_head: bool) -> None:
+        """Start these ranks of a trial, whose head runs here if `has_head`."""
+
+    def end_ranks(self, trial_id: str, attempt: int, generation: int) -> None:
+        """Kill the ranks of a trial that run here."""
+
+    def new_ranks(self) -> list[tuple[str, int, list[int]]]:
+        """Return (trial_id, attempt, pids) for the ranks whose processes all run since the last call."""
 
     def wake(self) -> None:
         """Make `poll` return."""
@@ -76,9 +94,7 @@ class Errand:
         apart: The same for nodes that do not see the driver's disk.
         packed: References to the packed Job: for nodes that see the driver's disk, and for others.
         probe: A file that exists if the node sees the driver's disk; "" if no node sees it.
-        cwd: The driver's working directory.
-        path: The driver's `sys.path`.
-        prefix: The driver's `sys.prefix`.
+        place: Where the driver works, and where it finds modules.
         objects: (path, reference to the contents) of the files of large parameters; without a
             reference, the carrier has the file.
         carrier: The address of the carrier, if there is one.
@@ -93,9 +109,7 @@ class Errand:
     apart: Job
     packed: tuple[Any, Any]
     probe: str
-    cwd: str
-    path: tuple[str, ...] = ()
-    prefix: str = ""
+    place: DriverPlace
     objects: tuple[tuple[str, Any], ...] = ()
     carrier: tuple[str, int] | None = None
     as_ray: str = ""
@@ -127,7 +141,7 @@ def relay(errand: Errand, fetch: Callable[[Any], bytes], memory_share: float | N
             job.folder.mkdir(parents=True, exist_ok=True)
         engine = errand.on_nodes.open(fetch(errand.packed[not shares]), job)
         at_end.callback(engine.close)
-        Relay(sock, engine, errand.node, errand.job.log_to_file is None).run()
+        Relay(sock, engine, errand.node, errand.job.log_to_file is None, shares, job.folder).run()
 
 
 class Relay:
@@ -138,31 +152,61 @@ class Relay:
         engine: Engine that runs the trials.
         node: Name of this node.
         is_cut: Whether to limit the output of trials that print too much.
+        sees_disk: Whether the node sees the driver's disk, and so keeps the output of its trials.
+        folder: A folder on the disk that is sampled.
     """
 
-    def __init__(self, sock: socket, engine: NodeEngine, node: str, is_cut: bool = True) -> None:
+    def __init__(
+        self,
+        sock: socket,
+        engine: NodeEngine,
+        node: str,
+        is_cut: bool = True,
+        sees_disk: bool = True,
+        folder: Path = Path(),
+    ) -> None:
         self._sock, self._engine = sock, engine
         self._reader = order_reader()
-        self._out: list[Message] = [("node", node, os.getpid())]
+        self._out: list[Message] = [("node", node, os.getpid(), sees_disk)]
         self._is_cut = is_cut
         self._said: dict[tuple[str, int], Prints] = {}  # by trial and pid
         self._is_over = False
+        self._sampler, self._sample_at = MachineSampler(folder), monotonic() + EVERY_S
+        self._calls: Mapping[str, Callable[..., None]] = {
+            "kill": engine.kill,
+            "start_ranks": engine.start_ranks,
+            "end_ranks": engine.end_ranks,
+        }
         engine.on_lines = self._on_lines
         engine.on_output = self._on_output
         engine.on_largest = lambda *said: self._out.append(("largest", *said))
+        engine.on_ranks = lambda message: self._out.append(message)
         engine.watch(sock, self._on_orders)
 
     def run(self) -> None:
         """Pass on orders and events until the driver hangs up."""
         while not self._is_over:
             self._flush()
-            for event in self._engine.poll(5.0):
+            events = self._engine.poll(EVERY_S)
+            self._out += [("rank_pids", *found) for found in self._engine.new_ranks()]
+            if monotonic() >= self._sample_at:
+                self._sample()
+            for event in events:
                 message = told(event)
                 if message is not None:
                     if message[0] in ("ended", "hopeless"):
                         for about in [one for one in self._said if one[0] == message[1]]:
                             self._out += self._said.pop(about).rest()
                     self._out.append(message)
+
+    def _sample(self) -> None:
+        self._sample_at = monotonic() + EVERY_S
+        try:
+            numbers = self._sampler.sample().as_numbers()
+        except Exception:  # such as a library that fails on this system: there are no samples then
+            self._sample_at = inf
+        else:
+            self._out.append(("machine", "", [None if isnan(one) else one for one in numbers]))
 
     def _flush(self) -> None:
         if not self._out:
@@ -185,7 +229,7 @@ class Relay:
             return
         for order in self._reader.feed(data):
             if isinstance(order, tuple):
-                self._engine.kill(order[1])
+                self._calls[order[0]](*order[1:])
             else:
                 self._engine.submit([order])
 
@@ -227,14 +271,7 @@ def settle(errand: Errand, fetch: Callable[[Any], bytes]) -> bool:
     if errand.as_ray:
         install_in_worker(errand.as_ray)
     if shares:
-        if not brings_folder(environment):
-            with suppress(OSError):  # trials then run where Ray has put its workers
-                os.chdir(errand.cwd)
-        given = [one for one in errand.path if one not in sys.path]
-        others = [one for one in sys.path if one not in errand.path]
-        # the driver's packages come last if the environment brings others
-        is_same = errand.prefix == sys.prefix and not brings_modules(environment)
-        sys.path[:] = [*errand.path, *others] if is_same else [*sys.path, *given]
+        errand.place.take_over(environment)
     for path, reference in errand.objects:
         if not Path(path).exists():
             write = partial(_write_object, errand, fetch, path, reference)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 from overtone.core.job import Job
+from overtone.engines.kept_output import KeptOutput, kept_output
 from overtone.engines.prints import write_output
 from overtone.store.folder_mark import mark_of
 from overtone.worker.message_codec import Message
@@ -27,6 +28,7 @@ class Output:
 
     def __init__(self, job: Job, write: Callable[[str, str, str], None]) -> None:
         self._job, self._write = job, write
+        self._kept: KeptOutput | None = None
         self._files: dict[tuple[str, str], TextIO] = {}
 
     def say(self, text: str) -> None:
@@ -52,12 +54,14 @@ class Output:
             is_said.set()
             write_output("", "stderr", f"overtone: {text}\n")
 
-    def show(self, message: Message, node: str) -> None:
-        """Write the lines of an "output" message of a node."""
+    def show(self, message: Message, node: str, keeps: bool = False) -> None:
+        """Write the lines of an "output" message of a node; with `keeps`, keep them for the node."""
         _, trial_id, name, pid, stream, lines = message
         if self._job.log_to_file is not None and trial_id:
             self._to_file(trial_id, stream, lines)
             return
+        if keeps and trial_id:
+            self._keep(trial_id, stream, lines)
         prefix = f"({name} pid={pid}, ip={node}) " if name else ""
         self._write(trial_id, stream, "".join(f"{prefix}{line}\n" for line in lines))
 
@@ -66,6 +70,14 @@ class Output:
         for file in self._files.values():
             file.close()
         self._files.clear()
+        if self._kept is not None:
+            self._kept.close()
+
+    def _keep(self, trial_id: str, stream: str, lines: list[str]) -> None:
+        if self._kept is None:
+            self._kept = kept_output(self._job)
+        if self._kept is not None:
+            self._kept.put(trial_id, stream, lines)
 
     def _to_file(self, trial_id: str, stream: str, lines: list[str]) -> None:
         assert self._job.log_to_file is not None

@@ -9,6 +9,8 @@ from overtone.core.resources import Bundle, Resources
 from overtone.engines.ray import cluster_connection
 from overtone.engines.ray.cluster_view import OUR_NAMES
 
+_BEING_MADE = ("QUEUED", "SCHEDULING_STARTED")
+_PENDING = ("NO_RESOURCES", "INFEASIBLE", "FAILED_TO_COMMIT_RESOURCES")
 _RAYS_NAMES = {ours: rays for rays, ours in OUR_NAMES.items()}
 
 
@@ -51,11 +53,15 @@ def remove_group(group: Any) -> None:
         pass  # the cluster is gone, and the group with it
 
 
-def may_be_removed(group: Any) -> bool:
+def may_be_removed(group: Any, is_settled: bool = True) -> bool:
     """Return whether a group can be removed safely: not while Ray is making it.
 
     Ray loses the resources that such a group has reserved so far (ray-project/ray#64693). Ray 2.60
     permanently lost a CPU in one of about 100 removals.
+
+    Args:
+        is_settled: Whether no node has joined just now. If one has, Ray may begin to make any pending
+            group between this question and the removal.
     """
     from ray.util.placement_group import placement_group_table
 
@@ -65,7 +71,8 @@ def may_be_removed(group: Any) -> bool:
         stats = placement_group_table(group).get("stats", {})
     except Exception:
         return True  # the cluster is gone, and the group with it
-    return stats.get("scheduling_state") not in ("QUEUED", "SCHEDULING_STARTED")
+    state = stats.get("scheduling_state")
+    return state not in _BEING_MADE and (is_settled or state not in _PENDING)
 
 
 def nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:

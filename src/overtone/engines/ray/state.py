@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from overtone.core.messages import Start
+from overtone.core.messages import Ended, Start
 from overtone.engines.message_check import ResultCheck
 from overtone.engines.ray import agents
 from overtone.engines.ray.cluster_view import NodeFacts
@@ -32,6 +32,7 @@ class Node:
         failures: Number of failed agents in a row.
         error: Error text of the last failed agent, until another agent calls.
         largest: (trial_id, attempt, memory use as text) of the trial that uses the most memory there.
+        sees_disk: Whether the node sees the driver's disk, as its newest agent or trial says.
         idle_since: Time since which the node has no trial, on the monotonic clock; 0 if it has one.
     """
 
@@ -45,6 +46,7 @@ class Node:
     failures: int = 0
     error: str = ""
     largest: tuple[str, int, str] | None = None
+    sees_disk: bool = True
     idle_since: float = 0.0
 
     @property
@@ -80,28 +82,24 @@ class NodePart:
     Attributes:
         attempt: The attempt.
         node: The node of the processes.
-        ranks: The ranks that the processes run.
         line: Connection to the actor, or to the node's agent.
-        actor: The actor, if the trial uses Ray; otherwise None.
+        actor: The actor, if this is the head of a trial that uses Ray; otherwise None.
+        pid: The head's process, if it is here; 0 until it has started.
         is_sent: Whether the processes were told to start, and have not ended.
-        unsent: Orders that wait until the actor has called.
+        has_ranks: Whether ranks were sent there, and are not all gone.
+        pids: The processes of the ranks there that run.
+        unsent: Orders that wait until the actor or the agent has called.
     """
 
     attempt: RayAttempt
     node: Node
-    ranks: tuple[int, ...]
     line: Line | None = None
     actor: Any = None
+    pid: int = 0
     is_sent: bool = False
+    has_ranks: bool = False
+    pids: tuple[int, ...] = ()
     unsent: list[Any] = field(default_factory=list)
-
-    def equipped(self) -> Start:
-        """Return the Start of this part, with the accelerators that Ray has given to the lease."""
-        start, lease = self.attempt.start, self.attempt.lease
-        devices = lease.devices if lease is not None else None
-        if devices is None and self.ranks == start.ranks:
-            return start
-        return replace(start, devices=devices, ranks=self.ranks)
 
     def kill(self) -> None:
         """Kill the processes, if there are any."""
@@ -113,30 +111,50 @@ class NodePart:
 
 @dataclass(eq=False)
 class RayAttempt:
-    """One attempt of a trial.
+    """One attempt of a trial: its head on one node, and its ranks on the nodes of their bundles.
 
     Attributes:
-        start: The Start of the attempt.
+        start: The Start of the attempt; its placement names the lease's nodes once there is a lease.
         name: Name of the trial for people.
+        head: The part that reports for the attempt.
         lease: The lease of the attempt; None until Ray has granted it.
-        parts: The parts of the attempt that still run, by node. The first one reports for the attempt.
+        parts: The parts of the attempt that still run, the head first.
         was_killed: Error text if the actor ends without an `ended` message after a Halt; "" before.
         results: The check of the results.
+        generation: The generation of the ranks that were made last.
+        awaits_end: Whether the head waits until no rank is left.
+        ended: How the attempt ended, once it is over, until its last part is gone.
+        is_lost: Whether a node of the attempt was lost, so that its lease is not used again.
     """
 
     start: Start
     name: str
+    head: NodePart = field(init=False)
     lease: Lease | None = None
     parts: list[NodePart] = field(default_factory=list)
     was_killed: str = ""
     results: ResultCheck = field(default_factory=ResultCheck)
+    generation: int = 0
+    awaits_end: bool = False
+    ended: Ended | None = None
+    is_lost: bool = False
 
     def place(self, nodes: Sequence[Node]) -> None:
-        """Divide the attempt into parts, given the node of each bundle; each rank runs in its bundle."""
-        ranks: dict[Node, tuple[int, ...]] = {}
-        for rank in self.start.ranks:
-            ranks[nodes[rank]] = (*ranks.get(nodes[rank], ()), rank)
-        self.parts = [NodePart(self, node, ranks[node]) for node in ranks]
+        """Put the attempt's head on the node of its first bundle, given the node of each bundle."""
+        names = tuple([node.name for node in nodes])
+        if names != self.start.placement.nodes:
+            self.start = replace(self.start, placement=replace(self.start.placement, nodes=names))
+        self.head = NodePart(self, nodes[0])
+        self.parts = [self.head]
+
+    def equipped(self) -> Start:
+        """Return the Start of the head, with the accelerators that Ray has given to the lease."""
+        devices = self.lease.devices_of_trial() if self.lease is not None else None
+        return self.start if devices is None else replace(self.start, devices=devices)
+
+    def part_on(self, node: Node) -> NodePart | None:
+        """Return the part of the attempt below a node's agent; None if there is none."""
+        return next((part for part in self.parts if part.node is node and part.actor is None), None)
 
     def kill(self) -> None:
         """Kill all processes of the attempt."""

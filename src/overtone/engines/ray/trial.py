@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from overtone.core.job import Job
 from overtone.core.messages import Proceed, Start
+from overtone.engines.kept_output import KeptOutput, kept_output
 from overtone.engines.ray.checkpoint_transfer import Carried
 from overtone.engines.ray.connection import call
 from overtone.engines.ray.limits import NOTHING, Held
@@ -25,6 +26,7 @@ from overtone.worker.limits.limit_usage import Amounts
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import Nothing, Order, SocketChannel
 from overtone.worker.server.preparation import cpu_threads
+from overtone.worker.stacks import answer_requests
 
 _LENGTH = struct.Struct("<Q")
 
@@ -47,10 +49,13 @@ def run_trial(
     from overtone.worker.server.driver_environment import Surroundings, explain
 
     channel = _Channel(call(errand.address, errand.token))
-    channel.send(("hello", start.trial_id, start.attempt, os.getpid()))
+    channel.send(("hello", start.trial_id, start.attempt, os.getpid(), errand.shares_disk))
+    answer_requests()
     if errand.job.captures_output or errand.job.log_to_file is not None:
         is_cut = errand.job.log_to_file is None
-        channel.at_end.callback(_Captured(channel, Prints(start.trial_id, name, os.getpid(), is_cut)).end)
+        kept = kept_output(errand.job) if errand.shares_disk else None
+        prints = Prints(start.trial_id, name, os.getpid(), is_cut)
+        channel.at_end.callback(_Captured(channel, start.trial_id, prints, kept).end)
     channel.at_end.callback(shared_objects.release_adopted)
     try:
         shares = settle(errand, fetch)
@@ -120,8 +125,11 @@ class _Channel(SocketChannel):
 class _Captured:
     """Captures the output of this process and sends it on a channel."""
 
-    def __init__(self, channel: _Channel, prints: Prints) -> None:
+    def __init__(
+        self, channel: _Channel, trial_id: str, prints: Prints, kept: KeptOutput | None = None
+    ) -> None:
         self._channel, self._prints, self._lock = channel, prints, Lock()
+        self._trial_id, self._kept = trial_id, kept
         self._was = os.dup(1), os.dup(2)
         self._speak_of_crashes()
         pipes = [os.pipe(), os.pipe()]
@@ -142,6 +150,8 @@ class _Captured:
         for one in self._threads:
             one.join(1.0)  # a process that the trial left behind may hold the pipe open
         self._tell(self._prints.rest())
+        if self._kept is not None:
+            self._kept.close()
 
     def _speak_of_crashes(self) -> None:
         import faulthandler
@@ -159,6 +169,8 @@ class _Captured:
     def _show(self, stream: str, lines: list[str]) -> None:
         if lines:
             with self._lock:
+                if self._kept is not None:
+                    self._kept.put(self._trial_id, stream, lines)
                 self._tell(self._prints.messages(stream, lines))
 
     def _tell(self, messages: list[Message]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from overtone.core.job import Job
@@ -21,18 +22,24 @@ from overtone.core.messages import (
 from overtone.core.resources import Resources
 from overtone.engines.loop import Loop
 from overtone.engines.message_check import check
-from overtone.engines.ray import agents, memory
+from overtone.engines.ray import gangs, memory
+from overtone.engines.ray.actors import Actors
 from overtone.engines.ray.connection import Line
 from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.leases import Leases
-from overtone.engines.ray.limits import NOTHING, Used
 from overtone.engines.ray.node_agent import Errand
 from overtone.engines.ray.nodes import Nodes
+from overtone.engines.ray.order_delivery import Delivery, refusal
 from overtone.engines.ray.output import Output
 from overtone.engines.ray.state import Node, NodePart, RayAttempt
 from overtone.errors import MessageError, OvertoneError
 from overtone.worker.message_codec import Message
 from overtone.worker.protocol import event
+
+NO_EVENTS = frozenset({"used", "no_room"}) | gangs.MESSAGES
+
+GONE_WITHIN_S = 5.0
+"""Seconds that the nodes of an attempt that is over get to say that its processes there are gone."""
 
 
 class Trials:
@@ -65,27 +72,29 @@ class Trials:
         errand: Callable[[str], Errand],
         wake_for: Callable[[Callable[[], None]], Callable[[], None]],
         results: Counter[str],
+        on_sample: Callable[[str, list[float | None]], None] = lambda node, numbers: None,
     ) -> None:
+        self._on_sample = on_sample
         self._results = results
         self.events: list[Event] = []
         self._job, self._uses_ray, self._loop = job, uses_ray, loop
         self._leases, self._output = leases, output
-        self._errand, self._wake_for = errand, wake_for
         self._attempts: dict[str, RayAttempt] = {}
         self._asks: dict[str, RayAttempt] = {}  # without a lease
-        self._waiting: dict[Node, list[NodePart]] = {}
-        self._used = Used(job.folder) if uses_ray and job.limits is not None else None
+        folder = job.folder if uses_ray and job.limits is not None else None
+        self._actors = Actors(
+            folder, loop, errand, wake_for, lambda node, error: self.nodes.give_up(node, error), self._end
+        )
+        self._delivery = Delivery(lambda node: self.nodes.send_agent(node), self._end)
+        self._gangs = gangs.Gangs(lambda: self.nodes.named(), self._delivery.put)
 
     def greet(self, line: Line, trial_id: str, number: int) -> RayAttempt | None:
         """Return the attempt whose actor has called; None if it has ended meanwhile."""
         attempt = self._attempts.get(trial_id)
         if attempt is None or attempt.start.attempt != number:
             return None
-        head = attempt.parts[0]
-        head.line = line
-        for order in head.unsent:
-            line.put(order)
-        head.unsent.clear()
+        attempt.head.line = line
+        self._delivery.put_rest(attempt.head)
         return attempt
 
     def __len__(self) -> int:
@@ -97,12 +106,17 @@ class Trials:
         for attempt in self._attempts.values():
             yield from ((part.node.name, attempt.name) for part in attempt.parts if part.is_sent)
 
+    def processes(self, trial_id: str) -> list[tuple[Node, int]]:
+        """Return the node and the pid of each process of a trial that runs, of head and ranks."""
+        attempt = self._attempts.get(trial_id)
+        parts = list(attempt.parts) if attempt else []
+        return [(part.node, pid) for part in parts for pid in (part.pid, *part.pids) if pid]
+
     def close(self) -> None:
         """End all trials."""
         for attempt in self._attempts.values():
             attempt.kill()
-        if self._used is not None:
-            self._used.keep()
+        self._actors.close()
 
     # --- nodes -----------------------------------------------------------------------
 
@@ -110,13 +124,14 @@ class Trials:
         self.events.append(CapacityChanged(self._loop.now(), capacity))
 
     def on_agent(self, node: Node) -> None:
-        for part in self._waiting.pop(node, []):
-            self._send(part)
+        self._delivery.on_agent(node)
 
     def on_silence(self, node: Node, error: str) -> None:
         largest = node.largest if memory.is_shortage(node.error) else None
         for attempt in self._on(node):
-            if any(part.is_sent and part.node is node and part.actor is None for part in attempt.parts):
+            part = attempt.part_on(node)
+            if part is not None and part.is_sent:
+                part.is_sent = False
                 if largest is not None and largest[:2] == (attempt.start.trial_id, attempt.start.attempt):
                     self._end(attempt, "killed", largest[2])  # Ray ended the agent instead of this trial
                 else:
@@ -126,8 +141,8 @@ class Trials:
         if not has_others and self._on(node):
             raise OvertoneError(f"no node of the cluster can run trials; {node.name} cannot: {error}")
         self._output.say(f"node {node.name} is not used any more: {error}")
-        for part in self._waiting.pop(node, []):
-            self._end(part.attempt, "lost", _refusal(node, error))
+        for part in self._delivery.forget(node):
+            self._end(part.attempt, "lost", refusal(node, error))
 
     def on_notice(self, node: Node, left_s: float) -> None:
         when = f"in {left_s:.0f} s" if left_s < NEVER else "soon"
@@ -140,12 +155,14 @@ class Trials:
             self.events.append(Noticed(now, start.trial_id, start.attempt, left_s, moves=True))
 
     def on_loss(self, node: Node, error: str) -> None:
+        self._delivery.forget(node)
         for attempt in self._on(node):
+            for part in attempt.parts:
+                part.is_sent = part.is_sent and part.node is not node
             self._end(attempt, "lost", error)
-        self._waiting.pop(node, None)
 
     def is_needed(self, node: Node) -> bool:
-        return bool(self._waiting.get(node) or self._on(node))
+        return bool(self._delivery.awaiting(node) or self._on(node))
 
     def _on(self, node: Node) -> list[RayAttempt]:
         """Return the attempts that have a bundle on a node."""
@@ -179,8 +196,8 @@ class Trials:
         self._leases.ask(attempt, start.resources, ids)
         self._asks[start.trial_id] = attempt
         if not self._uses_ray:
-            for part in attempt.parts:
-                self.nodes.send_agent(part.node)  # the agent prepares while Ray makes the lease
+            for node in dict.fromkeys(nodes):
+                self.nodes.send_agent(node)  # the agent prepares while Ray makes the lease
 
     def asked(self) -> Counter[Resources]:
         """Return the number of trials of each shape that wait for a requested lease."""
@@ -232,86 +249,31 @@ class Trials:
         attempt.lease = lease
         self._asks.pop(attempt.start.trial_id, None)
         found = [self.nodes.get(one) for one in lease.nodes if one]
-        nodes = [node for node in found if node is not None] or [attempt.parts[0].node]
+        nodes = [node for node in found if node is not None] or [attempt.head.node]
         if None in found:
             self._end(attempt, "lost", "its node was lost")
             return
         by_id = {node.id: node for node in nodes}
         attempt.place([by_id.get(one, nodes[0]) for one in lease.nodes])
         if self._uses_ray:
-            self._send_actor(attempt.parts[0], lease)
-            return
-        for part in attempt.parts:
-            if part.node.line is not None:
-                self._send(part)
-            elif part.node.is_broken:
-                self._end(attempt, "lost", _refusal(part.node, part.node.error))
-                return
-            else:
-                self._waiting.setdefault(part.node, []).append(part)
-                self.nodes.send_agent(part.node)
-
-    def _send(self, part: NodePart) -> None:
-        """Make the agent of a node start the processes of an attempt there."""
-        assert part.node.line is not None
-        part.line, part.is_sent = part.node.line, True
-        self._put(part, part.equipped())
-
-    def _send_actor(self, part: NodePart, lease: Lease) -> None:
-        part.is_sent, attempt = True, part.attempt
-        part.actor, reference = agents.send_trial(
-            lease, self._errand(part.node.name), attempt.start, attempt.name,
-            self._used.of(attempt.start.index) if self._used is not None else NOTHING,
-        )  # fmt: skip
-        agents.on_end(reference, lambda error: self._wake_for(partial(self._on_actor_end, part, error))())
-
-    def _on_actor_end(self, part: NodePart, error: str) -> None:
-        if part.line is not None and part.line.is_open:
-            # its last messages may still arrive
-            self._loop.at(self._loop.now() + 0.2, partial(self._on_actor_gone, part, error))
+            self._actors.send(attempt)
         else:
-            self._on_actor_gone(part, error)
-
-    def _on_actor_gone(self, part: NodePart, error: str) -> None:
-        attempt = part.attempt
-        if self._attempts.get(attempt.start.trial_id) is attempt:
-            cause: Cause = "lost" if agents.means_loss(error) else "killed"
-            if agents.is_hopeless(error):
-                self.nodes.give_up(part.node, error)
-                cause = "lost"
-            self._end(attempt, cause, attempt.was_killed or error or "its process ended")
+            self._delivery.put(attempt.head, attempt.equipped())
 
     # --- orders ----------------------------------------------------------------------
 
     def pass_on(self, order: Proceed | Halt) -> None:
-        """Pass an order on to all processes of an attempt."""
+        """Pass an order on to the head of an attempt."""
         attempt = self._attempts.get(order.trial_id)
         if attempt is None or attempt.start.attempt != order.attempt:
             return  # it ended meanwhile
-        if isinstance(order, Halt) and not all(part.is_sent for part in attempt.parts):
+        if isinstance(order, Halt) and not attempt.head.is_sent:
             self._end(attempt, "halted")
             return
-        for part in attempt.parts:
-            self._put(part, order)
+        self._delivery.put(attempt.head, order)
         attempt.was_killed = ""
         if isinstance(order, Halt) and self._uses_ray:
-            grace_s = min(one for one in (self._job.grace_s, order.grace_s) if one is not None)
-            attempt.was_killed = f"did not halt within {grace_s:g} s"
-            self._loop.at(self._loop.now() + grace_s, partial(self._end_actor, attempt))
-
-    def _end_actor(self, attempt: RayAttempt) -> None:
-        if attempt.was_killed and self._attempts.get(attempt.start.trial_id) is attempt:
-            attempt.kill()
-
-    def _put(self, part: NodePart, order: Start | Proceed | Halt) -> None:
-        if part.line is None:
-            part.unsent.append(order)
-            return
-        try:
-            part.line.put(order)
-        except Exception as error:
-            text = f"its config cannot be sent to its process: {type(error).__name__}: {error}"
-            self._end(part.attempt, "raised", text)
+            self._actors.on_halt(attempt, order, self._job.grace_s)
 
     # --- messages --------------------------------------------------------------------
 
@@ -320,21 +282,22 @@ class Trials:
         for message in messages:
             attempt = self._attempts.get(message[1])
             if message[0] == "output":
-                self._output.show(message, node.name)
+                self._output.show(message, node.name, not node.sees_disk)
             elif message[0] == "largest":
                 node.largest = message[1:]
             elif attempt is not None and attempt.start.attempt == message[2]:
-                for part in attempt.parts:
-                    if part.node is node:
-                        self._take(part, message)
-                        break
+                part = attempt.part_on(node)
+                if part is not None:
+                    self._take(part, message)
+            elif message[0] == "machine":
+                self._on_sample(node.name, message[2])
 
     def hear_actor(self, attempt: RayAttempt, messages: Sequence[Message]) -> None:
         """Handle the messages of a trial's actor; after the trial's end, only its output."""
-        part = attempt.parts[0]
+        part = attempt.head
         for message in messages:
             if message[:2] == ("output", attempt.start.trial_id):
-                self._output.show(message, part.node.name)
+                self._output.show(message, part.node.name, not part.node.sees_disk)
             elif self._attempts.get(attempt.start.trial_id) is attempt:
                 self._take(part, message)
 
@@ -343,56 +306,83 @@ class Trials:
         attempt, kind, where = part.attempt, message[0], part.node.name
         try:
             check(message, attempt.start)
-            if kind == "used":
-                if self._used is not None:
-                    self._used.take(attempt.start.index, message[3:5])
-                return
-            if kind == "no_room":
-                self._output.say(f"trial {message[1]}: {message[3]}")
+            if kind in NO_EVENTS:
+                self._note(part, message)
                 return
             found = event(message, self._loop.now(), where)
-            if part is attempt.parts[0]:
+            if isinstance(found, Ended):
+                part.is_sent = False
+                self._over(attempt, found)
+                return
+            if attempt.ended is not None:
+                return
+            if part is attempt.head:
                 attempt.results.take(found)
-            elif not isinstance(found, (Ended, Noticed)):
-                return  # the first part reports for the attempt
+            elif not isinstance(found, Noticed):
+                raise MessageError(f"{kind!r} of a rank")
         except MessageError as error:
             self._end(
                 attempt, "killed", f"its process was killed, since it sent what no trial sends: {error}"
             )
             return
-        if isinstance(found, Ended):
-            part.is_sent = False
-            if part is not attempt.parts[0] and found.cause in ("returned", "halted"):
-                attempt.parts.remove(part)
-                return
-            self._release(attempt)
-        elif kind == "reported":
+        if kind == "reported":
             self._results[where] += 1
+        elif kind == "started":
+            part.pid = message[3]
         elif kind == "save_failed":
             attempt.was_killed = ""  # the trial is parked until its next order
         self.events.append(found)
 
+    def _note(self, part: NodePart, message: Message) -> None:
+        """Handle a message that is not an event of the trial."""
+        if message[0] == "used":
+            self._actors.take_used(part.attempt.start.index, message)
+        elif message[0] == "no_room":
+            self._output.say(f"trial {message[1]}: {message[3]}")
+        elif part.attempt.ended is None:
+            self._gangs.take(part, message)
+
+    # --- ends ------------------------------------------------------------------------
+
     def _end(self, attempt: RayAttempt, cause: Cause, error: str = "") -> None:
+        """End an attempt; the loss of a node replaces the failure by which it showed elsewhere."""
         start = attempt.start
         if self._attempts.get(start.trial_id) is not attempt:
             return
-        self._asks.pop(start.trial_id, None)
-        for waiting in self._waiting.values():
-            waiting[:] = [part for part in waiting if part.attempt is not attempt]
-        self._release(attempt, cause == "lost")
-        self.events.append(Ended(self._loop.now(), start.trial_id, start.attempt, cause, error))
+        ended = Ended(self._loop.now(), start.trial_id, start.attempt, cause, error)
+        if cause == "lost":
+            attempt.is_lost = True
+            if attempt.ended is not None and attempt.ended.cause in ("raised", "killed"):
+                attempt.ended = ended
+        self._over(attempt, ended)
 
-    def _release(self, attempt: RayAttempt, is_lost: bool = False) -> None:
-        """Forget an attempt that has ended, kill what is left of it, and give its lease back."""
+    def _over(self, attempt: RayAttempt, ended: Ended) -> None:
+        """Kill what is left of an attempt that is over; tell its end when all its nodes have answered."""
+        is_alone = len(attempt.parts) == 1
+        if attempt.ended is None:
+            attempt.ended = ended
+            attempt.kill()
+            self._delivery.cancel(attempt)
+            if not is_alone:
+                self._loop.at(self._loop.now() + GONE_WITHIN_S, partial(self._on_no_answer, attempt))
+        if is_alone or not any(part.is_sent for part in attempt.parts):
+            self._release(attempt)
+
+    def _on_no_answer(self, attempt: RayAttempt) -> None:
+        silent = [part for part in attempt.parts if part.is_sent]
+        for part in silent:
+            part.is_sent = False
+            self._end(attempt, "lost", f"node {part.node.name} does not answer any more")
+
+    def _release(self, attempt: RayAttempt) -> None:
+        """Forget an attempt whose processes are gone, give its lease back, and tell its end."""
+        assert attempt.ended is not None
         del self._attempts[attempt.start.trial_id]
-        attempt.kill()
+        self._asks.pop(attempt.start.trial_id, None)
         if attempt.lease is None:
             self._leases.forget(attempt)
-        elif is_lost or self._uses_ray:
+        elif attempt.is_lost or self._uses_ray:
             self._leases.drop(attempt.lease)  # which also ends tasks and actors that the trial started there
         else:
             self._put_back(attempt.lease)
-
-
-def _refusal(node: Node, error: str) -> str:
-    return f"node {node.name} cannot run it: {error}"
+        self.events.append(replace(attempt.ended, time=self._loop.now()))

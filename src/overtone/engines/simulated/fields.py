@@ -9,6 +9,7 @@ from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from overtone.core.json_encoder import encoder
+from overtone.core.types import UNNAMED
 from overtone.worker.protocol import encode
 from overtone.worker.session.metrics import normalise
 
@@ -48,7 +49,7 @@ class Fields:
             here_s: Training time since the trial was started or restored.
         """
         is_mapping = type(metrics) is dict or isinstance(metrics, Mapping)
-        values = metrics if is_mapping else {"_metric": metrics}
+        values = metrics if is_mapping else {UNNAMED: metrics}
         own = _numbers(values)
         if own is None:
             for value in values.values():

@@ -39,6 +39,11 @@ class LiveTrial(Channel):
         has_ended: Whether the thread is done.
     """
 
+    why_no_ranks = (
+        "the simulated engine makes no ranks: a gang is its bundles there. Simulate how long the training "
+        "takes by tune.simulate_time(seconds) instead, or use another engine"
+    )
+
     def __init__(
         self, job: Job, start: Start, now: Callable[[], float], slowness: float, save_s: float
     ) -> None:

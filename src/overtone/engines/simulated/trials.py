@@ -212,7 +212,7 @@ class Trials:
         for message in live.messages:
             one = event_of(message, self.now, attempt.nodes[0])
             if isinstance(one, m.Started):
-                one = replace(one, pid=0, hostname=NODE)
+                one = replace(one, pid=0, hostname=attempt.nodes[0])
             elif isinstance(one, m.Reported):
                 attempt.t = one.t
                 attempt.total_s = float(one.metrics.get("time_total_s", 0.0))
@@ -272,7 +272,8 @@ class Trials:
         if attempt.live is not None:
             return self._run_live(attempt, events)
         events.append(m.Started(
-            self.now, attempt.trial_id, attempt.number, attempt.nodes[0], 0, NODE, attempt.restored
+            self.now, attempt.trial_id, attempt.number, attempt.nodes[0], 0, attempt.nodes[0],
+            attempt.restored,
         ))  # fmt: skip
         return not self._iterate(attempt)
 

@@ -33,7 +33,9 @@ class Callback:
             stop: The stop criterion as given to the run.
             num_samples: Number of samples of the space.
             total_num_samples: Number of trials; None if unknown.
-            info: `time_budget_s`, the budget in seconds or None, and future facts.
+            info: `time_budget_s`, the budget in seconds or None; `name` and `path` of the experiment's
+                folder; `goal`, a function that returns the metric (None until it is known) and the mode; and
+                future facts.
         """
 
     def on_step_begin(self, iteration: int, trials: list[SeenTrial], **info: Any) -> None:

@@ -26,7 +26,8 @@ class CallbackObserver(Observer):
         callbacks: Called in this order; undefined hooks cost nothing.
         experiment: Facts that all trials share.
         table: Has each record before this observer gets it; it keeps all metrics.
-        facts: Arguments of `Callback.setup`; those that a callback's own `setup` lacks are left out.
+        facts: Arguments of `Callback.setup`; those that a callback's own `setup` lacks are left out. None if
+            it was called before.
         raises_as_is: Whether a callback's exception is raised itself, not as the cause of a CallbackError.
 
     Attributes:
@@ -40,7 +41,7 @@ class CallbackObserver(Observer):
         callbacks: Sequence[Any],
         experiment: Experiment,
         table: TrialTable,
-        facts: Mapping[str, Any],
+        facts: Mapping[str, Any] | None,
         raises_as_is: bool = False,
     ) -> None:
         self._table = table
@@ -59,8 +60,8 @@ class CallbackObserver(Observer):
         self.has_steps = bool(self._hooks["on_step_begin"] or self._hooks["on_step_end"])
         self.follows_results = any(self._hooks[hook] for hook in _PER_REPORT)
         for one in callbacks:
-            if defines(one, "setup"):
-                one.setup(**_accepted(one.setup, facts))
+            if facts is not None and defines(one, "setup"):
+                set_up(one, facts)
 
     def on_record(self, record: Record) -> None:
         """Call the hooks of this record.
@@ -205,6 +206,11 @@ class CallbackObserver(Observer):
                 self._by_id[row.id] = trial = SeenTrial(row, self._experiment)
                 self._trials.append(trial)
         return self._trials
+
+
+def set_up(callback: Any, facts: Mapping[str, Any]) -> None:
+    """Call a callback's `setup` with those of the facts that it takes."""
+    callback.setup(**_accepted(callback.setup, facts))
 
 
 def _accepted(method: Callable[..., Any], facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -24,11 +24,16 @@ class ConsoleFacts:
         goal: Returns (metric, mode) while `metric` is None: the goal is taken from the first result.
         limits: The goal, for its constraints.
         total: The number of trials of the experiment; None while it is unknown.
+        longest: The largest number of iterations that a trial can reach; None if unknown.
+        budget_s: The time budget of the experiment in seconds; None for no limit.
+        rung_defaults: The scheduler's `grace_period`, `max_t` and `reduction_factor`, if it has these and
+            the user did not choose the grace period.
         describe: The scheduler's line or lines.
         waits: The missing resources that trials wait for, in one line; "" if no trial waits.
         parameters: The paths ("optimizer/lr") that the search chooses; None to infer them from configs.
         metric_columns, parameter_columns: The columns of tables; None chooses automatically.
         has_tensorboard: Whether TensorBoard files are written.
+        lacks_tensorboard: Whether they would be if the extra "tensorboard" were installed.
         has_callbacks: Whether callbacks see the trials, whose results are kept then.
         may_redraw: Whether a terminal may be redrawn; False writes plain lines, for pdb.
     """
@@ -45,12 +50,16 @@ class ConsoleFacts:
     goal: Callable[[], tuple[str | None, str | None]] | None = None
     limits: Goal = field(default_factory=Goal)
     total: Callable[[], int | None] = lambda: None
+    longest: int | None = None
+    budget_s: float | None = None
+    rung_defaults: Mapping[str, float] | None = None
     describe: Callable[[], str] = lambda: ""
     waits: Callable[[], str] = lambda: ""
     parameters: Sequence[str] | None = None
     metric_columns: Columns = None
     parameter_columns: Columns = None
     has_tensorboard: bool = False
+    lacks_tensorboard: bool = False
     has_callbacks: bool = False
     may_redraw: bool = True
 

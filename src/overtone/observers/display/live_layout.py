@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from overtone.core.goal import lookup
 from overtone.core.resources import format_amount
 from overtone.core.table import Row
-from overtone.core.trial import Status
+from overtone.core.trial import state_word
+from overtone.core.types import cause_of_end
 from overtone.observers.columns import headed, inferred_metrics, varying
-from overtone.observers.display.plain_text import clean, cut, duration, number, pad, show, width
+from overtone.observers.display.plain_text import clean, cut, duration, folded, number, pad, show, width
 from overtone.observers.display.progress import Progress
-from overtone.observers.display.sentences import of_total, parameters
+from overtone.observers.display.sentences import configuration, of_total, results, unfinished
 
 Line = list[tuple[str, str]]
 """One line: (text, style) pairs; styles are rich's."""
@@ -23,7 +24,8 @@ _MAX_CELL = 22
 _GAP = "  "
 _LABELS = {"cpu": "CPUs", "gpu": "GPUs"}
 _DOT = " · "
-_STYLES = {"running": "cyan", "failed": "red", "stopped": "dim"}
+_INDENT = "  "
+_STYLES = {"running": "cyan", "failed": "red", "stopped": "dim", "paused": "magenta"}
 
 
 class _Column(NamedTuple):
@@ -56,17 +58,17 @@ class Frame:
             rate: Results a second, where that is known.
         """
         room = max(columns - 1, 20)  # the last column stays free: writing into it may wrap
-        lines = [*self._header(room, rate), []]
+        lines = [*self._header(room, rate), *self._best(room, max(2, rows // 4)), []]
         left = rows - len(lines) - 3  # the table's header, what is left out, and one spare
         if left > 0:
             lines += self.table(room, min(left, MAX_ROWS))
         return [_fit(line, room) for line in lines[: max(rows - 1, 1)]]
 
     def table(self, room: int, n_rows: int) -> list[Line]:
-        """Running trials first, then the best that ended."""
+        """Running trials first, then the best that ended or are paused."""
         running = list(self._progress.running.values())
         shown = running[:n_rows]
-        shown += [entry[2] for entry in self._progress.best_ended[: n_rows - len(shown)]]
+        shown += self._progress.best_idle(n_rows - len(shown))
         if not shown:
             return []
         columns = self._columns(shown)
@@ -99,42 +101,57 @@ class Frame:
         words = [
             duration(seconds),
             ", ".join(held),
-            f"{progress.n_results} results" + (f", {rate:.3g}/s" if rate else ""),
+            results(progress) + (f", {rate:.3g}/s" if rate else ""),
         ]
         lines: list[Line] = [
             [(cut(clean(facts.name), room // 2), "bold"), (_DOT + _DOT.join(filter(None, words)), "")],
-            self._bar(room, seconds),
+            *self._bar(room),
         ]
         lines += [[(cut(clean(line), room), "dim")] for line in facts.describe().splitlines()[:3]]
         waits = facts.waits()
         lines += [[(cut(clean(waits), room), "yellow")]] if waits else []
-        best = progress.best
-        if best is not None and progress.metric is not None:
-            lines.append([
-                ("best ", "bold"),
-                (f"{clean(progress.metric)}={number(best.value)}", "bold green"),
-                (f"  {clean(best.trial_id)}  {parameters(progress, best.config, 20)}", ""),
-            ])  # fmt: skip
         return lines
 
-    def _bar(self, room: int, seconds: float) -> Line:
+    def _best(self, room: int, n_rows: int) -> list[Line]:
+        """The best trial by last values; its config, wrapped, has lines of its own, `n_rows` at most."""
         progress = self._progress
-        counts, total, ended = progress.counts, progress.facts.total(), progress.n_ended
-        words = [f"{of_total(progress, ended)} finished"]
-        words += [
-            f"{counts[one]} {one.lower()}" for one in ("RUNNING", "PAUSED", "PENDING") if counts.get(one)
-        ]
+        best = progress.best
+        if best is None:
+            return []
+        head = f"{clean(progress.metric or '')}={number(best.value)}"
+        rest = f"  {clean(best.trial_id)} at iteration {best.t} (last value)"
+        lines: list[Line] = [[("best ", "bold"), (head, "bold green"), (rest, "")]]
+        config = folded(configuration(progress, best.config), room - len(_INDENT))
+        if len(config) > n_rows:
+            config = [*config[: n_rows - 1], cut(" ".join(config[n_rows - 1 :]), room - len(_INDENT))]
+        lines += [[(f"{_INDENT}{line}", "")] for line in config if line]
+        if best.best_value != best.value:
+            lines.append([(f"on the way {number(best.best_value)} at iteration {best.best_t}", "dim")])
+        return lines
+
+    def _bar(self, room: int) -> list[Line]:
+        """Return how far the run is, in several lines on a narrow screen."""
+        progress = self._progress
+        counts, total, ended = progress.counts, progress.total, progress.n_ended
+        words = [f"{of_total(progress, ended)} finished", *unfinished(progress)]
         failed = f"{_DOT}{counts['ERROR']} failed" if counts.get("ERROR") else ""
         left = ""
-        if total and 2 <= ended < total:
-            left = f"{_DOT}about {duration(seconds / ended * (total - ended))} left"
+        seconds_left = progress.seconds_left()
+        if seconds_left is not None:
+            left = f"{_DOT}about {duration(seconds_left)} left"
         text = _DOT.join(words)
         line: Line = [(text, ""), (failed, "red"), (left, "")]
+        if width(text + failed + left) > room:
+            lines = [""]
+            for part in (text + failed + left).split(_DOT):
+                longer = f"{lines[-1]}{_DOT}{part}" if lines[-1] else part
+                lines = [*lines[:-1], longer] if width(longer) <= room else [*lines, part]
+            return [[(one, "")] for one in lines]
         space = min(_BAR, room - width(text + failed + left) - 2)
         if not total or space < 5:
-            return line
+            return [line]
         full = min(int(space * ended / total), space)
-        return [("━" * full, "green"), ("─" * (space - full), "dim"), ("  ", ""), *line]
+        return [[("━" * full, "green"), ("─" * (space - full), "dim"), ("  ", ""), *line]]
 
     def _columns(self, rows: Sequence[Row]) -> list[_Column]:
         progress, facts = self._progress, self._progress.facts
@@ -176,10 +193,7 @@ class Frame:
 
 def _word(row: Row) -> str:
     """Return a trial's state in one word."""
-    if row.status == "TERMINATED":
-        rule = row.why.rule if row.why is not None else "returned"
-        return "finished" if rule in ("returned", "stop") else "stopped"
-    return "failed" if row.status == "ERROR" else Status(row.status).shown.lower()
+    return state_word(row.status, cause_of_end(row.why))
 
 
 def _seconds(row: Row, progress: Progress) -> str | None:

@@ -7,7 +7,10 @@ from typing import Any
 
 from overtone import standard_streams
 
-_STYLE = "margin:0;line-height:1.3;font-size:12px;overflow-x:auto"
+_STYLE = (
+    "margin:0;padding:.4em .9em;border-left:3px solid #0072b2;line-height:1.35;font-size:12px;"
+    "overflow-x:auto;white-space:pre;font-family:ui-monospace,monospace"
+)
 
 
 def is_notebook() -> bool:
@@ -16,7 +19,7 @@ def is_notebook() -> bool:
     if ipython is None:
         return False
     shell: Any = getattr(ipython, "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"
+    return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(shell).__mro__)  # Colab has its own
 
 
 class Cell:
@@ -34,7 +37,9 @@ class Cell:
 
         from IPython.display import HTML, display
 
-        page: Any = HTML(f'<pre style="{_STYLE}">{escape(text)}</pre>')  # type: ignore[no-untyped-call]
+        first, _, rest = text.partition("\n")  # the state of the run, then its table
+        body = f"<b>{escape(first)}</b>\n{escape(rest)}"
+        page: Any = HTML(f'<pre style="{_STYLE}">{body}</pre>')  # type: ignore[no-untyped-call]
         if self._handle is None:
             self._handle = display(page, display_id=True)  # type: ignore[no-untyped-call]
         else:

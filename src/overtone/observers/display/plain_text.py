@@ -10,6 +10,8 @@ import re
 import unicodedata
 from typing import Any
 
+from overtone.quantity_text import number as number
+
 ELLIPSIS = "..."
 
 _ESCAPES = re.compile(
@@ -87,9 +89,18 @@ def cut(text: str, columns: int, keep_end: bool = False) -> str:
     return ELLIPSIS + "".join(reversed(kept)) if keep_end else "".join(kept) + ELLIPSIS
 
 
-def number(value: float) -> str:
-    """Return a number as the status table shows it: whole ones exactly, others to 6 digits."""
-    return str(value) if isinstance(value, int) else f"{value:g}"
+def folded(text: str, room: int) -> list[str]:
+    """Return `text` in lines of at most `room` columns, broken at spaces where there are some."""
+    lines, rest = [], text
+    while width(rest) > room:
+        at = room
+        while at > 1 and width(rest[:at]) > room:
+            at -= 1
+        space = rest.rfind(" ", room // 3, at + 1)
+        at = space if space > 0 else at
+        lines.append(rest[:at].rstrip())
+        rest = rest[at:].lstrip()
+    return [*lines, rest]
 
 
 def show(value: Any) -> str:

@@ -84,7 +84,7 @@ class Reporting:
     def _tell(self) -> None:
         """The facts that are only known once the run is on its way: the goal, the number of trials."""
         facts = self._progress.facts
-        told = facts.total(), self._progress.metric
+        told = self._progress.total, self._progress.metric
         if told != self._told:
             self._told = told
             self._reporter.setup(

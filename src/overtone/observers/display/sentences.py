@@ -7,10 +7,11 @@ from typing import Any
 
 from overtone.core.messages import Reported
 from overtone.core.table import Row
+from overtone.core.trial import Status
 from overtone.core.types import Why
 from overtone.observers.columns import chosen, inferred_metrics
-from overtone.observers.display.plain_text import clean, cut, duration, number, show
-from overtone.observers.display.progress import Best, Ending, Progress
+from overtone.observers.display.plain_text import clean, cut, duration, folded, number, show
+from overtone.observers.display.progress import Ending, Progress
 
 _MAX_ERROR = 300  # columns of an error's line
 _MAX_VALUE = 40
@@ -36,14 +37,41 @@ def metrics(progress: Progress, reported: Mapping[str, Any]) -> str:
 
 
 def best(progress: Progress) -> str:
-    """`best so far 0.981 (358bb_00004)`, or nothing."""
+    """`best so far 0.981 (last value of 358bb_00004)`, or nothing."""
     found = progress.best
-    return f"best so far {number(found.value)} ({clean(found.trial_id)})" if found else ""
+    return f"best so far {number(found.value)} (last value of {clean(found.trial_id)})" if found else ""
+
+
+def best_lines(progress: Progress, room: int | None = None) -> list[str]:
+    """Return the best trial by last values, its whole config, and its best value on the way if that differs.
+
+    Args:
+        room: The columns of the terminal, at which the config is wrapped; None leaves it on one line.
+    """
+    found = progress.best
+    if found is None:
+        return []
+    metric, whose = clean(progress.metric or ""), clean(found.trial_id)
+    lines = [f"best by last value: {metric}={number(found.value)} by {whose} at iteration {found.t}"]
+    n_objectives = len(progress.facts.limits.metrics)
+    if n_objectives > 1:
+        lines[0] += f" ({metric} is the first of {n_objectives} objectives)"
+    config = configuration(progress, found.config)
+    lines += [f"  {line}" for line in ([config] if room is None else folded(config, room - 2)) if line]
+    if found.best_value != found.value:
+        lines.append(f"  on the way: {metric}={number(found.best_value)} at iteration {found.best_t}")
+    return lines
+
+
+def configuration(progress: Progress, config: Mapping[str, Any]) -> str:
+    """Return all values that the search chose, uncut: `lr=0.01, momentum=0.9`."""
+    values = chosen(config, progress.facts.parameters)
+    return ", ".join(f"{clean(name)}={show(value)}" for name, value in values.items())
 
 
 def of_total(progress: Progress, count: int) -> str:
     """`12/60`, or `12` while nobody knows how many there will be."""
-    total = progress.facts.total()
+    total = progress.total
     return f"{count}" if total is None else f"{count}/{total}"
 
 
@@ -56,7 +84,7 @@ def ended(progress: Progress, ending: Ending, count: int) -> str:
         line = clean(error.strip().split("\n", 1)[0])
         done = f" after {_iterations(row.t)}" if row.n_results else ""
         return f"{head} failed{done}: {cut(line, _MAX_ERROR)} (see {clean(row.id)}/error.txt)"
-    how = stopped_by(progress, why) if why is not None and why.rule != "returned" else "finished"
+    how = ended_by(progress, why)
     what = metrics(progress, row.metrics)
     if row.n_results:
         what += f" after {_iterations(row.t)}, {duration(_run_time(row))}"
@@ -73,10 +101,12 @@ def reported(progress: Progress, row: Row, event: Reported) -> str:
     return f"{clean(row.id)} iteration {event.t}: {metrics(progress, event.metrics)}{took}"
 
 
-def stopped_by(progress: Progress, why: Why) -> str:
-    """`stopped by asha at rung 4 (rank 7 of 9, cutoff 0.95)`."""
-    if why.rule == "stop":
-        return f"finished ({clean(why.note)})" if why.note else "finished"
+def ended_by(progress: Progress, why: Why | None) -> str:
+    """`finished (reached max_t=18)`, or `stopped by asha at rung 4 (rank 7 of 9, cutoff 0.95)`."""
+    if why is None or why.is_own_end:
+        return f"finished ({clean(why.note)})" if why is not None and why.note else "finished"
+    if why.is_request:
+        return clean(why.note) or "stopped by request"
     words = f"stopped by {clean(why.rule)}"
     if why.rung is not None:
         words += f" at rung {number(why.rung)}"
@@ -91,29 +121,46 @@ def stopped_by(progress: Progress, why: Why) -> str:
 
 
 def counts(progress: Progress) -> str:
-    """`48 TERMINATED (41 stopped by asha), 2 ERROR`."""
-    stopped = [
-        f"{n} stopped by {clean(rule)}" for rule, n in sorted(progress.rules.items()) if rule != "stop"
-    ]
+    """`48 TERMINATED (7 finished, 41 stopped by asha), 2 ERROR`."""
+    stopped = [f"{n} stopped by {clean(rule)}" for rule, n in sorted(progress.rules.items())]
     words = []
     for status, count in sorted(progress.counts.items(), key=lambda item: item[0] != "TERMINATED"):
         words.append(f"{count} {status}")
         if status == "TERMINATED" and stopped:
-            words[-1] += f" ({', '.join(stopped)})"
+            finished = count - sum(progress.rules.values())
+            parts = [f"{finished} finished", *stopped] if finished > 0 else stopped
+            words[-1] += f" ({', '.join(parts)})"
     return ", ".join(words) or "no trials"
+
+
+def results(progress: Progress) -> str:
+    """Return the number of results: `1 result`, `86 results`."""
+    return f"{progress.n_results} result{'' if progress.n_results == 1 else 's'}"
+
+
+def unfinished(progress: Progress) -> list[str]:
+    """Return the numbers of trials that may continue: `4 running`, `2 pending`, `3 held`.
+
+    A trial that a request holds counts as held, whether it is paused or pending.
+    """
+    numbers, held = progress.counts, progress.table.held
+    for row in held.values():
+        numbers[Status(row.status).shown] -= 1
+    words = [f"{numbers[one]} {one.lower()}" for one in ("RUNNING", "PAUSED", "PENDING") if numbers.get(one)]
+    return [*words, f"{len(held)} held"] if held else words
 
 
 def standing(progress: Progress, seconds: float, rate: float | None = None) -> str:
     """Return the state of the run in one line, for times without ended trials."""
     numbers = progress.counts
     words = [f"{of_total(progress, progress.n_ended)} trials finished"]
-    for status in ("RUNNING", "PAUSED", "PENDING"):
-        if numbers.get(status):
-            words.append(f"{numbers[status]} {status.lower()}")
+    words += unfinished(progress)
     if numbers.get("ERROR"):
         words.append(f"{numbers['ERROR']} failed")
-    words.append(f"{progress.n_results} results" + (f", {rate:.3g}/s" if rate else ""))
+    words.append(results(progress) + (f", {rate:.3g}/s" if rate else ""))
     words.append(f"{duration(seconds)} so far")
+    seconds_left = progress.seconds_left()
+    words += [f"about {duration(seconds_left)} left"] if seconds_left is not None else []
     waits = progress.facts.waits()
     words += [clean(waits)] if waits else []
     line = ", ".join(words)
@@ -124,25 +171,25 @@ def standing(progress: Progress, seconds: float, rate: float | None = None) -> s
 def beginning(progress: Progress) -> list[str]:
     """Return the first lines of a run: the engine, then the experiment."""
     facts = progress.facts
-    total = facts.total()
+    total = progress.total
     how_many = "" if total is None else f", {total} trial{'' if total == 1 else 's'}"
     lines = [clean(facts.engine_line)] if facts.engine_line else []
     return [*lines, f"{clean(facts.name)}{how_many}, results in {clean(facts.folder)}"]
 
 
-def summary(progress: Progress, seconds: float) -> list[str]:
-    """Return the last lines of a run: how trials ended, the best one, and where to look."""
+def summary(progress: Progress, seconds: float, room: int | None = None) -> list[str]:
+    """Return the last lines of a run: how trials ended, the best one, and where to look.
+
+    Args:
+        room: The columns of the terminal; None leaves long lines whole.
+    """
     facts = progress.facts
     n = len(progress.table.rows)
     trials = f"{n} trial{'' if n == 1 else 's'}"
-    results = "1 result" if progress.n_results == 1 else f"{progress.n_results} results"
-    lines = [f"{trials}, {results} in {duration(seconds)}: {counts(progress)}"]
-    found, earlier = progress.best_at_end() or progress.best, progress.best
-    if found is not None and progress.metric is not None:
-        chosen = parameters(progress, found.config, 20)
-        lines.append(f"best: {_reached(progress, found)}" + (f": {chosen}" if chosen else ""))
-        if earlier is not None and earlier.value != found.value:
-            lines.append(f"best on the way: {_reached(progress, earlier)}")
+    lines = [f"{trials}, {results(progress)} in {duration(seconds)}: {counts(progress)}"]
+    found = best_lines(progress, room)
+    if found:
+        lines += found
     elif progress.metric is not None and progress.n_results:
         lines.append(f"best: none, no trial reported a number as {clean(progress.metric)}")
     elif not progress.n_results and not progress.failed and not progress.rules and n:
@@ -154,15 +201,34 @@ def summary(progress: Progress, seconds: float) -> list[str]:
         lines.append(
             f"failed: {progress.counts['ERROR']}, tracebacks in {clean(facts.folder)}/{newest.id}/error.txt"
         )
+    for line in first_rung(progress):
+        lines += [line] if room is None else folded(line, room)
     lines.append(f"results: {clean(facts.folder)}")
     if facts.has_tensorboard and progress.n_results:
         lines.append(f"look at them: tensorboard --logdir {_quoted(facts.folder)}")
+    elif facts.lacks_tensorboard and progress.n_results:
+        lines.append('TensorBoard files are written after: pip install "overtone[tensorboard]"')
+    if progress.n_results:
+        lines.append(f"plots and tables in one page: overtone report {_quoted(facts.folder)}")
     return lines
 
 
-def _reached(progress: Progress, best: Best) -> str:
-    metric = clean(progress.metric or "")
-    return f"{metric}={number(best.value)} by {clean(best.trial_id)} at iteration {best.t}"
+def first_rung(progress: Progress) -> list[str]:
+    """Return a line about trials that ended at the first rung, if most did and nobody chose the rung."""
+    rungs, settings = progress.rungs, progress.facts.rung_defaults
+    if not rungs or not settings:
+        return []
+    rung = min(rungs)
+    n, n_ended = rungs[rung], progress.n_ended
+    if rung > settings["grace_period"] or n < 3 or 2 * n <= n_ended:
+        return []
+    shown = {name: f"{name}={number(value)}" for name, value in settings.items()}
+    return [
+        f"{n} of {n_ended} trials ended at the first rung, {number(rung)}. By default, "
+        f"{shown['grace_period']} is the least time of a trial, {shown['max_t']} the most, and 1 of "
+        f"{shown['reduction_factor']} trials continues at each rung. Raise grace_period if early results "
+        "say little"
+    ]
 
 
 def _quoted(path: str) -> str:

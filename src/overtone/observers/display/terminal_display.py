@@ -5,8 +5,10 @@ from __future__ import annotations
 import atexit
 from collections import deque
 from collections.abc import Callable
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
+from overtone.observers.display.held_signals import held_signals
 from overtone.observers.display.live_layout import Frame, Line
 from overtone.observers.display.plain_text import width
 from overtone.observers.display.progress import Progress
@@ -77,9 +79,10 @@ class LiveTable:
                 self._print_above()
             return
         try:
-            screen, live = self._started()
-            start = self._pace()  # the first frame imports rich: do not count it in the cost of frames
-            self._draw(screen, live, start)
+            with held_signals():  # half a frame would stay on the screen
+                screen, live = self._started()
+                start = self._pace()  # the first frame imports rich: do not count it in the cost of frames
+                self._draw(screen, live, start)
         except BaseException:
             self._stop()
             raise
@@ -92,17 +95,21 @@ class LiveTable:
 
     def close(self) -> None:
         """Take the table away and leave the best trials and the summary."""
+        with held_signals():
+            self._close()
+
+    def _close(self) -> None:
         self._take_news(self._pace())
         if self._news is not None:
             self._put_above("".join(line + "\n" for line in self._news.left_out(self._progress.n_endings)))
         self._put_above(self._output.rest(colours=self._has_colours()))
         self._stop()
         self._print_above()
-        lines = summary(self._progress, self._progress.facts.clock())
+        room = get_terminal_size().columns if self._screen is None else self._screen.size.width - 1
+        lines = summary(self._progress, self._progress.facts.clock(), room)
         if self._screen is None:
             self._out.lines(lines)
             return
-        room = self._screen.size.width - 1
         self._picture.lines = self._frame.table(room, _FINAL_ROWS)
         if self._picture.lines:
             self._screen.print(self._picture, soft_wrap=True)
@@ -146,6 +153,8 @@ class LiveTable:
         if self._live is not None:
             live, self._live = self._live, None
             atexit.unregister(self._stop)
+            if self._screen is not None:
+                self._make_up_for_wrapping(self._screen, self._screen.size.width)
             live.stop()
 
     def _make_up_for_wrapping(self, screen: Screen, columns: int) -> None:
@@ -157,6 +166,7 @@ class LiveTable:
         if extra:
             step = (ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1)
             screen.file.write(str(Control(ControlType.CARRIAGE_RETURN, *(step * extra))))
+            self._drawn = [min(one, columns) for one in self._drawn]
 
     # --- what goes above the table -----------------------------------------------------
 
@@ -182,6 +192,7 @@ class LiveTable:
         if self._live is None or self._screen is None:
             self._out.write(text)
         else:
+            self._make_up_for_wrapping(self._screen, self._screen.size.width)
             self._screen.print(_Raw(text), soft_wrap=True)
 
     def _has_colours(self) -> bool:

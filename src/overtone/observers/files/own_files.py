@@ -20,14 +20,14 @@ PROGRESS_CSV = "progress.csv"
 PARAMS_JSON = "params.json"
 ERROR_TXT = "error.txt"
 EVENTS = "events.out.tfevents."
-"""How the names of event files begin."""
+"""The beginning of the names of event files."""
 
 _EXCEPTION = rb"Traceback \(|(\w+\.)*_*[A-Z]\w*(:|\n)"
 _RAISED = re.compile(_EXCEPTION)
-"""How the texts about exceptions begin."""
+"""The beginning of a text about an exception."""
 
 _ERROR = re.compile(_EXCEPTION + rb"|[a-z]")
-"""How Overtone's texts about failures begin: a traceback, the name of an exception, a sentence."""
+"""The beginning of a text about a failure: a traceback, an exception's name or a sentence."""
 
 _EVENTS_BYTES = 1 << 16
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
+from typing import Any
 
 from overtone.core.messages import Ended, Moved, Record, Reported, Started
 from overtone.core.protocols import Observer
@@ -22,7 +23,8 @@ from overtone.observers.files.trial_files import TrialFiles
 from overtone.tagged_json import MARK
 
 _IS_FAILURE = frozenset({"raised", "killed", "limit", "lost"})
-_IS_FINAL = frozenset({"TERMINATED", "ERROR"})
+_FAILED = "ERROR"
+_IS_FINAL = frozenset({"TERMINATED", _FAILED})
 
 
 def _is_usual(raw: str) -> bool:
@@ -103,7 +105,7 @@ class TextFiles(Observer):
             if self._has_params:
                 self._files.put(row.id, PARAMS_JSON, self._texts.of(row).params)
             self._files.settle()
-        elif type(event) is Ended and (text := error_text(event)):
+        elif type(event) is Ended and (text := error_text(record)):
             self._files.add(event.trial_id, ERROR_TXT, text)
             self._files.settle()
         for choice in record.choices:
@@ -133,7 +135,11 @@ class TextFiles(Observer):
         self._files.check()
 
 
-def error_text(event: Ended) -> str:
+def error_text(record: Record) -> str:
     """Return the text for error.txt about this end: the traceback, or one line; "" if it is no failure."""
+    event: Any = record.event
     text = event.traceback or event.error
-    return text.rstrip("\n") + "\n" if text and event.cause in _IS_FAILURE else ""
+    is_failure = event.cause in _IS_FAILURE or any(
+        type(one) is Moved and one.status == _FAILED for one in record.choices
+    )
+    return text.rstrip("\n") + "\n" if text and is_failure else ""

@@ -55,7 +55,7 @@ class Due:
 
     @property
     def trials(self) -> set[str]:
-        """Those whose text files are written again."""
+        """The trials whose text files are written again."""
         return self.rows | self.facts
 
 

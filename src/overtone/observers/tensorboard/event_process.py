@@ -69,7 +69,8 @@ def write_events(
     Raises:
         StorageError: The journal cannot be read, files cannot be written, or the folder is gone.
     """
-    files, table = EventFiles(mark), TrialTable("live")
+    table = TrialTable("live")
+    files = EventFiles(mark, lambda trial: table.rows[trial].config)
     began = time_s = 0.0
     decode = Codec(None, with_tuples).decode
 
@@ -90,7 +91,7 @@ def write_events(
                 event, row, is_new = record.event, table.apply(record), record.n > since
                 time_s, wall = event.time, began + event.time
                 if type(event) is Started and (is_new or event.trial_id in again):
-                    files.on_start(event.trial_id, wall, table.rows[event.trial_id].config)
+                    files.on_start(event.trial_id, wall)
                 elif type(event) is Reported and row is not None and (is_new or row.id in again):
                     files.on_result(row.id, wall, event.metrics)
                 for choice in record.choices:
@@ -139,16 +140,19 @@ class _File:
 class EventFiles:
     """One event file in each trial's folder.
 
+    Each begins with the trial's config, by which a resume knows it (`own_files`).
+
     Args:
         mark: Of the experiment's folder.
+        config_of: Returns the config of a trial.
 
     Attributes:
         is_dirty: Whether something waits to be written.
     """
 
-    def __init__(self, mark: FolderMark) -> None:
+    def __init__(self, mark: FolderMark, config_of: Callable[[str], Mapping[str, Any]]) -> None:
         self._folder = mark.folder
-        self._mark = mark
+        self._mark, self._config_of = mark, config_of
         self._files: dict[str, _File] = {}
         self._dirty: set[str] = set()
         self._tags: dict[str, str] = {}
@@ -170,10 +174,10 @@ class EventFiles:
     def is_dirty(self) -> bool:
         return bool(self._dirty)
 
-    def on_start(self, trial: str, wall: float, config: Mapping[str, Any]) -> None:
-        """Write a trial's config, unless it has a file already; `trial` is the name of its folder."""
+    def on_start(self, trial: str, wall: float) -> None:
+        """Begin a trial's file, unless it has one already; `trial` is the name of its folder."""
         if trial not in self._files:
-            self._write(trial, self._session_start(wall, config), wall)
+            self._begin(trial, wall)
 
     def on_end(self, trial: str, wall: float, status: str) -> None:
         """Write how a trial ended, if it began."""
@@ -196,12 +200,16 @@ class EventFiles:
         self._write(trial, self._summary(value=values), wall, _step(metrics))
 
     def _write(self, trial: str, summary: Any, wall: float, step: int = 0) -> None:
-        file = self._files.get(trial)
-        if file is None:
-            file = self._files[trial] = _File(self._new_path(trial, wall), self._checksum)
-            file.write(self._event(wall_time=wall, file_version=_VERSION).SerializeToString())
-        file.write(self._event(wall_time=wall, step=step, summary=summary).SerializeToString())
+        if trial not in self._files:
+            self._begin(trial, wall)  # a resume takes in a last result before it starts the trial
+        event = self._event(wall_time=wall, step=step, summary=summary)
+        self._files[trial].write(event.SerializeToString())
         self._dirty.add(trial)
+
+    def _begin(self, trial: str, wall: float) -> None:
+        file = self._files[trial] = _File(self._new_path(trial, wall), self._checksum)
+        file.write(self._event(wall_time=wall, file_version=_VERSION).SerializeToString())
+        self._write(trial, self._session_start(wall, self._config_of(trial)), wall)
 
     def _new_path(self, trial: str, wall: float) -> str:
         """A path that sorts after the trial's other event files: TensorBoard reads them in this order."""

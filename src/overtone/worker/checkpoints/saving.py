@@ -240,11 +240,11 @@ def copy_into(source: Path, folder: Path) -> None:
 
     if not source.is_dir():
         raise TrainableError(f"a checkpoint must be a file or directory that exists, not {str(source)!r}")
-    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=_kept_ones, ignore_dangling_symlinks=True)
+    shutil.copytree(source, folder, dirs_exist_ok=True, ignore=kept_ones, ignore_dangling_symlinks=True)
     folder.chmod(folder.stat().st_mode | 0o700)  # the user's directory may be read-only
 
 
-def _kept_ones(where: str, names: list[str]) -> list[str]:
+def kept_ones(where: str, names: list[str]) -> list[str]:
     """Return the checkpoints among `names`, kept or being saved: `source` may be the trial's folder."""
     return [
         name

@@ -106,6 +106,7 @@ class SavingRule:
             yield
         finally:
             self._since = self._clock()
+            self._t_at += self._since - begun  # A save is not a part of the next iteration.
             self._cost_s = self._prepared_s + self._since - begun
             self._prepared_s, self._begun = 0.0, None
 

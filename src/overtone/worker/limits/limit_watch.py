@@ -34,34 +34,55 @@ class Keeper(Protocol):
 
 
 @dataclass(slots=True)
+class _Process:
+    """A process of a watched trial.
+
+    Attributes:
+        pid: The process.
+        idle_cpu_s: CPU time that it had used before the trial began in it.
+        last_cpu_s: CPU time of the process at the last look.
+        family: The process and all its descendants.
+    """
+
+    pid: int
+    idle_cpu_s: float = 0.0
+    last_cpu_s: float = 0.0
+    family: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class _Watched:
     """A watched trial and its usage.
 
     Attributes:
-        pid: Its process.
         index: The trial's index.
         began: Start of the watch, by the watch's clock.
         time_s: Time used before the watch began, in seconds.
-        cpu_s: CPU time used before the watch began, in seconds.
-        idle_cpu_s: CPU time that the process had used before the trial began in it.
-        last_cpu_s: CPU time of the process at the last look.
-        family: The process and all its descendants.
+        cpu_s: CPU time used before the watch began, and by processes that are gone, in seconds.
+        processes: Its processes, by number: one, or a head and its ranks.
         weigh_at: Earliest time of the next memory measurement, which is slow.
     """
 
-    pid: int
     index: int
     began: float
     time_s: float
     cpu_s: float
-    idle_cpu_s: float = 0.0
-    last_cpu_s: float = 0.0
-    family: set[int] = field(default_factory=set)
+    processes: dict[int, _Process] = field(default_factory=dict)
     weigh_at: float = 0.0
+
+    @property
+    def family(self) -> set[int]:
+        """The processes and all their descendants."""
+        return {pid for one in self.processes.values() for pid in (one.pid, *one.family)}
+
+    @property
+    def used_cpu_s(self) -> float:
+        """CPU time used, in seconds."""
+        return self.cpu_s + sum(one.last_cpu_s - one.idle_cpu_s for one in self.processes.values())
 
 
 class Watch:
-    """Sums the usage of each trial over all its attempts, including those under earlier drivers.
+    """Sums the usage of each trial over its processes and all its attempts, also under earlier drivers.
 
     Args:
         limits: Limits of each trial.
@@ -78,26 +99,36 @@ class Watch:
         self._limits = limits
         self._clock = clock
         self._tally = tally
-        self._watched: dict[int, _Watched] = {}  # by the process's number
+        self._watched: dict[int, _Watched] = {}  # by the trial's index
+        self._indexes: dict[int, int] = {}  # by the process's number
         self._before = tally.read() if tally is not None else {}  # by the trial's index
         self._keep_at, self._is_kept = 0.0, bool(self._before)
         self._families = process_usage.Families()
         self._look_at = 0.0
 
     def begin(self, number: int, pid: int, index: int) -> None:
-        """Watch a trial that begins or resumes in a process."""
+        """Watch a trial that begins or resumes in a process, or one more process of a trial."""
         self.end(number)
-        one = _Watched(pid, index, self._clock(), *self._before.get(index, (0.0, 0.0)))
+        trial = self._watched.get(index)
+        if trial is None:
+            trial = _Watched(index, self._clock(), *self._before.get(index, (0.0, 0.0)))
+            self._watched[index] = trial
+        self._indexes[number] = index
+        process = trial.processes[number] = _Process(pid)
         if self._limits.cpu_s is not None:
-            one.family = self._families.of(pid)
-            one.idle_cpu_s = one.last_cpu_s = self._cpu_s(one)
-        self._watched[number] = one
+            process.family = self._families.of(pid)
+            process.idle_cpu_s = process.last_cpu_s = _cpu_s(process)
 
     def end(self, number: int) -> None:
         """Stop watching a process whose trial has ended or that is gone."""
-        one = self._watched.pop(number, None)
-        if one is not None:
-            self._before[one.index] = self._total(one)
+        index = self._indexes.pop(number, None)
+        if index is None:
+            return
+        trial = self._watched[index]
+        process = trial.processes.pop(number)
+        trial.cpu_s += process.last_cpu_s - process.idle_cpu_s
+        if not trial.processes:
+            self._before[index] = self._total(self._watched.pop(index))
 
     def keep(self) -> None:
         """Store the usage so far, for a driver that resumes the experiment."""
@@ -117,12 +148,14 @@ class Watch:
         if began < self._look_at:
             return []
         found = []
-        for number, one in list(self._watched.items()):
+        for index, one in list(self._watched.items()):
             error = self._excess(one)
             if error:
-                found.append((number, one.index, error, one.family | {one.pid}))
-                self.end(number)
-                del self._before[one.index]  # should a resume try it again, it begins with nothing
+                numbers = list(one.processes)
+                found.append((numbers[0], index, error, one.family))
+                for number in numbers:
+                    self.end(number)
+                del self._before[index]  # should a resume try it again, it begins with nothing
         if began >= self._keep_at:
             self.keep()
             self._keep_at = began + max(KEEP_EVERY_S, (self._clock() - began) / KEEP_SHARE)
@@ -134,8 +167,11 @@ class Watch:
     def _excess(self, one: _Watched) -> str:
         """Return an error text for the limit that a trial has exceeded; empty if none."""
         limits = self._limits
-        if limits.memory is not None or limits.cpu_s is not None:
-            one.family = self._families.of(one.pid)
+        for process in one.processes.values():
+            if limits.memory is not None or limits.cpu_s is not None:
+                process.family = self._families.of(process.pid)
+            if limits.cpu_s is not None:
+                process.last_cpu_s = max(process.last_cpu_s, _cpu_s(process))
         if limits.memory is not None:
             memory = self._memory(one, limits.memory)
             if memory > limits.memory:
@@ -144,8 +180,6 @@ class Watch:
                     f"used {used} of memory, limit {limit}: let the trial hold less, "
                     'or raise "memory" in trial_limits'
                 )
-        if limits.cpu_s is not None:
-            one.last_cpu_s = max(one.last_cpu_s, self._cpu_s(one))
         time_s, cpu_s = self._total(one)
         if limits.cpu_s is not None and cpu_s > limits.cpu_s:
             return (
@@ -160,20 +194,22 @@ class Watch:
         return ""
 
     def _total(self, one: _Watched) -> tuple[float, float]:
-        return one.time_s + self._clock() - one.began, one.cpu_s + one.last_cpu_s - one.idle_cpu_s
-
-    def _cpu_s(self, one: _Watched) -> float:
-        return sum(process_usage.used(pid).cpu_s for pid in one.family)
+        return one.time_s + self._clock() - one.began, one.used_cpu_s
 
     def _memory(self, one: _Watched, limit: float) -> float:
         """Return the memory in bytes; an upper estimate while that estimate is below the limit."""
-        resident = sum(process_usage.used(pid).resident for pid in one.family)
+        family = one.family
+        resident = sum(process_usage.used(pid).resident for pid in family)
         now = self._clock()
         if resident <= limit:
             return resident
         if now < one.weigh_at:
             return 0.0  # it was below a moment ago
-        memory = sum(process_usage.own_memory(pid) for pid in one.family)
+        memory = sum(process_usage.own_memory(pid) for pid in family)
         took_s = self._clock() - now
         one.weigh_at = now + took_s + min(LOOK_AT_LEAST_EVERY_S, took_s / SHARE)
         return memory
+
+
+def _cpu_s(process: _Process) -> float:
+    return sum(process_usage.used(pid).cpu_s for pid in process.family)

@@ -48,14 +48,13 @@ NEAR = 3.0
 
 @dataclass(slots=True)
 class Guarded:
-    """A trial in a process.
+    """A trial in a process, or in a head and its ranks.
 
     Attributes:
-        number: Number of its process.
-        pid: Pid of its process.
         index: The trial's index.
         declared: Bytes that the trial requested; 0 if it did not request memory.
-        family: Its process and all descendants.
+        pids: The pid of each of its processes, by number.
+        family: Its processes and all descendants.
         resident: Bytes of their pages in memory; shared pages count in each process.
         used: The same with each page counted once; an estimate between measurements.
         weigh_at: Earliest time of the next measurement of shared pages.
@@ -63,10 +62,9 @@ class Guarded:
         shared: Difference between `resident` and `used` in bytes at the last measurement.
     """
 
-    number: int
-    pid: int
     index: int
     declared: int
+    pids: dict[int, int] = field(default_factory=dict)
     family: set[int] = field(default_factory=set)
     resident: int = 0
     used: int = 0
@@ -74,13 +72,18 @@ class Guarded:
     took_s: float = 0.0
     shared: int = 0
 
+    @property
+    def number(self) -> int:
+        """The number of its first process."""
+        return next(iter(self.pids))
+
     def rank(self, used: int) -> tuple[int, int]:
         """Return a key that is higher the further the trial would exceed its memory with `used` bytes."""
         return max(0, used - self.declared), used
 
     def look(self, families: process_usage.Families) -> None:
         """Update the trial's processes and resident pages, which is quick."""
-        self.family = families.of(self.pid)
+        self.family = {one for pid in self.pids.values() for one in families.of(pid)}
         self.resident = sum(process_usage.used(pid).resident for pid in self.family)
 
     def weigh(self, clock: Callable[[], float], is_urgent: bool) -> None:
@@ -116,24 +119,36 @@ class MemoryGuard:
         self._share = share
         self._read = memory_reader() if read is None else read
         self._clock = clock
-        self._guarded: dict[int, Guarded] = {}
+        self._guarded: dict[int, Guarded] = {}  # by the trial's index
+        self._indexes: dict[int, int] = {}  # by the process's number
         self._families = process_usage.Families()
         self._look_at = self._rank_at = 0.0
         self._worst: Guarded | None = None
         self._suspect: tuple[Guarded, float] | None = None  # while memory was short, and until when
-        self._ending: tuple[int, float] | None = None  # the process, and until when it is waited for
+        self._ending: tuple[int, float] | None = None  # the trial's index, and until when it is waited for
         self._told: tuple[int, int] = (-1, 0)
 
     def begin(self, number: int, pid: int, index: int, declared: int) -> None:
-        """Guard a trial that begins in a process."""
-        self._guarded[number] = Guarded(number, pid, index, declared)
+        """Guard a trial that begins in a process, or one more process of a trial."""
+        self.end(number)
+        if index not in self._guarded:
+            self._guarded[index] = Guarded(index, declared)
+        self._guarded[index].pids[number] = pid
+        self._indexes[number] = index
 
     def end(self, number: int) -> None:
         """Forget a process that is gone with all its descendants."""
-        self._guarded.pop(number, None)
-        if self._worst is not None and self._worst.number == number:
+        index = self._indexes.pop(number, None)
+        if index is None:
+            return
+        trial = self._guarded[index]
+        del trial.pids[number]
+        if trial.pids:
+            return
+        del self._guarded[index]
+        if self._worst is trial:
             self._worst = None
-        if self._ending is not None and self._ending[0] == number:
+        if self._ending is not None and self._ending[0] == index:
             self._ending = None
             self._rank_at = 0.0
             self._claim()
@@ -154,7 +169,7 @@ class MemoryGuard:
             return None  # others have taken the memory: it would not be enough to end all trials
         if self.neighbours.has_worse(*worst.rank(worst.used)):
             return None
-        self._ending = worst.number, now + END_WITHIN_S
+        self._ending = worst.index, now + END_WITHIN_S
         self._claim()
         return worst
 
@@ -182,16 +197,17 @@ class MemoryGuard:
 
     def blame(self, number: int) -> Guarded | None:
         """Return the trial of a killed process if that trial used the most while memory was short."""
-        if self._suspect is None or self._suspect[0].number != number or self._clock() > self._suspect[1]:
+        if self._suspect is None or self._clock() > self._suspect[1]:
             return None
-        return self._suspect[0]
+        suspect = self._suspect[0]
+        return suspect if number in suspect.pids else None
 
     def news(self) -> Guarded | None:
         """Return the trial that would end first, if it changed since the last call or uses far more."""
         worst = self._worst
-        if worst is None or (worst.number == self._told[0] and worst.used <= 1.25 * self._told[1]):
+        if worst is None or (worst.index == self._told[0] and worst.used <= 1.25 * self._told[1]):
             return None
-        self._told = worst.number, worst.used
+        self._told = worst.index, worst.used
         return worst
 
     def explain(self, one: Guarded) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import mmap
 import os
@@ -17,7 +16,7 @@ from overtone.core.job import Job
 from overtone.core.limits import TrialLimits
 from overtone.core.sizes import shorten
 from overtone.errors import TrainableError
-from overtone.worker.trainables.with_parameters import as_bound
+from overtone.worker.trainables.with_parameters import unwrap
 
 _LENGTH = struct.Struct("<Q")
 
@@ -142,9 +141,7 @@ def _furnish_main(trainable: Any) -> None:
 
 
 def _namespaces(trainable: Any) -> Iterator[Mapping[str, Any]]:
-    trainable = as_bound(trainable).trainable
-    while isinstance(trainable, functools.partial):
-        trainable = trainable.func
+    trainable = unwrap(trainable)
     kind = trainable if isinstance(trainable, type) else type(trainable)
     yield {kind.__name__: kind}
     for function in (trainable, *vars(kind).values()):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import Any
 
 from overtone.core.job import Job
 from overtone.core.messages import Cause, Start
-from overtone.core.sizes import shorten
-from overtone.errors import TrainableError, TrialHalted
+from overtone.errors import TrainableError, TrialHalted, TrialLostError
 from overtone.store.folder_mark import FolderGoneError
+from overtone.worker import trial_gpu_memory
+from overtone.worker.output import flush_output
 from overtone.worker.protocol import Channel
+from overtone.worker.server.trial_end import raised_end
 from overtone.worker.session.current import activated
 from overtone.worker.session.ended_session import ended_after
 from overtone.worker.session.leftover_threads import GRACE_S, StartedThreads
@@ -22,9 +22,8 @@ from overtone.worker.session.session import Session
 from overtone.worker.trainables.class_trial import KeptInstance, is_steppable, run_class
 from overtone.worker.trainables.function_trial import FORMS, run_function
 from overtone.worker.trainables.with_parameters import as_bound, resolve
-from overtone.worker.working_directory import enter, hand_over_files, missing_file_advice
+from overtone.worker.working_directory import enter, hand_over_files
 
-LONGEST_ERROR = 500
 GONE_S = 3.0
 
 
@@ -50,6 +49,7 @@ def run_trial(
     """
     threads = StartedThreads() if virtual is None else None  # simulated trials are threads themselves
     name = (start.trial_id, start.attempt)
+    is_counted = trial_gpu_memory.is_counted(start)
     session: Session | None = None
     cause: Cause = "returned"
     error = traceback = ""
@@ -59,6 +59,8 @@ def run_trial(
         with activated(session), ended_after(session, threads):
             if virtual is None:  # simulated trials share this process
                 enter(job, start.trial_id)
+            if is_counted:
+                trial_gpu_memory.limit(start)
             _call(job, session, kept)
             session.finish()
     except passing:
@@ -68,15 +70,17 @@ def run_trial(
     except EOFError as lost:
         if session is None:
             return False  # the driver was gone before the first message
-        cause, error, traceback = _raised(lost, job)
+        cause, error, traceback = raised_end(lost, job)
     except SystemExit as end:
         if end.code not in (None, 0):
-            cause, error, traceback = _raised(end, job)
+            cause, error, traceback = raised_end(end, job)
+    except TrialLostError as lost:
+        cause, error = "lost", str(lost)
     except FolderGoneError as gone:
         time.sleep(GONE_S)  # the driver notices within a second, and ends the run: this is not a failure
         cause, error = "lost", str(gone)
     except BaseException as raised:
-        cause, error, traceback = _raised(raised, job)
+        cause, error, traceback = raised_end(raised, job, is_counted)
     is_clean = session is None or not session.is_halted or (cause == "halted" and session.n_ignored == 0)
     if session is not None and session.is_halted:
         cause, error, traceback = ("returned" if session.is_done else "halted"), "", ""
@@ -89,15 +93,17 @@ def run_trial(
         left = threads.names(GRACE_S)
         if left and kept.stop():  # they may be of the object that is kept
             left = threads.names(GRACE_S)
-    _flush()
+    flush_output()
     hand_over_files(job, start.trial_id)
     try:
         if left:
             channel.send(("left_threads", *name, ", ".join(left)))
+        if is_counted and (peak := trial_gpu_memory.peak(start)):
+            channel.send(("gpu_memory", *name, peak))
         channel.send(("ended", *name, cause, error, traceback))
     except EOFError:
         return False
-    return is_clean and not left
+    return is_clean and not left and not is_counted  # GPU memory is free when its process has ended
 
 
 def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
@@ -117,32 +123,3 @@ def _call(job: Job, session: Session, kept: KeptInstance | None) -> None:
         raise TrainableError(f"{what}\nA trainable is one of these:\n{FORMS}")
     else:
         run_function(trainable, session, parameters)
-
-
-def _raised(error: BaseException, job: Job) -> tuple[Cause, str, str]:
-    """Return the end of a trial that raised: cause, one line, and the user's part of the traceback."""
-    from traceback import format_exception
-
-    shown = "".join(format_exception(type(error), error, _user_part(error.__traceback__)))
-    text = str(error).strip()
-    line = f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
-    if job.chdir_to_trial_dir and (advice := missing_file_advice(error)):
-        line, shown = f"{line} ({advice})", f"{shown}{advice}\n"
-    return "raised", line[:LONGEST_ERROR], shorten(shown)
-
-
-def _user_part(traceback: TracebackType | None) -> TracebackType | None:
-    """Return the traceback from the first frame outside this package on."""
-    here = os.path.dirname(os.path.dirname(__file__)) + os.sep
-    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(here):
-        traceback = traceback.tb_next
-    return traceback
-
-
-def _flush() -> None:
-    """Flush the trial's output before its end is reported."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (AttributeError, OSError, ValueError):
-            pass  # the user closed or replaced it

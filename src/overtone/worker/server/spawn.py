@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from overtone.core.messages import Start
-from overtone.worker import output, process_tree, sigterm
+from overtone.worker import output, process_tree, sigterm, stacks
+from overtone.worker.gang.plan import RankOrder
 from overtone.worker.protocol import SocketChannel
 from overtone.worker.server.driver_environment import explain, load_job, take_over
 from overtone.worker.server.preparation import make_ready
@@ -48,6 +49,7 @@ def main(file: int, server: int, board: int) -> NoReturn:
     os.dup2(null, 0)
     os.close(null)
     output.show_lines_at_once()
+    stacks.answer_requests()
     surroundings = take_over(file)
     channel = SocketChannel(line)
 
@@ -56,13 +58,14 @@ def main(file: int, server: int, board: int) -> NoReturn:
             first = channel.receive(wait=True)
         except EOFError:
             return
-        if not isinstance(first, Start):
+        if not isinstance(first, (Start, RankOrder)):
             return
-        make_ready(first, surroundings)  # The user's modules may look for GPUs as they load.
+        start = first if isinstance(first, Start) else first.start
+        make_ready(start, surroundings)  # The user's modules may look for GPUs as they load.
         try:
             job = load_job(file, surroundings)
         except BaseException as error:
-            channel.send(("ended", first.trial_id, first.attempt, "raised", *explain(error)))
+            channel.send(("ended", start.trial_id, start.attempt, "raised", *explain(error)))
             return
         serve(channel, job, surroundings, first)
 
@@ -86,9 +89,5 @@ def run_to_the_end(body: Callable[[], None]) -> NoReturn:
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (AttributeError, OSError, ValueError):
-                pass  # closed by the user's code, or its reader is gone
+        output.flush_output()
         os._exit(code)

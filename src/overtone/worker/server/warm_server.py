@@ -30,6 +30,7 @@ from overtone.worker.server.python_command import new_python
 from overtone.worker.server.requests import BOOT_SERVER, GUARD, KILL, NEW, REQUEST, TERMINATE, UNWATCH, WATCH
 from overtone.worker.server.spawn import spawn
 from overtone.worker.sigterm import Board
+from overtone.worker.stacks import answer_requests
 
 STRAY_GRACE_S = 0.25
 """Time from SIGTERM to SIGKILL for processes that a trial left, in seconds."""
@@ -61,6 +62,7 @@ def main(loaded_from: int, parent: int) -> NoReturn:
     os.close(null)
     output.show_lines_at_once()
     process_tree.adopt_orphans()
+    answer_requests()  # also for the forks
     server = Server(control, parent)
     server.watch_parent()
     server.prepare(loaded_from)
@@ -195,7 +197,7 @@ class Server:
         found = guard.look()
         if found is not None:
             self._tell(("memory", found.number, found.index, guard.explain(found)))
-            for pid in found.family | {found.pid}:
+            for pid in found.family | set(found.pids.values()):
                 _signal(pid, signal.SIGKILL)
             return
         largest = guard.news()

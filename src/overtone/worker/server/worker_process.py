@@ -7,22 +7,26 @@ import signal
 
 from overtone.core.job import Job
 from overtone.core.messages import Start
+from overtone.worker.gang.plan import RankOrder
 from overtone.worker.protocol import Channel
 from overtone.worker.server.driver_environment import Surroundings
 from overtone.worker.server.preparation import make_ready
 
 
 def serve(
-    channel: Channel, job: Job, surroundings: Surroundings | None = None, first: Start | None = None
+    channel: Channel,
+    job: Job,
+    surroundings: Surroundings | None = None,
+    first: Start | RankOrder | None = None,
 ) -> None:
-    """Run the trials that arrive over `channel`; return when this process should end.
+    """Run the trials, or the rank, that arrive over `channel`; return when this process should end.
 
-    It runs one trial. With `job.reuse` it runs more, as long as each trial ended cleanly, left no
-    thread, and had no other process.
+    It runs one rank, or one trial. With `job.reuse` it runs more trials, as long as each ended cleanly and
+    left no thread.
 
     Args:
         surroundings: The driver's environment, for which this process is prepared before each trial.
-        first: The first trial, if it has arrived.
+        first: The first order, if it has arrived.
     """
     from overtone.worker.server.run_trial import run_trial
     from overtone.worker.trainables.class_trial import KeptInstance
@@ -40,12 +44,19 @@ def serve(
             first = None
             if order is None:
                 return
+            if isinstance(order, RankOrder):
+                from overtone.worker.server.run_rank import serve_rank
+
+                if surroundings is not None:
+                    make_ready(order.start, surroundings)
+                serve_rank(channel, job, order)
+                return
             if not isinstance(order, Start):
                 continue  # meant for a trial that has already ended
             if surroundings is not None:
                 make_ready(order, surroundings)
             is_clean = run_trial(channel, job, order, kept=kept)
-            if kept is None or not is_clean or order.world_size > 1:
+            if kept is None or not is_clean:
                 return
     finally:
         if kept is not None:

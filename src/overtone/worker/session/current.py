@@ -12,7 +12,10 @@ from overtone.worker.session.session import Session
 
 _current: Session | None = None
 _bound: dict[int, Session] = {}
-"""Sessions of ended trials, by the native ids of the threads that the trials left."""
+"""Sessions of ended trials by the native ids of threads that the trials left, and of ranks in threads."""
+
+_ranks: set[int] = set()
+"""The native ids of threads that are ranks."""
 
 
 def current() -> Session:
@@ -45,7 +48,10 @@ def swap(session: Session | None) -> Session | None:
 
 def is_inside() -> bool:
     """Return whether a trial runs in this process and this thread is not left from an earlier trial."""
-    return _current is not None and not (_bound and threading.get_native_id() in _bound)
+    if _current is None or not _bound:
+        return _current is not None
+    thread = threading.get_native_id()
+    return thread not in _bound or thread in _ranks
 
 
 def bind(native_ids: Iterable[int], session: Session) -> None:
@@ -57,6 +63,19 @@ def unbind_all_but(native_ids: AbstractSet[int]) -> None:
     """Forget the other threads, which are gone: the system may reuse their ids for new threads."""
     for gone in _bound.keys() - native_ids if _bound else ():
         del _bound[gone]
+
+
+@contextmanager
+def activated_here(session: Session) -> Iterator[None]:
+    """Make `session`, that of a rank in a thread of its head's process, the current one for this thread."""
+    thread = threading.get_native_id()
+    _bound[thread] = session
+    _ranks.add(thread)
+    try:
+        yield
+    finally:
+        _ranks.discard(thread)
+        _bound.pop(thread, None)
 
 
 @contextmanager

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from numbers import Number, Real
 from typing import Any
 
-from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, MOST_LEVELS, largest_value
+from overtone.core.sizes import LONGEST_NAME, LONGEST_RESULT, LONGEST_TEXT, MOST_LEVELS, largest_value
+from overtone.core.types import UNNAMED
 from overtone.core.utf8 import encodable
 from overtone.errors import TrainableError
 from overtone.tagged_json import tagged, untagged
+from overtone.worker.protocol import encode
 
 LONGEST_REPR = 500
 MOST_DIGITS = 4300
@@ -40,15 +42,37 @@ def merged(metrics: Any, metric: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     elif metrics is None:
         values = kwargs
     elif is_number(metrics):
-        values = {"_metric": metrics, **kwargs}
+        values = {UNNAMED: metrics, **kwargs}
     else:
         raise TrainableError(
             f"report() takes a dict of metrics or a number, not {type(metrics).__name__} {metrics!r:.100}: "
             'write report({"accuracy": 0.9}) or report(accuracy=0.9)'
         )
     if metric is not None:
-        values["_metric"] = metric
+        values[UNNAMED] = metric
     return values
+
+
+def encoded(metrics: Mapping[str, Any], warned: set[str]) -> str:
+    """Return `metrics` as JSON text, as plain data (see `normalise`) where they are not.
+
+    Args:
+        warned: Keys with a warning so far. Modified in place.
+
+    Raises:
+        TrainableError: The metrics are too large.
+    """
+    data = metrics
+    try:
+        raw = encode(data)
+    except (TypeError, ValueError, RecursionError):
+        raw = ""
+    if not raw or not is_readable(raw):
+        data = normalise(metrics, warned)
+        raw = encode(data)
+    if len(raw) > LONGEST_TEXT:
+        check_size(data, len(raw))
+    return raw
 
 
 def check_size(metrics: Mapping[str, Any], raw_bytes: int) -> None:

@@ -31,10 +31,10 @@ class NoTrial:
             "Tuner(trainable, ...).fit()", stacklevel=3,
         )  # fmt: skip
 
-    def _none(self) -> None:
+    def _none(self) -> Any:
         """Return None: no trial runs here."""
 
-    get_trial_id = get_trial_name = get_trial_dir = get_trial_resources = _none
+    get_trial_id = get_trial_name = get_trial_dir = get_trial_resources = get_trial_seed = _none
     get_experiment_name = get_storage = get_checkpoint = _none
 
     def get_world_size(self) -> int:

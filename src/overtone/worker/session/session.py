@@ -17,9 +17,8 @@ continues, and prints one warning.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
@@ -27,15 +26,15 @@ from typing import Any, TypeVar
 from overtone.core import types
 from overtone.core.job import Job
 from overtone.core.messages import Halt, Proceed, Start
-from overtone.core.sizes import LONGEST_TEXT, shorten
+from overtone.core.sizes import shorten
 from overtone.errors import NoRoomError, TrainableError, TrialHalted
 from overtone.store.room import HURRIED_S, lacks_room
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.checkpoints.full_disk import Shortage
 from overtone.worker.checkpoints.saving_rule import SavingRule
 from overtone.worker.checkpoints.trial_checkpoints import Keeper, Saver
-from overtone.worker.protocol import Channel, Nothing, encode
-from overtone.worker.session.metrics import check_size, is_readable, merged, normalise
+from overtone.worker.protocol import Channel, Nothing
+from overtone.worker.session.metrics import encoded, merged
 from overtone.worker.session.once_per_machine import once
 from overtone.worker.session.trial_connection import Line
 from overtone.worker.session_counts import Counts
@@ -77,7 +76,6 @@ class Session(Line):
         self.n_ignored = 0
         self._clock = clock
         self._pid = os.getpid()
-        self._lock = threading.RLock()
         self._until_t = start.until_t
         self._keeper = Keeper(job, start)
         self.origin = self._keeper.origin
@@ -95,6 +93,10 @@ class Session(Line):
         self.notice = Notice()
         if self.origin is not None:
             self.notice.arm()
+
+    def count_from(self, t: int, time_total_s: float) -> None:
+        """Continue the counts of an earlier attempt, whose state the trial's code has by itself."""
+        self.iteration, self._counts.time_before_s = t, time_total_s
 
     # --- reporting -----------------------------------------------------------------------
 
@@ -148,16 +150,7 @@ class Session(Line):
         halt = self._shortage.take_halt() or self._look()
         t = self.iteration + 1
         self._counts.fill(values, t, now)
-        data = values
-        try:
-            raw = encode(data)
-        except (TypeError, ValueError, RecursionError):
-            raw = ""
-        if not raw or not is_readable(raw):
-            data = normalise(values, self._warned)
-            raw = encode(data)
-        if len(raw) > LONGEST_TEXT:
-            check_size(data, len(raw))
+        raw = encoded(values, self._warned)
         self._keeper.results.append(raw)
         kept = self._keep_reported(checkpoint, t)
         halt = halt or self._shortage.take_halt()
@@ -223,6 +216,14 @@ class Session(Line):
 
     # --- orders --------------------------------------------------------------------------
 
+    def obey_halt(self, prepared: Callable[[], AbstractContextManager[None]]) -> None:
+        """Obey a Halt that came since the last report, within `prepared()`: a trial may wait there."""
+        with self._lock:
+            halt = None if self.is_halted else self._look()
+            if halt is not None:
+                with prepared():
+                    self._obey(halt)
+
     def _look(self) -> Halt | None:
         """Take the orders that arrived since the last report: none of them answers this report."""
         while True:
@@ -233,6 +234,8 @@ class Session(Line):
                 return order
             if isinstance(order, Proceed):
                 self._take(order)
+            else:
+                self._take_answer(order)
 
     def _obey(self, halt: Halt | None) -> None:
         """Return when report() may return: after `halt`, or after the order that answers this report."""
@@ -243,7 +246,9 @@ class Session(Line):
                 self._take(order)
                 self._save()
                 return
-            if isinstance(order, Halt) and self._is_let_go_by(order):
+            if not isinstance(order, Halt):
+                self._take_answer(order)
+            elif self._is_let_go_by(order):
                 return
 
     def _take(self, order: Proceed) -> None:
@@ -375,6 +380,16 @@ class Session(Line):
         """
         with self.rule.preparing(), ExitStack() as stack:
             yield str(self._shortage.wait(lambda: stack.enter_context(self._keeper.collected())))
+
+    def collect_checkpoint(self, fill: Callable[[Path], object]) -> None:
+        """Let `fill` write what the next report carries; wait for room unless the trial is told to halt."""
+        try:
+            with self.checkpoint_dir() as folder:
+                self._shortage.wait(lambda: fill(Path(folder)))
+        except Exception as error:
+            if not self._shortage.excuses(error):
+                raise
+            self._shortage.tell(error, "this state is not kept")
 
     def finish(self) -> None:
         """Keep a waiting checkpoint that no report carried, at the end of the trial."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from overtone.core.job import Job
 from overtone.core.messages import Start
+from overtone.core.randomness import key
+from overtone.core.resources import Placement
 from overtone.store.folder_mark import mark_of
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.checkpoints.trial_checkpoints import Keeper
@@ -61,9 +63,28 @@ class Facts:
     def __init__(self, job: Job, start: Start) -> None:
         self._job, self._start = job, start
 
+    @property
+    def attempt(self) -> int:
+        """The number of this attempt, from 0."""
+        return self._start.attempt
+
+    @property
+    def grace_s(self) -> float:
+        """Seconds from a halt to SIGTERM."""
+        return self._job.grace_s
+
     def get_trial_id(self) -> str:
         """Return the trial's id, such as "358bb_00006"."""
         return self._start.trial_id
+
+    def get_trial_seed(self) -> int:
+        """Return the trial's seed, 0 to 2**32 - 1, for the generators of a training.
+
+        It depends on the experiment's seed and the trial's index alone: it is the same in each attempt of the
+        trial, on each machine, and in `overtone rerun`.
+        """
+        index = self._start.index if self._job.seed_index is None else self._job.seed_index
+        return key(self._job.seed, "trial seed", str(index)) & 0xFFFFFFFF
 
     def get_trial_name(self) -> str:
         """Return the trial's name, such as "train_358bb_00006"."""
@@ -78,6 +99,11 @@ class Facts:
         from overtone.core.placement_group import PlacementGroupFactory
 
         return PlacementGroupFactory.of(self._start.resources)
+
+    @property
+    def placement(self) -> Placement:
+        """The node and the GPUs of each of the trial's bundles."""
+        return self._start.placement
 
     def get_experiment_name(self) -> str:
         """Return the name of the experiment's folder."""
@@ -98,27 +124,15 @@ class Facts:
         self._channel.spend(seconds)
 
     def get_world_size(self) -> int:
-        """Return the number of ranks of the trial."""
-        return self._start.world_size
+        """Return 1: a trial's own process is the head of ranks, if there are any, and not among them."""
+        return 1
 
     def get_world_rank(self) -> int:
-        """Return this process's rank in the trial."""
-        return self._start.ranks[0]
+        """Return 0; see `get_world_size`."""
+        return 0
 
-    def get_local_rank(self) -> int:
-        """Return this process's rank among the trial's processes on this machine."""
-        nodes, rank = self._start.placement.nodes, self.get_world_rank()
-        return nodes[:rank].count(nodes[rank])
-
-    def get_local_world_size(self) -> int:
-        """Return the number of the trial's processes on this machine."""
-        nodes = self._start.placement.nodes
-        return nodes.count(nodes[self.get_world_rank()])
-
-    def get_node_rank(self) -> int:
-        """Return the rank of this machine among the trial's machines."""
-        nodes = self._start.placement.nodes
-        return list(dict.fromkeys(nodes)).index(nodes[self.get_world_rank()])
+    get_local_world_size = get_world_size
+    get_local_rank = get_node_rank = get_world_rank
 
     def get_metadata(self) -> dict[str, Any]:
         """Return an empty dict: a trial of a search has no metadata."""

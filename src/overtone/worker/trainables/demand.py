@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from overtone.core.placement_group import PlacementGroupFactory
@@ -19,8 +19,10 @@ class ScalingConfig(Request):
     """Resources of a trial that starts workers: given to `tune.with_resources`.
 
     Attributes:
-        trainer_resources: Resources of the trial's own process, such as {"CPU": 1} (the default).
-        num_workers: Number of workers that the trial starts.
+        trainer_resources: Resources of the trial's own process, such as {"CPU": 1}. By default a trainer's
+            process has none, and that of a function 1 CPU.
+        num_workers: Number of workers that the trial starts; or (min, max): as many as all nodes together
+            can hold when it starts.
         use_gpu: Whether each worker needs 1 GPU, if `resources_per_worker` has no "GPU".
         resources_per_worker: Resources of each worker; 1 CPU when None.
         placement_strategy: "PACK", "SPREAD", "STRICT_PACK" or "STRICT_SPREAD".
@@ -28,21 +30,31 @@ class ScalingConfig(Request):
     """
 
     trainer_resources: Mapping[str, Any] | None = None
-    num_workers: int | None = None
+    num_workers: int | tuple[int, int] | None = None
     use_gpu: bool = False
     resources_per_worker: Mapping[str, Any] | None = None
     placement_strategy: str = "PACK"
     accelerator_type: str | None = None
 
     def resources(self) -> Resources:
-        return Resources.of(self.bundles, self.placement_strategy)
+        return self.elastic(Resources.of(self.bundles, self.placement_strategy))
+
+    def elastic(self, resources: Resources) -> Resources:
+        """Return the demand of the largest number of workers, marked if their number may vary."""
+        smallest, largest = worker_range(self.num_workers)
+        return resources if smallest == largest else replace(resources, workers=(smallest, largest))
 
     @property
     def bundles(self) -> list[dict[str, Any]]:
         """The amounts of the trial's own process, then those of each worker."""
         worker = self._worker
         own = dict({"CPU": 1} if self.trainer_resources is None else self.trainer_resources)
-        return [own, *([worker] * (self.num_workers or 0))]
+        return [own, *([worker] * self.most_workers)]
+
+    @property
+    def most_workers(self) -> int:
+        """The number of workers, or its maximum."""
+        return worker_range(self.num_workers)[1]
 
     @property
     def _worker(self) -> dict[str, Any]:
@@ -52,6 +64,14 @@ class ScalingConfig(Request):
         if self.accelerator_type:
             worker.setdefault(f"accelerator_type:{self.accelerator_type}", 0.001)
         return worker
+
+    def changes(self) -> dict[str, Any]:
+        """Return the attributes that are not as in `ScalingConfig()`, by name; a pair as a list."""
+        return {
+            one.name: list(value) if isinstance(value, tuple) else value
+            for one in fields(self)
+            if (value := getattr(self, one.name)) is not one.default
+        }
 
     @property
     def total_resources(self) -> dict[str, float]:
@@ -94,6 +114,21 @@ class ScalingConfig(Request):
             resources_per_worker=worker,
             placement_strategy=pgf.strategy,
         )
+
+
+def worker_range(num_workers: Any) -> tuple[int, int]:
+    """Return the smallest and the largest number of workers; both 0 for None.
+
+    Raises:
+        ResourceError: `num_workers` is neither a whole number nor a pair (smallest, largest).
+    """
+    pair = num_workers if isinstance(num_workers, Sequence) else (num_workers or 0,) * 2
+    smallest, largest = pair if len(pair) == 2 else (-1, -1)
+    if not (isinstance(smallest, int) and isinstance(largest, int) and 0 <= smallest <= largest):
+        raise ResourceError(
+            f"num_workers={num_workers!r}: must be a whole number, 1 or more, or (min, max) such as (2, 4)"
+        )
+    return smallest, largest
 
 
 def demand(given: Any) -> Any:

@@ -10,11 +10,13 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from overtone.core.types import UNNAMED
 from overtone.errors import TrainableError
 from overtone.worker.session.current import current, is_inside
 from overtone.worker.session.metrics import is_number
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
 Saved = str | os.PathLike[str] | Mapping[str, Any] | None
@@ -26,9 +28,12 @@ class Trainable:
 
     Attributes:
         config: The trial's hyperparameters; updated in place when the scheduler changes them.
+        counts_resources: Whether `default_resource_request` alone knows what a trial needs, so that
+            `resources_per_trial` is refused.
     """
 
     config: dict[str, Any]
+    counts_resources = False
 
     def __init__(
         self, config: dict[str, Any] | None = None, logger_creator: Any = None, storage: Any = None
@@ -144,7 +149,7 @@ class Trainable:
                     f"{type(self).__name__}.step() must return a dict of metrics or a number, "
                     f"not the {type(metrics).__name__} {metrics!r:.100}"
                 )
-            metrics = {"_metric": metrics}
+            metrics = {UNNAMED: metrics}
         self._iteration += 1
         result = {"training_iteration": self._iteration, **metrics}
         self.log_result(result)
@@ -185,6 +190,41 @@ class Trainable:
     def get_state(self) -> dict[str, Any]:
         """Return what the framework knows of the object: its number of steps."""
         return {"iteration": self._iteration}
+
+    def get_auto_filled_metrics(
+        self,
+        now: datetime | None = None,
+        time_this_iter: float | None = None,
+        timestamp: int | None = None,
+        debug_metrics_only: bool = False,
+    ) -> dict[str, Any]:
+        """Return the fields that say where and when a result was made.
+
+        A report in a trial has them, and others, in any case.
+
+        Args:
+            now: The time; by default the present.
+            time_this_iter: The duration of the step in seconds.
+            timestamp: The time in seconds since 1970; by default `now`.
+            debug_metrics_only: Whether only the place and the time are returned.
+        """
+        import platform
+        from datetime import datetime
+
+        now = now or datetime.now()
+        address, pid = self.get_current_ip_pid()
+        fields = {
+            "trial_id": self.trial_id,
+            "date": now.strftime("%Y-%m-%d_%H-%M-%S"),
+            "timestamp": timestamp or int(now.timestamp()),
+            "pid": pid,
+            "hostname": platform.node(),
+            "node_ip": address,
+            "config": self.config,
+        }
+        if debug_metrics_only:
+            return fields
+        return {**fields, "time_this_iter_s": time_this_iter, "training_iteration": self._iteration}
 
     def is_actor(self) -> bool:
         """Return False: a trial's object lives in a process of the trial."""

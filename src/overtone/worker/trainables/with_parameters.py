@@ -96,6 +96,14 @@ def as_bound(trainable: Any) -> Bound:
     return trainable if isinstance(trainable, Bound) else Bound(trainable)
 
 
+def unwrap(trainable: Any) -> Any:
+    """Return the function or object below `with_parameters`, `with_resources` and all partials."""
+    trainable = as_bound(trainable).trainable
+    while isinstance(trainable, functools.partial):
+        trainable = trainable.func
+    return trainable
+
+
 def resolve(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return `parameters` with references replaced by their objects."""
     return {

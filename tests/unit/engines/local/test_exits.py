@@ -18,7 +18,7 @@ def process():
     with socket.socket() as sock:
         made = TrialProcess(1, sock, [])
         made.was_waiting = False
-        made.attempt = LocalAttempt(start(), [made])
+        made.attempt = LocalAttempt(start(), made)
         made.attempt.has_spoken = True
         yield made
 

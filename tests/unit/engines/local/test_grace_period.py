@@ -39,7 +39,10 @@ class Ladder:
 
 
 def attempt(*numbers: int) -> LocalAttempt:
-    return LocalAttempt(start(), [TrialProcess(number, None, []) for number in numbers])  # type: ignore[arg-type]
+    processes = [TrialProcess(number, None, []) for number in numbers]  # type: ignore[arg-type]
+    made = LocalAttempt(start(), processes[0])
+    made.processes += processes[1:]
+    return made
 
 
 @pytest.mark.parametrize(("grace_s", "last_s"), [(0.5, 0.5), (10.0, LAST_GRACE_S)])

@@ -6,6 +6,7 @@ import pytest
 
 from overtone.core.resources import Resources
 from overtone.engines.ray import accelerators
+from overtone.engines.ray.lease import Lease
 
 NODE, OTHER = "id-a", "id-b"
 CUDA = "CUDA_VISIBLE_DEVICES"
@@ -13,7 +14,8 @@ CUDA = "CUDA_VISIBLE_DEVICES"
 
 def seen(bundles: list[dict[str, float]], nodes: list[str], *devices: dict[str, str]) -> dict[str, str]:
     shape = Resources(tuple(tuple(sorted(one.items())) for one in bundles))
-    return dict(accelerators.on_first_node(shape, nodes, [tuple(one.items()) for one in devices]))
+    found = accelerators.by_bundle(shape, [tuple(one.items()) for one in devices])
+    return dict(accelerators.on_first_node(shape, nodes, found))
 
 
 @pytest.mark.parametrize("id", ["0", "GPU-1a2b", "MIG-77"])
@@ -38,6 +40,17 @@ def test_bundles_on_the_same_node_are_joined_and_those_of_other_nodes_are_not_se
     devices = [{CUDA: "MIG-a"}, {CUDA: "MIG-a"}, {CUDA: "MIG-b,MIG-c"}, {CUDA: "GPU-other"}]
     nodes = ["", NODE, NODE, NODE, OTHER]
     assert seen([{}, gpu, gpu, {"gpu": 2}, {"gpu": 1}], nodes, *devices) == {CUDA: "MIG-a,MIG-b,MIG-c"}
+
+
+def test_a_rank_sees_the_accelerators_of_its_bundle_alone() -> None:
+    shape = Resources.of([{"cpu": 1}, {"gpu": 1}, {"gpu": 1}, {"TPU": 1}])
+    probed = [((CUDA, "0"),), ((CUDA, "1"),), (("TPU_VISIBLE_CHIPS", "2"),)]
+    lease = Lease(shape, (NODE, NODE, NODE, OTHER), devices=accelerators.by_bundle(shape, probed))
+    assert [dict(lease.devices_of(index) or ()) for index in range(4)] == [
+        {CUDA: ""}, {CUDA: "0"}, {CUDA: "1"}, {CUDA: "", "TPU_VISIBLE_CHIPS": "2"},
+    ]  # fmt: skip
+    assert dict(lease.devices_of_trial() or ()) == {CUDA: "0,1"}
+    assert Lease(shape, (NODE,) * 4).devices_of(1) is None
 
 
 def test_the_bounds_of_a_tpu_hold_for_one_bundle_only() -> None:

@@ -72,9 +72,9 @@ def test_messages_go_both_ways_and_the_end_is_told(loop: Loop) -> None:
     large = ("large", "x" * 3_000_000)
     line.put(large)
     line.flush()  # more than the socket takes at once
-    theirs.sendall(message_frame(("node", "one", 1)) + message_frame(("node", "two", 2)))
+    theirs.sendall(message_frame(("node", "one", 1, True)) + message_frame(("node", "two", 2, True)))
     wait(loop, lambda: len(heard) == 2)
-    assert heard == [("node", "one", 1), ("node", "two", 2)]
+    assert heard == [("node", "one", 1, True), ("node", "two", 2, True)]
     reader, got = order_reader(), []
     theirs.setblocking(False)
 

@@ -25,7 +25,7 @@ def news() -> threading.Event:
 def held(news: threading.Event, monkeypatch: pytest.MonkeyPatch) -> Iterator[leases.Leases]:
     monkeypatch.setattr(leases.cluster_connection, "is_connected", lambda: True)
     monkeypatch.setattr(asked_leases, "make_group", lambda shape, labels: "group")
-    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda *_: True)
     for module in (leases, asked_leases):
         monkeypatch.setattr(module, "remove_group", lambda group: None)
     made = leases.Leases(news.set)
@@ -71,7 +71,7 @@ class Queue:
         self.asked: list[Any] = []
         monkeypatch.setattr(asked_leases, "make_group", self._make)
         monkeypatch.setattr(asked_leases, "remove_group", self._remove)
-        monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
+        monkeypatch.setattr(asked_leases, "may_be_removed", lambda *_: True)
 
     def _remove(self, group: Any) -> None:
         self.asked = [one for one in self.asked if one is not group]  # twice is no error
@@ -88,7 +88,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> Queue:
 
 @pytest.fixture
 def asked(queue: Queue) -> asked_leases.AskedLeases:
-    return asked_leases.AskedLeases(lambda *_: None, lambda *_: None, False, {"team": "a"})
+    return asked_leases.AskedLeases(lambda *_: None, lambda *_: None, lambda shape: False, {"team": "a"})
 
 
 def test_no_more_wait_in_rays_queue_than_are_due(
@@ -129,6 +129,7 @@ def test_what_its_node_does_not_give_is_asked_for_anywhere_before_others_take_it
 def test_what_is_wanted_lies_on_nodes_that_are_to_come(
     asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(asked_leases, "SHOWN_EVERY_S", -1.0)
     asked.show(CPU, 2)
     asked.look()
     assert [group.labels for group in queue.asked] == [[{"team": "a"}]] * 2
@@ -140,21 +141,66 @@ def test_what_is_wanted_lies_on_nodes_that_are_to_come(
     assert [group.labels for group in queue.asked] == [[{"team": "a"}]] * 2
 
 
-def test_what_a_new_node_has_given_of_what_is_shown_is_taken(
+def test_what_is_shown_when_a_node_joins_stays_until_ray_has_looked_at_it(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     granted: list[Any] = []
     monkeypatch.setattr(asked_leases, "nodes_of", lambda shape, group: ("new",))
-    asked = asked_leases.AskedLeases(lambda *given: granted.append(given), lambda *_: None, False, {})
+    monkeypatch.setattr(asked_leases, "SHOWN_EVERY_S", -1.0)
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group, is_settled: is_settled)
+    asked = asked_leases.AskedLeases(lambda *given: granted.append(given), lambda *_: None, lambda shape: False, {})
     asked.show_beyond(frozenset({"x"}))
     asked.show(CPU, 2)
     asked.look()
-    queue.asked[0].wait = lambda s: True
+    first = list(queue.asked)
     asked.show_beyond(frozenset({"x", "new"}))
+    assert not asked.look()
+    assert queue.asked == first
+    assert asked.patience_s() == asked_leases.LOOK_EVERY_S
+    first[0].wait = lambda s: True
     assert asked.look()
     ((owner, lease),) = granted
-    assert (owner, lease.nodes) == (None, ("new",))
-    assert [group.labels for group in queue.asked[1:]] == [[{"ray.io/node-id": "!in(new,x)"}]] * 2
+    assert (owner, lease.nodes, lease.group) == (None, ("new",), first[0])
+    asked.show(CPU, 1)
+    asked.look()
+    asked.look()
+    assert first[1] in queue.asked
+    monkeypatch.setattr(asked_leases, "SETTLED_S", -1.0)
+    asked.look()
+    assert [group.labels for group in queue.asked if group is not first[0]] == [[{"ray.io/node-id": "!in(new,x)"}]]
+
+
+def test_what_a_new_node_has_granted_stays_until_its_devices_are_known(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked_leases, "SETTLED_S", -1.0)
+    asked.show(CPU, 2)
+    asked._show_now()
+    first = list(queue.asked)
+    asked._wanted[CPU][0].probes = ["a task that Ray runs in the group"]
+    asked.show_beyond(frozenset({"new"}))
+    asked._show_now()
+    assert first[0] in queue.asked
+    assert first[1] not in queue.asked
+    asked.show(CPU, 0)
+    asked._show_now()
+    asked._show_now()
+    assert queue.asked == first[:1]
+
+
+def test_a_group_that_is_withdrawn_when_a_node_joins_is_removed_later(
+    asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group, is_settled: is_settled)
+    asked.show_beyond(frozenset({"x"}))
+    asked.create("owner", CPU, ("x",))
+    asked.show_beyond(frozenset({"x", "new"}))
+    asked.limit({})
+    asked.look()
+    assert len(queue.asked) == 1
+    monkeypatch.setattr(asked_leases, "SETTLED_S", -1.0)
+    asked.look()
+    assert queue.asked == []
 
 
 def test_what_was_asked_for_one_trial_serves_the_next(
@@ -198,7 +244,7 @@ def test_groups_that_are_shown_stay_while_trials_follow_each_other(
     [
         lambda asked: (asked.cancel("owner"), asked._drop_spare()),
         lambda asked: asked.limit({}),
-        lambda asked: asked.show_beyond(frozenset({"x"})),
+        lambda asked: (asked.show_beyond(frozenset({"x"})), asked._show_now()),
         lambda asked: (asked.show(CPU, 0), asked._show_now(), asked._show_now()),
     ],
     ids=["cancel", "limit", "beyond", "less"],
@@ -207,7 +253,7 @@ def test_no_group_is_removed_while_ray_is_making_it(
     asked: asked_leases.AskedLeases, queue: Queue, monkeypatch: pytest.MonkeyPatch, withdraw: Any
 ) -> None:
     monkeypatch.setattr(asked_leases, "SPARE_S", -1.0)
-    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: False)
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda *_: False)
     asked.create("owner", CPU, ("node",))
     asked.show(CPU, 1)
     asked._show_now()
@@ -215,7 +261,7 @@ def test_no_group_is_removed_while_ray_is_making_it(
     assert len(made) == 2
     withdraw(asked)
     assert queue.asked[:2] == made
-    monkeypatch.setattr(asked_leases, "may_be_removed", lambda group: True)
+    monkeypatch.setattr(asked_leases, "may_be_removed", lambda *_: True)
     asked._remove_discarded()
     assert len([one for one in queue.asked if one in made]) == 1
     asked.close()

@@ -12,6 +12,7 @@ import pytest
 from overtone.core import messages as m
 from overtone.core.job import Job
 from overtone.engines.ray.connection import TOKEN_BYTES
+from overtone.engines.ray.driver_place import DriverPlace
 from overtone.engines.ray.node_agent import Errand, Relay, relay, told
 from overtone.engines.ray.prints import LINES_AT_ONCE
 from overtone.engines.ray.state import name_of
@@ -42,6 +43,13 @@ class FakeEngine:
 
     def kill(self, trial_id: str) -> None: ...
 
+    def start_ranks(self, orders: Any, has_head: bool) -> None: ...
+
+    def end_ranks(self, trial_id: str, attempt: int, generation: int) -> None: ...
+
+    def new_ranks(self) -> list[tuple[str, int, list[int]]]:
+        return []
+
     def wake(self) -> None: ...
 
     def close(self) -> None: ...
@@ -68,7 +76,7 @@ def test_an_agent_that_is_ended_leaves_nothing_and_sweeps_what_others_left(tmp_p
     engine: Any = EndsWithItsDriver([])
     with socket.create_server(("127.0.0.1", 0)) as driver:
         errand = Errand(
-            driver.getsockname(), bytes(TOKEN_BYTES), "a", engine, job, job, (b"", b""), "", str(tmp_path)
+            driver.getsockname(), bytes(TOKEN_BYTES), "a", engine, job, job, (b"", b""), "", DriverPlace.here()
         )
         with pytest.raises(SystemExit):
             relay(errand, lambda reference: b"")

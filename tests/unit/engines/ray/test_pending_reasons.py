@@ -51,7 +51,7 @@ def test_a_gang_needs_its_bundles_at_once() -> None:
     gang = Resources.of([{"cpu": 1}, {"cpu": 1}, {"cpu": 1}], "STRICT_SPREAD")
     shortage = short({"a": {"cpu": 8.0}, "b": {"cpu": 8.0}})
     shortage.want(gang, 1)
-    assert shortage.status() == "waiting for cpu 1 + cpu 1 + cpu 1: no nodes have that now"
+    assert shortage.status() == "waiting for 3 x (cpu 1): no nodes have that now"
 
 
 def test_what_others_hold_is_shown_and_not_told() -> None:

@@ -17,6 +17,7 @@ from overtone.engines.ray.lease import Lease
 from overtone.engines.ray.state import Node
 from overtone.engines.ray.trials import Trials
 from overtone.errors import OvertoneError
+from overtone.worker.protocol import RanksGone
 
 CPU = Resources.of({"cpu": 1})
 
@@ -87,9 +88,8 @@ def begin(*wishes: str) -> tuple[Trials, FakeLeases, FakeNodes]:
 
 
 def waiting(trials: Trials) -> dict[str, list[str]]:
-    return {
-        node.name: [one.attempt.start.trial_id for one in found] for node, found in trials._waiting.items()
-    }
+    found = trials._delivery._waiting
+    return {node.name: [one.attempt.start.trial_id for one in parts] for node, parts in found.items()}
 
 
 def test_the_agent_of_a_node_is_sent_while_the_lease_is_being_made() -> None:
@@ -126,7 +126,7 @@ def test_the_lease_of_a_trial_that_ended_goes_to_one_that_asks() -> None:
     first, second = leases.asked
     leases.given = [(first, Lease(CPU, ("id-a",)))]
     trials.take_granted()
-    trials._release(first)
+    trials._end(first, "halted")
     assert waiting(trials)["a"][-1] == second.start.trial_id
     assert leases.forgotten == [second]
     assert leases.idle == []
@@ -150,13 +150,13 @@ def test_a_lease_where_no_trial_may_be_placed_goes_to_no_other_trial(change: str
     else:
         del nodes.nodes[0]
     if comes == "from a trial":
-        trials._release(first)
+        trials._end(first, "halted")
     else:
         leases.given = [(None, held)]
         trials.take_granted()
     assert not any("t1" in names for names in waiting(trials).values())
     assert leases.idle == [held]
-    assert [one.trial_id for one in trials.events if isinstance(one, Ended)] == ["t0"] * (comes == "from Ray")
+    assert [one.trial_id for one in trials.events if isinstance(one, Ended)] == ["t0"]
 
 
 def test_a_lease_on_a_node_where_no_agent_stays_is_of_no_use() -> None:
@@ -236,79 +236,184 @@ def test_an_agent_that_ended_otherwise_is_no_trials_failure() -> None:
     assert [cause for _, cause, _ in ends] == ["lost", "lost"]
 
 
-# --- attempts on several nodes ------------------------------------------------------------
+# --- gangs: the head on node a, ranks on both nodes --------------------------------------
+
+PLAN = (0, 2, "10.0.0.1:7000", "secret")
+MADE = ("make_ranks", "t0", 0, *PLAN)
+KILL = ("kill", "t0")
+FAILED = ("ended", "t0", 0, "killed", "exited with code 7", "")
+
+
+def head_alone(*bundles: dict[str, float]) -> tuple[Trials, list[Node], list[list[Any]]]:
+    """A trial on node a with a bundle on each node, and what was sent to the nodes."""
+    trials, leases, nodes = begin()
+    trials._output = SimpleNamespace(say=lambda line: None)  # type: ignore[assignment]
+    demand = Resources.of(bundles or [{"cpu": 1}] * 3)
+    n = len(demand.bundles)
+    a, b = nodes.nodes
+    a.line, b.line = FakeLine(), FakeLine()  # type: ignore[assignment]
+    trials.start(Start("t0", 0, 0, {}, demand, Placement(("a",) * n, ((),) * n)))
+    leases.given = [(leases.asked[0], Lease(demand, ("id-a", "id-a", "id-b")[:n]))]  # loosened
+    trials.take_granted()
+    sent: list[list[Any]] = [a.line.sent, b.line.sent]  # type: ignore[union-attr]
+    assert [type(one) for one in sent[0]] == [Start]
+    assert sent[1] == []
+    sent[0].clear()
+    return trials, nodes.nodes, sent
 
 
 def two_ranks() -> tuple[Trials, list[Node], list[list[Any]]]:
-    """An attempt of which each of two nodes runs a rank, and what was sent to the nodes."""
-    trials, leases, nodes = begin()
-    trials._output = SimpleNamespace(say=lambda line: None)  # type: ignore[assignment]
-    demand = Resources.of([{"cpu": 1}] * 2)
-    place = Placement(("a", "b"), ((), ()))
-    trials.start(Start("t0", 0, 0, {}, demand, place, ranks=(0, 1), world_size=2))
-    assert nodes.sent == ["a", "b"]
-    a, b = nodes.nodes
-    a.line = FakeLine()  # type: ignore[assignment]
-    leases.given = [(leases.asked[0], Lease(demand, ("id-a", "id-b")))]
-    trials.take_granted()
-    assert waiting(trials) == {"b": ["t0"]}
-    b.line = FakeLine()  # type: ignore[assignment]
-    trials.on_agent(b)
-    sent: list[list[Any]] = [a.line.sent, b.line.sent]  # type: ignore[union-attr]
-    assert [[(one.ranks, one.world_size) for one in orders] for orders in sent] == [[((0,), 2)], [((1,), 2)]]
+    """The same with a rank on each node."""
+    trials, nodes, sent = head_alone()
+    trials.hear(nodes[0], [MADE])
+    kinds = [[(one[0], [order.place.rank for order in one[1]], one[2]) for one in orders] for orders in sent]
+    assert kinds == [[("start_ranks", [0], True)], [("start_ranks", [1], False)]]
     for orders in sent:
         orders.clear()
-    return trials, nodes.nodes, sent
+    return trials, nodes, sent
 
 
 def ends(trials: Trials) -> list[tuple[str, str]]:
     return [(one.cause, one.error) for one in trials.events if isinstance(one, Ended)]
 
 
-KILL = ("kill", "t0")
+def test_ranks_are_sent_to_the_nodes_that_ray_has_given_and_see_their_own_accelerators() -> None:
+    trials, nodes, sent = head_alone()
+    attempt = trials._attempts["t0"]
+    assert attempt.lease is not None
+    attempt.lease.devices = ((("TPU", "0"),), (("TPU", "1"),), (("TPU", "2"),))
+    trials.hear(nodes[0], [MADE])
+    (first,), (second,) = (orders[0][1] for orders in sent)
+    assert [one.start.placement.nodes for one in (first, second)] == [("a",), ("b",)]
+    assert [dict(one.start.devices or ())["TPU"] for one in (first, second)] == ["1", "2"]
+    assert [(one.place.node_rank, one.place.num_nodes) for one in (first, second)] == [(0, 2), (1, 2)]
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_rank_that_fails_ends_the_others_and_is_told_once(first: int) -> None:
+def test_a_rank_that_fails_ends_the_others_and_is_told_once_all_are_gone(first: int) -> None:
     trials, nodes, sent = two_ranks()
-    trials.hear(nodes[first], [("ended", "t0", 0, "killed", "exited with code 7", "")])
-    assert (sent[first], sent[1 - first]) == ([], [KILL])
+    trials.hear(nodes[first], [FAILED])
+    assert (sent[first], sent[1 - first], ends(trials)) == ([], [KILL], [])
     trials.hear(nodes[1 - first], [("ended", "t0", 0, "lost", "killed by signal 9 (SIGKILL)", "")])
     assert ends(trials) == [("killed", "exited with code 7")]
     assert len(trials) == 0
+    assert trials._leases.idle  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_the_loss_of_one_of_its_nodes_ends_an_attempt_once(first: int) -> None:
     trials, nodes, sent = two_ranks()
     trials.on_silence(nodes[first], "gone")
-    assert sent[1 - first] == [KILL]
     trials.on_loss(nodes[first], "gone")
+    assert (sent[1 - first], ends(trials)) == ([KILL], [])
+    trials.hear(nodes[1 - first], [("ended", "t0", 0, "lost", "killed by signal 9 (SIGKILL)", "")])
+    assert ends(trials) == [("lost", "gone")]
+    assert not trials._leases.idle  # type: ignore[attr-defined]
+
+
+def test_a_failure_that_the_loss_of_another_node_has_caused_is_a_loss() -> None:
+    trials, nodes, _ = two_ranks()
+    trials.hear(nodes[0], [("ended", "t0", 0, "raised", "GangError: rank 1 is gone", "")])
+    trials.on_loss(nodes[1], "gone")
     assert ends(trials) == [("lost", "gone")]
 
 
-def test_the_first_rank_reports_and_all_get_the_orders() -> None:
+def test_a_node_that_does_not_say_that_its_ranks_are_gone_is_lost(monkeypatch: Any) -> None:
+    trials, nodes, _ = two_ranks()
+    trials.hear(nodes[0], [FAILED])
+    (attempt,) = trials._attempts.values()
+    trials._on_no_answer(attempt)
+    assert ends(trials) == [("lost", "node b does not answer any more")]
+    trials._on_no_answer(attempt)
+    assert len(ends(trials)) == 1
+
+
+def test_the_head_reports_and_gets_the_orders_alone() -> None:
     trials, nodes, sent = two_ranks()
-    for node in nodes:
-        trials.hear(node, [("started", "t0", 0, 7, "host", None)])
-    assert [event.node for event in trials.events] == ["a"]  # type: ignore[union-attr]
-    trials.hear(nodes[1], [("noticed", "t0", 0, 3.0)])
+    trials.hear(nodes[0], [("started", "t0", 0, 7, "host", None)])
+    trials.hear(nodes[1], [("rank_pids", "t0", 0, [8]), ("noticed", "t0", 0, 3.0)])
     assert isinstance(trials.events[-1], Noticed)
+    assert [(node.name, pid) for node, pid in trials.processes("t0")] == [("a", 7), ("b", 8)]
     halt = Halt("t0", 0)
     trials.pass_on(halt)
-    assert sent == [[halt], [halt]]
-    trials.hear(nodes[1], [("ended", "t0", 0, "halted", "", "")])
-    assert len(trials) == 1
+    assert sent == [[halt], []]
     trials.hear(nodes[0], [("ended", "t0", 0, "halted", "", "")])
-    assert (ends(trials), sent) == ([("halted", "")], [[halt], [halt]])
+    assert sent == [[halt], [KILL]]
+    trials.hear(nodes[1], [("ended", "t0", 0, "lost", "killed by signal 9 (SIGKILL)", "")])
+    assert ends(trials) == [("halted", "")]
 
 
-def test_a_halt_before_all_ranks_were_sent_ends_those_that_were() -> None:
-    trials, leases, nodes = begin()
-    demand = Resources.of([{"cpu": 1}] * 2)
-    nodes.nodes[0].line = line = FakeLine()  # type: ignore[assignment]
-    trials.start(Start("t0", 0, 0, {}, demand, Placement(("a", "b"), ((), ())), ranks=(0, 1), world_size=2))
-    leases.given = [(leases.asked[0], Lease(demand, ("id-a", "id-b")))]
+def test_a_rank_that_reports_for_the_attempt_ends_it() -> None:
+    trials, nodes, _ = two_ranks()
+    trials.hear(nodes[1], [("started", "t0", 0, 8, "host", None)])
+    trials.hear(nodes[1], [FAILED])
+    trials.hear(nodes[0], [FAILED])
+    ((cause, error),) = ends(trials)
+    assert cause == "killed"
+    assert "'started' of a rank" in error
+
+
+def test_the_head_hears_that_the_ranks_are_gone_once_all_nodes_have_said_so() -> None:
+    trials, nodes, sent = two_ranks()
+    trials.hear(nodes[0], [("end_ranks", "t0", 0, 0)])
+    end = ("end_ranks", "t0", 0, 0)
+    assert sent == [[end], [end]]
+    trials.hear(nodes[0], [("ranks_gone", "t0", 0, 0, "")])
+    assert sent == [[end], [end]]
+    trials.hear(nodes[1], [("ranks_gone", "t0", 0, 0, "")])
+    assert sent == [[end, RanksGone("t0", 0, 0)], [end]]
+    trials.hear(nodes[0], [("make_ranks", "t0", 0, 1, *PLAN[1:])])
+    assert [orders[-1][0] for orders in sent] == ["start_ranks", "start_ranks"]
+    trials.hear(nodes[1], [("ranks_gone", "t0", 0, 0, "")])  # late, of the first generation
+    assert sent[0][-1][0] == "start_ranks"
+
+
+def test_ranks_that_one_node_cannot_make_are_ended_on_the_others() -> None:
+    trials, nodes, sent = two_ranks()
+    end, why = ("end_ranks", "t0", 0, 0), RanksGone("t0", 0, 0, "no more files")
+    trials.hear(nodes[1], [("ranks_gone", "t0", 0, 0, "no more files")])
+    assert sent == [[why, end], []]
+    trials.hear(nodes[0], [("end_ranks", "t0", 0, 0)])
+    trials.hear(nodes[0], [("ranks_gone", "t0", 0, 0, "")])
+    assert sent == [[why, end, end, RanksGone("t0", 0, 0)], []]
+
+
+def test_a_head_that_has_ranks_gets_no_others() -> None:
+    trials, nodes, _ = two_ranks()
+    trials.hear(nodes[0], [MADE])
+    trials.hear(nodes[0], [FAILED])
+    trials.hear(nodes[1], [FAILED])
+    ((cause, error),) = ends(trials)
+    assert (cause, "while it has ranks" in error) == ("killed", True)
+
+
+def test_too_few_bundles_are_answered_at_once() -> None:
+    trials, nodes, sent = head_alone({"cpu": 1})
+    trials.hear(nodes[1], [MADE])  # it is no node of the trial
+    assert sent == [[], []]
+    trials.hear(nodes[0], [MADE])
+    (answer,) = sent[0]
+    assert "resources_per_trial" in answer.error
+    assert len(trials) == 1
+
+
+def test_ranks_wait_for_the_agent_of_their_node() -> None:
+    trials, nodes, sent = head_alone()
+    b = nodes[1]
+    b.line = None
+    trials.hear(nodes[0], [MADE])
+    assert waiting(trials) == {"b": ["t0"]}
+    b.line = line = FakeLine()  # type: ignore[assignment]
+    trials.on_agent(b)
+    assert [one[0] for one in line.sent] == ["start_ranks"]
+    b.line = None
+    trials.hear(nodes[0], [FAILED])
+    assert waiting(trials) == {}
+
+
+def test_a_halt_before_the_head_was_sent_ends_the_attempt() -> None:
+    trials, leases, nodes = begin("a")
+    leases.given = [(leases.asked[0], Lease(CPU, ("id-a",)))]
     trials.take_granted()
     trials.pass_on(Halt("t0", 0))
-    assert (line.sent[1:], ends(trials), waiting(trials)) == ([KILL], [("halted", "")], {"b": []})
+    assert (ends(trials), waiting(trials)) == ([("halted", "")], {"a": []})

@@ -1,0 +1,1 @@
+"""Gangs: the ranks of distributed training inside a trial, and their head."""
