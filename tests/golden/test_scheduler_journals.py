@@ -22,8 +22,8 @@ import pytest
 
 from overtone import tune
 from overtone.analysis import ExperimentAnalysis
-from overtone.journal.codec import sealed
 from overtone.journal.formats import FORMAT
+from overtone.journal.seals import sealed
 from overtone.tune import schedulers
 
 FOLDERS = {1: Path(__file__).with_name("journals"), 2: Path(__file__).with_name("journals_format_2")}
@@ -110,6 +110,9 @@ def ends(folder: Path) -> dict[str, tuple[str, int]]:
 
 def test_todays_code_decides_as_the_journal_says(experiments: tuple[str, Path], capfd: Any) -> None:
     name, folder = experiments
+    for kind in ("ended", "killed"):
+        found = tune.verify(folder / kind)
+        assert found.is_same, found.decisions + found.suggestions
     before = ends(folder / "ended")
     assert len(before) >= 9
     run(folder / "ended", name, resume=True)

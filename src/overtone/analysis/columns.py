@@ -11,7 +11,7 @@ from typing import Any
 from overtone.analysis.frames import flatten
 from overtone.core.utf8 import encodable
 from overtone.journal.garbage import not_collecting
-from overtone.reading.journal_index import Block
+from overtone.reading.trial_index import Block
 
 _NONE = type(None)
 
@@ -32,11 +32,8 @@ class _Piece:
     missing: Any = None
 
 
-def columns_of(blocks: Iterable[Block], n: int) -> dict[str, Any]:
+def columns_of(blocks: Iterable[Block]) -> dict[str, Any]:
     """Return each column of the table that has the rows of all blocks, in the order of first appearance.
-
-    Args:
-        blocks: Together, `n` rows.
 
     Returns:
         An array for numbers only (a number that is missing is NaN), and for truth values only if none is
@@ -52,7 +49,7 @@ def columns_of(blocks: Iterable[Block], n: int) -> dict[str, Any]:
                     column.append(piece)
             start += len(block.rows)
     # one column at a time, so that not all of them are there twice
-    return {name: _assembled(pieces.pop(name), n) for name in list(pieces)}
+    return {name: _assembled(pieces.pop(name), start) for name in list(pieces)}
 
 
 def _pieces(block: Block, start: int) -> Iterator[tuple[str, _Piece | None]]:
@@ -64,13 +61,21 @@ def _pieces(block: Block, start: int) -> Iterator[tuple[str, _Piece | None]]:
         rows = [flatten(row) for row in rows]
         found = _transposed(rows)
         kinds = {name: set(map(type, cells)) for name, cells in found.items()}
-    overridden = {*constant, *block.constant}
+    overridden = {*constant, *block.constant, *block.cells}
     first = dict.fromkeys(chain(("timesteps_total",), rows[0] if rows else ()))  # later ones come last
     for name in first:
         if name not in overridden:
             yield encodable(name), _piece(start, found.get(name, ()), kinds.get(name))
     for name, value in constant.items():
         yield name, _repeated(start, value, len(rows))
+    late: list[tuple[str, _Piece | None]] = []
+    for name, cells in block.cells.items():
+        made = encodable(name), _given(start, cells)
+        if len(cells) and cells[0] is None:
+            late.append(made)
+        else:
+            yield made
+    yield from late
     for name, cells in found.items():
         if name not in first and name not in overridden:
             yield encodable(name), _piece(start, cells, kinds[name])
@@ -95,6 +100,12 @@ def _repeated(start: int, value: Any, n: int) -> _Piece | None:
     if one is None:
         return None
     return _Piece(start, one.cells * n if one.kind == "object" else np.repeat(one.cells, n), one.kind)
+
+
+def _given(start: int, cells: Any) -> _Piece | None:
+    """Return cells that a block has as a list or as an array."""
+    kind = {"f": "float", "i": "int", "b": "bool"}.get(getattr(getattr(cells, "dtype", None), "kind", ""))
+    return _piece(start, cells, set(map(type, cells))) if kind is None else _Piece(start, cells, kind)
 
 
 def _piece(start: int, cells: Sequence[Any], kinds: set[type] | None) -> _Piece | None:

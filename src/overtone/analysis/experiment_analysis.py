@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
-from overtone.analysis.frames import ByTrial, TrialFrames, flatten, frame
+from overtone.analysis.column_ranking import ranked_rows
+from overtone.analysis.each_result import last_frame, last_results, reported_frame
+from overtone.analysis.frames import ByTrial, TrialFrames, flatten, frame, has_number
 from overtone.analysis.no_result import NoBestError
 from overtone.analysis.objectives import front, volume
-from overtone.analysis.ranking import best_first, best_result
+from overtone.analysis.ranking import best_first
 from overtone.analysis.recorded_experiment import RecordedExperiment
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.summary import SCOPES
-from overtone.core.goal import Goal, is_number, lookup
+from overtone.core.goal import Goal, lookup
 from overtone.errors import ArgumentError, GoalError, OvertoneError
 from overtone.reading.recorded_goal import recorded_objectives
 
 if TYPE_CHECKING:
+    from overtone.analysis.plot_page import PlotPage
+    from overtone.reading.columns.trial_columns import TrialColumns
     from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 _INFINITE = (math.inf, -math.inf)
@@ -86,8 +91,12 @@ class ExperimentAnalysis(RecordedExperiment):
     ) -> RecordedTrial | None:
         """Return the trial with the best value of the metric, or None; NaN is worse than all others."""
         best, best_value = None, math.nan
-        goal = recorded_objectives(self._index.header)
-        for trial in self.trials:
+        goal, trials = recorded_objectives(self._index.header), self.trials
+        if filter_nan_and_inf and len(trials) == len(self._index.table.rows):
+            ranked = ranked_rows(self._index.columns, metric, mode, scope, goal)
+            if ranked is not None:
+                return trials[ranked[0][1]] if ranked else None
+        for trial in trials:
             if goal.constraints and not goal.allows(trial.last_result):
                 continue
             value = trial.value(metric, mode, scope)
@@ -183,8 +192,9 @@ class ExperimentAnalysis(RecordedExperiment):
 
     @property
     def results(self) -> dict[str, dict[str, Any]]:
-        """Every trial's last result by its id."""
-        return {one.trial_id: one.last_result for one in self.trials}
+        """Every trial's last result by its id; empty before the first."""
+        every = last_results(self._index, self._all_trials())
+        return {one.trial_id: dict(last) if "timesteps_total" in last else {} for one, last in every}
 
     # --- checkpoints -------------------------------------------------------------------
 
@@ -237,12 +247,47 @@ class ExperimentAnalysis(RecordedExperiment):
         name = metric or self.default_metric or _NEWEST
         return [(saved.path, lookup(result, name)) for saved, result in self._find(trial).checkpoints()]
 
+    def pack(
+        self,
+        to: str | os.PathLike[str],
+        trial: Any = None,
+        metric: str | None = None,
+        mode: str | None = None,
+    ) -> str:
+        """Write a checkpoint with its config and provenance to a new folder, for `overtone.load_pack`.
+
+        Args:
+            to: The folder, which is written whole or not at all.
+            trial: A trial, its id or its folder; by default the best trial.
+            metric: Chooses the trial and its best checkpoint; by default that of the experiment.
+            mode: "max" or "min"; by default that of the experiment.
+
+        Returns:
+            The sha256 of the pack, 64 hexadecimal digits.
+
+        Raises:
+            GoalError: There is no best trial, the trial has no checkpoint, or it cannot be told which metric
+                is meant.
+            StorageError: The checkpoint is damaged, or the folder exists or cannot be written.
+        """
+        from overtone.analysis.packing import pack_trial
+
+        try:
+            metric, mode = self._aim(metric, mode)
+        except GoalError:
+            if metric is not None or trial is None:
+                raise
+        found = self.get_best_trial(metric, mode) if trial is None else self._find(trial)
+        if found is None:
+            raise NoBestError(f"there is no best trial to pack among {len(self.trials)} by metric {metric!r}")
+        return pack_trial(found, to, metric, mode)
+
     # --- frames ------------------------------------------------------------------------
 
     @property
     def results_df(self) -> Any:
         """A frame of every trial's last result, by trial_id; "config/lr" and the like are columns."""
-        return frame((flatten(one.last_result or one.facts()) for one in self.trials), index="trial_id")
+        return last_frame(self._index, self._all_trials())
 
     def dataframe(self, metric: str | None = None, mode: str | None = None) -> Any:
         """Return a frame with one result of each trial that reported, with its config and "logdir".
@@ -256,16 +301,10 @@ class ExperimentAnalysis(RecordedExperiment):
             raise GoalError(f'mode={mode!r}: choose "max" or "min"')
         if mode is not None and metric is None:
             raise GoalError(f"dataframe(mode={mode!r}) needs a metric, too")
-        rows = []
-        for trial in self.trials:
-            if not trial.num_results:
-                continue
-            row = best_result(trial.results(), metric, mode) if metric and mode else trial.last_result
-            if row is not None:
-                rows.append({**flatten(row), "logdir": trial.local_path})
-        if metric is not None and not any(is_number(lookup(row, metric)) for row in rows):
+        made = reported_frame(self._index, self._all_trials(), metric, mode)
+        if metric is not None and not has_number(made, metric):
             check_reported(metric, self._each_result())
-        return frame(rows)
+        return made
 
     @property
     def trial_dataframes(self) -> TrialFrames:
@@ -306,8 +345,44 @@ class ExperimentAnalysis(RecordedExperiment):
             raise OvertoneError("there is no best trial whose schedule could be told: name one")
         return self._index.lineage().schedule(found.trial_id)
 
+    def plot(self) -> PlotPage:
+        """Return a page with the useful plots of the experiment: a notebook shows it, `save(path)` writes it.
+
+        `tune.plots` has each plot as a figure of plotly or matplotlib.
+        """
+        from overtone.analysis.plot_page import PlotPage
+        from overtone.analysis.scenes.catalogue import page_scenes
+
+        columns = self.trial_columns()
+        return PlotPage(columns.name, page_scenes(columns))
+
+    def trial_columns(self) -> TrialColumns:
+        """Return the trials as columns: arrays with a row for each trial, which plots are computed from."""
+        from overtone.analysis.first_goal import with_goal
+        from overtone.reading.columns.opening import open_columns
+        from overtone.reading.columns.restricted import restricted
+
+        columns = open_columns(self.experiment_path)
+        if self._lookup.only is not None:
+            columns = restricted(columns, self._lookup.only)
+        if self.default_metric is None or self.default_mode is None:
+            return columns
+        return with_goal(columns, self.default_metric, self.default_mode)
+
+    def _repr_html_(self) -> str:
+        from overtone.analysis.page.summary import summary
+
+        return summary(
+            self.trial_columns(), lambda trial_id: self._find(trial_id).config, self.experiment_path
+        )
+
     def __repr__(self) -> str:
         return f"ExperimentAnalysis({self.experiment_path!r})"
+
+    def _all_trials(self) -> list[RecordedTrial]:
+        """Return all trials, of each of which one result will be asked for."""
+        self._index.prefer_columns()
+        return self.trials
 
     def _aim(self, metric: str | None, mode: str | None) -> tuple[str, str]:
         is_other = metric is not None and metric != self.default_metric

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from itertools import chain, islice
 from typing import Any
 
+from overtone.core.goal import is_number
 from overtone.core.utf8 import encodable
 from overtone.errors import MissingPackageError
+from overtone.journal.garbage import not_collecting
 from overtone.space import flatten as without_nesting
+
+_MOST_ROWS = 1024  # that are taken together: what fits in a cache takes less time
 
 
 def flatten(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -16,9 +21,8 @@ def flatten(result: Mapping[str, Any]) -> dict[str, Any]:
     Half of a surrogate pair is escaped.
     """
     flat = without_nesting(result)
-    for name, value in flat.items():
-        if type(value) is str:
-            flat[name] = encodable(value)
+    for name in [name for name, value in flat.items() if type(value) is str and not value.isascii()]:
+        flat[name] = encodable(flat[name])
     return flat if all(map(str.isascii, flat)) else {encodable(key): flat[key] for key in flat}
 
 
@@ -32,11 +36,19 @@ def frame(rows: Iterable[Mapping[str, Any]], index: str | None = None) -> Any:
     Raises:
         MissingPackageError: pandas is not installed.
     """
-    listed = list(rows)
-    columns = list(dict.fromkeys(key for row in listed for key in row))
+    columns: dict[str, list[Any]] = {}
+    n, left = 0, iter(rows)
+    with not_collecting():
+        while block := list(islice(left, _MOST_ROWS)):
+            for name in dict.fromkeys(chain.from_iterable(block)):
+                if name not in columns:
+                    columns[name] = [None] * n
+            for name, cells in columns.items():
+                cells += [row.get(name) for row in block]
+            n += len(block)
     if index is not None and index not in columns:
-        columns.insert(0, index)
-    made = frame_of({name: [row.get(name) for row in listed] for name in columns})
+        columns = {index: [None] * n, **columns}
+    made = frame_of(columns)
     return made if index is None else made.set_index(index)
 
 
@@ -51,6 +63,11 @@ def frame_of(columns: Mapping[str, Any]) -> Any:
     except ImportError:
         raise MissingPackageError("pandas", "pandas", "a frame of results") from None
     return pd.DataFrame(columns, columns=list(columns))
+
+
+def has_number(frame: Any, column: str) -> bool:
+    """Return whether a column of a DataFrame is there, and has a number."""
+    return column in frame.columns and any(map(is_number, frame[column].dropna()))
 
 
 class ByTrial(dict[str, Any]):

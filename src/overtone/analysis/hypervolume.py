@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import prod
 
 from overtone.analysis.pareto import Scores, pareto_front
+from overtone.analysis.staircase import Staircase
 
 
 def hypervolume(points: Sequence[Scores], reference: Scores) -> float:
@@ -31,8 +32,8 @@ def hypervolume(points: Sequence[Scores], reference: Scores) -> float:
 
 def _volume(points: Sequence[tuple[float, ...]]) -> float:
     front = sorted({points[i] for i in pareto_front(points)}, reverse=True)
-    if front and len(front[0]) == 2:
-        return _area(front)
+    if front and len(front[0]) in (2, 3):
+        return _swept(front)
     total = 0.0
     for i, point in enumerate(front):
         # what a later point shares with this one is that of the corner that both dominate
@@ -41,9 +42,14 @@ def _volume(points: Sequence[tuple[float, ...]]) -> float:
     return float(total)
 
 
-def _area(front: Sequence[tuple[float, ...]]) -> float:
-    total, height = 0.0, 0.0
-    for x, y in front:  # x falls and y grows
-        total += x * (y - height)
-        height = y
+def _swept(front: Sequence[tuple[float, ...]]) -> float:
+    """Return the area or the volume of points that descend by the first objective: slice by slice."""
+    total, area = 0.0, 0.0
+    covered = Staircase()
+    depths = [point[0] for point in front[1:]]
+    for point, next_depth in zip(front, [*depths, 0.0], strict=True):
+        rest = (1.0, *point[1:])[-2:]
+        if not covered.covers(*rest):
+            area += covered.add(*rest)
+        total += area * (point[0] - next_depth)
     return total

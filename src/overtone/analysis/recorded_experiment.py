@@ -10,7 +10,7 @@ from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.trial_lookup import TrialLookup
 from overtone.analysis.trial_parts import check_local
 from overtone.errors import UsageError
-from overtone.reading.journal_index import JournalIndex
+from overtone.reading.index_on_demand import IndexOnDemand
 from overtone.reading.location import located
 from overtone.reading.recorded_goal import first, recorded_goal
 from overtone.store.files import is_url
@@ -37,6 +37,8 @@ class RecordedExperiment:
         experiment_checkpoint_path: The name of `path` in Ray Tune.
         goal: The goal of the run, in place of `default_metric` and `default_mode`. If it was inferred,
             its mode is not that of other metrics.
+        on_demand: Whether to read only the trials that are asked for, if the journal is long. This takes
+            longer if all are.
         storage_filesystem: Must be None or pyarrow's local file system; elsewhere, `path` is a URL.
 
     Raises:
@@ -54,13 +56,14 @@ class RecordedExperiment:
         experiment_checkpoint_path: str | os.PathLike[str] | None = None,
         storage_filesystem: Any = None,
         goal: Goal | None = None,
+        on_demand: bool = False,
     ) -> None:
         place = path if path is not None else experiment_checkpoint_path
         if place is None:
             raise UsageError("ExperimentAnalysis() needs the folder of an experiment")
         check_local(storage_filesystem)
         self._url = os.fspath(place) if is_url(os.fspath(place)) else ""
-        self._index = JournalIndex(located(place), codec, self._url)
+        self._index = IndexOnDemand(located(place), codec, self._url, on_demand)
         recorded = recorded_goal(self._index.header)
         if goal is not None:
             default_metric, default_mode = goal.metric, goal.mode

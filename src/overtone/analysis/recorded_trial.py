@@ -22,7 +22,7 @@ from overtone.core.goal import is_number, lookup
 from overtone.core.placement_group import PlacementGroupFactory
 from overtone.core.resources import Resources
 from overtone.core.table import Row, constant_facts
-from overtone.core.trial import Status
+from overtone.core.trial import ShownStatuses, Status
 from overtone.core.types import Checkpoint as Reference
 from overtone.core.types import Why
 from overtone.errors import StorageError, TrialError
@@ -30,7 +30,7 @@ from overtone.reading.journal_index import JournalIndex
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 
-class RecordedTrial:
+class RecordedTrial(ShownStatuses):
     """A trial of an experiment: a read-only window, which shows more after a `refresh()`.
 
     Attributes:
@@ -38,12 +38,6 @@ class RecordedTrial:
     """
 
     __slots__ = ("_index", "trial_id")
-
-    PENDING: ClassVar[str] = "PENDING"
-    RUNNING: ClassVar[str] = "RUNNING"
-    PAUSED: ClassVar[str] = "PAUSED"
-    TERMINATED: ClassVar[str] = "TERMINATED"
-    ERROR: ClassVar[str] = "ERROR"
 
     stub: ClassVar[bool] = True
     """Whether it is without its trainable, as all recorded trials are."""
@@ -185,7 +179,7 @@ class RecordedTrial:
 
     def frame(self) -> Any:
         """Return a DataFrame of all its results."""
-        return frame_of(columns_of(self._index.blocks(self.trial_id), self.num_results))
+        return frame_of(columns_of(self._index.blocks(self.trial_id)))
 
     @property
     def metric_analysis(self) -> dict[str, dict[str, float]]:
@@ -253,8 +247,13 @@ class RecordedTrial:
     def checkpoint(self) -> Checkpoint | None:
         """The newest checkpoint; if the trial saved none, the checkpoint from which it started."""
         own = self.references()
-        newest = own[-1] if own else self._row.checkpoint
+        newest = own[-1] if own else self.start_reference
         return None if newest is None else self.opened(newest)
+
+    @property
+    def start_reference(self) -> Reference | None:
+        """The checkpoint from which it started, or its newest; None without one."""
+        return self._row.checkpoint
 
     def references(self) -> list[Reference]:
         """Return the checkpoints that it saved and that are still kept, oldest first."""

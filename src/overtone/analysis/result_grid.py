@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from overtone.analysis.experiment_analysis import ExperimentAnalysis
 from overtone.analysis.no_result import NoBestError
 from overtone.analysis.recorded_trial import RecordedTrial
 from overtone.analysis.result import Result
 from overtone.worker.checkpoints.arrow_files import local_filesystem
+
+if TYPE_CHECKING:
+    from overtone.analysis.plot_page import PlotPage
 
 
 class ResultGrid:
@@ -62,6 +66,10 @@ class ResultGrid:
         """A frame with the last result of each trial, or its best by `filter_metric` and `filter_mode`."""
         return self._analysis.dataframe(filter_metric, filter_mode)
 
+    def pack(self, to: str | os.PathLike[str], metric: str | None = None, mode: str | None = None) -> str:
+        """Write the best checkpoint to a new folder, as `ExperimentAnalysis.pack` does; return its sha256."""
+        return self._analysis.pack(to, None, metric, mode)
+
     @property
     def experiment_path(self) -> str:
         """The experiment's folder, where it lies now."""
@@ -105,8 +113,20 @@ class ResultGrid:
     def __iter__(self) -> Iterator[Result]:
         return (self._result(one) for one in self._analysis.trials)
 
+    def plot(self) -> PlotPage:
+        """Return a page with the useful plots, as `ExperimentAnalysis.plot` does."""
+        return self._analysis.plot()
+
+    def _repr_html_(self) -> str:
+        return self._analysis._repr_html_()
+
     def __repr__(self) -> str:
         return f"ResultGrid({len(self)} trials, {self.num_errors} failed, path={self.experiment_path!r})"
 
     def _result(self, trial: RecordedTrial) -> Result:
         return Result(trial, self._analysis.default_metric, self._analysis.default_mode)
+
+
+def analysis_of(grid: ResultGrid) -> ExperimentAnalysis:
+    """Return the analysis that a grid is a view of."""
+    return grid._analysis

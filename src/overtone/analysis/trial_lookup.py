@@ -21,18 +21,21 @@ class TrialLookup:
     Args:
         index: The journal.
         only: The ids of the trials to show; None for all.
+
+    Attributes:
+        only: The same.
     """
 
     def __init__(self, index: JournalIndex, only: Collection[str] | None = None) -> None:
         self._index = index
-        self._only = only
+        self.only = only
         self._table = index.table
         self._n_rows = 0
         self._by_id: dict[str, RecordedTrial] = {}
         self._list: list[RecordedTrial] = []
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TrialLookup, (self._index, self._only)
+        return TrialLookup, (self._index, self.only)
 
     @property
     def all(self) -> list[RecordedTrial]:
@@ -46,7 +49,7 @@ class TrialLookup:
             new = [
                 self._by_id.get(trial_id) or RecordedTrial(trial_id, self._index)
                 for trial_id in islice(rows, self._n_rows, None)
-                if self._only is None or trial_id in self._only
+                if self.only is None or trial_id in self.only
             ]
             self._n_rows = len(rows)
             self._by_id.update((one.trial_id, one) for one in new)
@@ -75,7 +78,7 @@ class TrialLookup:
 
     def count(self) -> dict[str, int]:
         """Return the number of trials by status, as users see it."""
-        if self._only is None:
+        if self.only is None:
             pairs = list(self._index.table.counts.items())
         else:
             pairs = [(one.status, 1) for one in self.all]

@@ -11,11 +11,11 @@ from sys import intern
 from typing import Any
 
 from overtone.core.goal import Goal, is_finite, is_number, lookup, real
-from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed
+from overtone.core.messages import Added, Interrupted, Moved, Record, Reported, Resumed, Steered
 from overtone.core.table import is_redone
 from overtone.core.trial import Status
 from overtone.journal.codec import Codec
-from overtone.journal.plain_reports import PLAIN_REPORT
+from overtone.journal.plain_reports import PLAIN_REPORT, time_of
 from overtone.journal.text import LazyMetrics, loads
 from overtone.reading.journal_reader import JournalReader, Reports
 from overtone.reading.recorded_goal import inferred_goal, recorded_goal
@@ -72,8 +72,11 @@ class ExperimentSummary:
             raise ValueError("a goal without a metric")
         return cls(data)
 
-    def read(self, journal: Path) -> None:
+    def read(self, journal: Path, progress: Callable[[int], None] | None = None) -> None:
         """Take note of what was recorded since.
+
+        Args:
+            progress: Is told how many bytes were read.
 
         Raises:
             StorageError: The journal cannot be read, or is damaged.
@@ -87,6 +90,8 @@ class ExperimentSummary:
                 self._on_record(record)
             else:
                 self._on_fact(loads(part.decode() + "}"))
+            if progress is not None:
+                progress(reader.offset)
         self._take_newest()
         data["offset"], data["n"] = reader.offset, reader.n
 
@@ -119,7 +124,7 @@ class ExperimentSummary:
         if len(self._newest) > MOST_NEWEST:
             self._take_newest()
         self.data["results"] += len(bodies)
-        self.data["time"] = _time(bodies[-1])
+        self.data["time"] = time_of(bodies[-1])
 
     def _take_newest(self) -> None:
         """Decode the newest reports of trials, and keep their values of the metric."""
@@ -145,7 +150,7 @@ class ExperimentSummary:
         if not isinstance(parts, dict):
             return
         data["trainable"] = str(parts.get("name", ""))
-        if isinstance(limits := parts.get("limits"), dict):  # Later ones are in Resumed.
+        if isinstance(limits := parts.get("limits"), dict):  # Later limits are in records.
             data["planned"] = limits["total"] if isinstance(limits.get("total"), int) else None
         data["constraints"] = parts.get("constraints")
         metric, mode = recorded_goal(facts)
@@ -156,11 +161,17 @@ class ExperimentSummary:
     def _on_record(self, record: Record) -> None:
         data, event = self.data, record.event
         data["time"] = event.time
+        if data["is_finished"]:  # A request without a driver: it waits for a resume.
+            data["is_finished"], data["is_interrupted"] = False, True
+        if type(event) is Resumed:
+            data["planned"] = event.limits.total
         for choice in record.choices:
             if type(choice) is Added:
                 data["trials"][choice.trial_id] = [Status.PENDING.value, None]
             elif type(choice) is Moved:
                 data["trials"][choice.trial_id][0] = intern(choice.status)
+            elif type(choice) is Steered and choice.limits is not None:
+                data["planned"] = choice.limits.total
         if type(event) is Reported:
             if not is_redone(record):
                 if not data["results"]:
@@ -172,8 +183,6 @@ class ExperimentSummary:
                         self._take_newest()
         elif type(event) is Interrupted:
             data["is_interrupted"] = True
-        elif type(event) is Resumed:
-            data["planned"] = event.limits.total
 
     def _aim(self, metrics: Mapping[str, Any]) -> None:
         """Take the goal from the first result where nobody named one, as the run itself does."""
@@ -194,11 +203,6 @@ class ExperimentSummary:
 def _metrics(plain: bytes) -> LazyMetrics:
     found = PLAIN_REPORT.match(plain)
     return LazyMetrics(plain[found.end() :] if found is not None else b"{}")
-
-
-def _time(plain: bytes) -> float:
-    found = PLAIN_REPORT.match(plain)
-    return float(found[2]) if found is not None else 0.0
 
 
 def _finder(goal: list[str] | None) -> Callable[[bytes], Any]:

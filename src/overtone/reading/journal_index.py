@@ -7,14 +7,11 @@ asks for them.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from overtone.core.lineage import Lineage
 from overtone.core.messages import (
@@ -30,89 +27,32 @@ from overtone.core.messages import (
     Started,
 )
 from overtone.core.sizes import LONGEST_LINE
-from overtone.core.table import Row, TrialTable, constant_facts
-from overtone.core.types import Checkpoint, Config, Metrics
+from overtone.core.table import Row, TrialTable
+from overtone.core.types import Metrics
 from overtone.errors import StorageError
-from overtone.journal.codec import SEAL_BYTES, Codec, unsealed, unsealed_batch
+from overtone.journal.codec import Codec
 from overtone.journal.garbage import not_collecting
 from overtone.journal.lines import header
 from overtone.journal.newest_parts import newest_parts
 from overtone.journal.plain_reports import PLAIN_REPORT, plain_metrics
+from overtone.journal.seals import SEAL_BYTES, unsealed, unsealed_batch
 from overtone.journal.text import LazyMetrics, loads
 from overtone.reading.folder_names import linked_names
 from overtone.reading.journal_reader import JournalReader, Reports
 from overtone.reading.packed import Packed
+from overtone.reading.reading_progress import ReadingProgress
+from overtone.reading.trial_index import Block, TrialIndex
 from overtone.regular_files import open_regular
 from overtone.space.nesting import with_tuples
 from overtone.store.files import is_url
 
+if TYPE_CHECKING:
+    from overtone.reading.columns.trial_columns import TrialColumns
+
 _MOST_ROWS, _MOST_BYTES = 1024, 1 << 20  # that are decoded at once: what fits in a cache takes less time
+_FAILURES = ("raised", "killed", "limit")
 _CLOSE_BYTES = 2048  # results within this distance are read faster together
 _FEW_BYTES, _MANY_BYTES = 4096, 1 << 18  # to read at once, by how far a trial's results are apart
-
-
-@dataclass(frozen=True)
-class Block:
-    """Successive results of one process of a trial.
-
-    Attributes:
-        rows: What was reported.
-        constant: What is the same in all rows; overrides what was reported under the same names.
-    """
-
-    rows: Sequence[dict[str, Any]]
-    constant: Mapping[str, Any]
-
-
-class TrialIndex:
-    """Facts about a trial that `Row` does not keep.
-
-    Attributes:
-        offsets: The position of each result's line in the journal, oldest first.
-        mentions: The positions of the other lines that name the trial, oldest first.
-        checkpoints: The saved checkpoints that were not deleted, by uri, oldest first.
-        failures: The number of failures of its process.
-        traceback: The last traceback.
-    """
-
-    __slots__ = ("_starts", "checkpoints", "failures", "mentions", "offsets", "traceback")
-
-    def __init__(self) -> None:
-        self.offsets = array("Q")
-        self.mentions = array("Q")
-        self.checkpoints: dict[str, Checkpoint] = {}
-        self.failures = 0
-        self.traceback = ""
-        # of each process: the number of its first result, where it ran, and the config that it began with
-        self._starts: list[tuple[int, int, str, str, Config]] = []
-
-    def on_start(self, row: Row) -> None:
-        """A process began: the results from now on come from it, and were made with this config."""
-        self._starts.append((len(self.offsets), row.pid, row.hostname, row.node_ip, row.config))
-
-    def blocks(self, row: Row, size: int) -> Iterator[tuple[range, dict[str, Any]]]:
-        """The numbers of all results, at most `size` at a time, with what is the same in each result."""
-        ends = [*(start[0] for start in self._starts[1:]), len(self.offsets)]
-        begin = 0
-        for end in ends:
-            for at in range(begin, end, size):
-                yield range(at, min(at + size, end)), self._constant(row, at)
-            begin = max(begin, end)
-
-    def _constant(self, row: Row, number: int) -> dict[str, Any]:
-        at = bisect_right(self._starts, number, key=itemgetter(0)) - 1
-        if at < 0:
-            return {**constant_facts(row), "config": row.config}
-        _, pid, hostname, node_ip, config = self._starts[at]
-        return constant_facts(row) | {"pid": pid, "hostname": hostname, "node_ip": node_ip, "config": config}
-
-    def complete(self, row: Row, number: int, metrics: Metrics) -> dict[str, Any]:
-        """Result `number` of the trial as users know it, with its constant facts and config."""
-        is_last = row.is_final and number == len(self.offsets) - 1
-        result = {"timesteps_total": None, **metrics, **self._constant(row, number)}
-        if is_last:
-            result["done"] = True
-        return result
 
 
 def _read_lines(file: BinaryIO, first: int, last: int, size: int) -> bytes:
@@ -141,7 +81,10 @@ class JournalIndex:
         table: The state of all trials.
         rungs: The rungs at which rulings were made, in the units of the scheduler's clock.
         is_indexed: Whether anything but the header was read.
+        columns: All trials as columns, if only these were read; see `IndexOnDemand`.
     """
+
+    columns: TrialColumns | None = None
 
     def __init__(self, journal: Path, codec: Codec | None = None, url: str = "") -> None:
         self.folder = journal.parent
@@ -170,7 +113,7 @@ class JournalIndex:
         self._of_all = array("Q")
 
     def refresh(self) -> int:
-        """Read what was recorded since the last time.
+        """Read what was recorded since the last time; on a terminal, stderr shows how far it is.
 
         Returns:
             How many records that were.
@@ -185,7 +128,7 @@ class JournalIndex:
         reader, newest = self._reader, dict[bytes, bytes]()
         before = reader.n
         part: Reports | bytes = b""
-        with not_collecting():
+        with not_collecting(), ReadingProgress(self.journal) as progress:
             try:
                 for part in reader.parts():
                     if isinstance(part, Reports):
@@ -196,6 +139,7 @@ class JournalIndex:
                         row = self._on_record(record)
                         if row is not None:
                             newest.pop(row.id.encode(), None)
+                    progress(reader.offset)
             except KeyError as error:
                 n = reader.n + 1
                 if isinstance(part, Reports):
@@ -203,6 +147,10 @@ class JournalIndex:
                 raise StorageError(
                     f"{self.journal}, line {n}: it is about {error}, which no line before mentions"
                 ) from error
+            except KeyboardInterrupt:  # a part may be half taken: the next reading begins again
+                self._begin()
+                self.is_indexed, newest = False, {}
+                raise
             finally:
                 self._show(newest.values())
                 self.table.n = reader.n
@@ -370,7 +318,8 @@ class JournalIndex:
                     del self._savers.pop(event.uri).checkpoints[event.uri]
             case Ended():
                 past = pasts[event.trial_id]
-                if event.cause in ("raised", "killed", "limit"):
+                is_over = self.table.rows[event.trial_id].status == "ERROR"
+                if event.cause in _FAILURES or (event.cause == "out_of_memory" and is_over):
                     past.failures += 1
                 if event.traceback:
                     past.traceback = event.traceback

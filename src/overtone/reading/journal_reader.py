@@ -32,6 +32,11 @@ class Reports(NamedTuple):
         return {trial.decode(): b"\n".join(texts).decode().split("\n") for trial, texts in found.items()}
 
 
+def iteration_of(body: bytes, end: int) -> int:
+    """Return the iteration of a plain report whose metrics begin at `end`: it is before `,"metrics":`."""
+    return int(body[body.rfind(b":", 0, end - 11) + 1 : end - 11])
+
+
 def runs(bodies: Sequence[bytes]) -> Iterator[Reports | bytes]:
     """Yield each run of plain reports at once, and other lines one by one."""
     heads: list[Any] = [PLAIN_TRIAL.match(body) for body in bodies]  # it matches any line

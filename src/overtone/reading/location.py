@@ -6,12 +6,24 @@ import os
 from pathlib import Path
 
 from overtone.errors import StorageError
+from overtone.lazy import nearest
 from overtone.regular_files import open_regular
 from overtone.store.files import is_url
 from overtone.store.folder_mark import JOURNAL
 
+RESULTS = "~/overtone_results"
+"""The folder of all experiments, if none is given."""
+
 _MOST_LISTED = 8
 _START = b'{"n":1,"e":"header"'
+
+
+def path_of(name: str | os.PathLike[str]) -> str:
+    """Return a path or a URL as it is, and for the bare name of an experiment below `RESULTS` its folder."""
+    text = os.fspath(name)
+    below = os.path.join(os.path.expanduser(RESULTS), text)
+    is_name = os.sep not in text and not os.path.lexists(text)
+    return below if is_name and os.path.isdir(below) else text
 
 
 def located(path: str | os.PathLike[str]) -> Path:
@@ -36,7 +48,10 @@ def located(path: str | os.PathLike[str]) -> Path:
         return journal
     if not given.exists():
         parent = next(one for one in given.parents if one.is_dir())
-        raise StorageError(f"there is no experiment at {str(path)!r}: {parent} holds {_listed(parent)}")
+        siblings = sorted(found.parent.name for found in parent.glob(f"*/{JOURNAL}"))
+        there = f"has the experiments {_shortened(siblings)}" if siblings else f"holds {_listed(parent)}"
+        hint = nearest(given.name, siblings) if parent == given.parent else ""
+        raise StorageError(f"there is no experiment at {str(path)!r}: {parent} {there}{hint}")
     if (given.parent / JOURNAL).is_file():
         raise StorageError(
             f"{str(path)!r} is the folder of one trial, or belongs to one: "
@@ -49,6 +64,23 @@ def located(path: str | os.PathLike[str]) -> Path:
             f"{str(given / experiments[-1])!r}; there are {_shortened(experiments)}"
         )
     raise StorageError(f"{str(path)!r} is no experiment, it has no {JOURNAL}: it holds {_listed(given)}")
+
+
+def experiment_names(folder: Path) -> list[str]:
+    """Return the folders below `folder` that are experiments, the newest by name last."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [one.name for one in entries if _is_experiment(one)]
+    except OSError:
+        return []
+    return sorted(names)
+
+
+def _is_experiment(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir() and os.path.isfile(os.path.join(entry.path, JOURNAL))
+    except OSError:
+        return False
 
 
 def _check_kind(file: Path) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from overtone.core.goal import is_number, lookup, real
 from overtone.core.messages import Record, Reported, Ruled
 from overtone.journal.codec import Codec
-from overtone.journal.lines import Lines
+from overtone.reading.journal_reader import JournalReader, Reports, iteration_of
+
+_ITERATIONS = "training_iteration"
+_Group = tuple[float, int | None]  # a rung, and the bracket of the trials that are compared there
 
 
 class Place(NamedTuple):
@@ -34,7 +41,8 @@ class Standings:
     """Follows the records of an experiment, and notes each trial's value at each rung.
 
     Schedulers log how many trials they compared, and not always which. Where the results up to
-    every ruling at a rung are as many as it says, they are the ones that were compared.
+    every ruling at a rung are as many as it says, they are the ones that were compared. Trials of
+    different brackets are not compared with each other.
 
     Args:
         rungs: Where trials were judged.
@@ -43,8 +51,12 @@ class Standings:
     """
 
     def __init__(self, rungs: Sequence[float], metric: str, mode: str, clock: str) -> None:
-        self._places: dict[float, dict[str, Place]] = {rung: {} for rung in rungs}
-        self._doubtful: set[float] = set()
+        self._rungs = sorted(rungs)
+        self._places: defaultdict[_Group, _Places] = defaultdict(_Places)
+        self._n_passed: dict[str, int] = {}  # the rungs that each trial has come to
+        self._bracket: dict[str, int] = {}  # of each trial of which a ruling names it
+        self._judged: set[_Group] = set()
+        self._doubtful: set[_Group] = set()
         self._metric, self._clock = metric, clock
         self._sign = -1.0 if mode == "min" else 1.0
 
@@ -55,50 +67,91 @@ class Standings:
         Raises:
             StorageError: The journal cannot be read, or is damaged.
         """
-        standings, decode = cls(sorted(rungs), metric, mode, clock), Codec().decode
-        for body in Lines(journal):
-            # the others tell nothing of rungs, and would take most of the time
-            if b'"e":"reported"' in body[:40] or b'"c":"ruled"' in body:
-                record = decode(body, True)
-                assert record is not None  # it is a report, or has a choice
-                standings.apply(record)
+        standings = cls(sorted(rungs), metric, mode, clock)
+        standings.read(JournalReader(journal))
         return standings
+
+    def read(self, reader: JournalReader) -> None:
+        """Read on.
+
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        decode, is_counted = Codec().decode, self._clock == _ITERATIONS
+        ends, n_passed = [*self._rungs, inf], self._n_passed.get
+        for part in reader.parts():
+            if isinstance(part, Reports):
+                for trial, body, head in zip(*part, strict=True):
+                    if is_counted and iteration_of(body, head.end()) < ends[n_passed(trial.decode(), 0)]:
+                        continue  # Most results are between two rungs.
+                    record = decode(body, True)
+                    assert record is not None
+                    self.apply(record)
+            # The others tell nothing of rungs, and would take most of the time.
+            elif b'"e":"reported"' in part[:40] or b'"c":"ruled"' in part:
+                record = decode(part, True)
+                assert record is not None  # it is a report, or has a choice
+                self.apply(record)
 
     def apply(self, record: Record) -> None:
         """Take note of a result, and check what rulings say against what was seen."""
         event = record.event
+        rulings = [(one.trial_id, one.why) for one in record.choices if isinstance(one, Ruled) and one.why]
+        for trial_id, why in rulings:
+            if why.bracket is not None:
+                self._bracket[trial_id] = why.bracket
         if type(event) is Reported:
             self._on_report(record.n, event)
-        for choice in record.choices:
-            why = choice.why if isinstance(choice, Ruled) else None
-            if why is None or why.rung is None or why.of is None:
+        for _, why in rulings:
+            if why.rung is None:
                 continue
-            if type(event) is not Reported or why.of != len(self._places[why.rung]):
-                self._doubtful.add(why.rung)
+            group = why.rung, why.bracket
+            self._judged.add(group)
+            # A bracket is judged as a whole, when the last of its trials has come and is saved.
+            is_at_once = type(event) is Reported or why.bracket is not None
+            if why.of is not None and not (is_at_once and why.of == len(self._places[group])):
+                self._doubtful.add(group)
 
     def _on_report(self, n: int, event: Reported) -> None:
         clock: Any = event.t
-        for rung, places in self._places.items():
-            if event.trial_id in places:
-                continue
-            if self._clock != "training_iteration":
-                clock = lookup(event.metrics, self._clock)
-            if is_number(clock) and clock >= rung:
-                value = lookup(event.metrics, self._metric)
-                known = real(value) if is_number(value) else None
-                places[event.trial_id] = Place(n, event.time, event.trial_id, event.t, known)
+        n_passed = self._n_passed.get(event.trial_id, 0)
+        if n_passed == len(self._rungs):
+            return
+        if self._clock != _ITERATIONS:
+            clock = lookup(event.metrics, self._clock)
+        if not is_number(clock) or clock < self._rungs[n_passed]:
+            return
+        value = lookup(event.metrics, self._metric)
+        known = real(value) if is_number(value) else None
+        bracket = self._bracket.get(event.trial_id)
+        while n_passed < len(self._rungs) and clock >= self._rungs[n_passed]:
+            group = self._rungs[n_passed], bracket
+            self._places[group].append(n, event.time, event.trial_id, event.t, known)
+            n_passed += 1
+        self._n_passed[event.trial_id] = n_passed
 
-    def at(self, rung: float, n: int) -> list[Place]:
-        """Return the places at a rung up to record `n`, best first; empty where they are in doubt."""
-        if rung in self._doubtful:
+    def at(self, rung: float, n: int, bracket: int | None = None) -> list[Place]:
+        """Return the places at a rung up to record `n`, best first; empty where they are in doubt.
+
+        Args:
+            bracket: Of the trials; None if the scheduler has one.
+        """
+        group = rung, bracket
+        if group in self._doubtful or group not in self._places:
             return []
-        there = [one for one in self._places.get(rung, {}).values() if one.n <= n]
-        return sorted(there, key=lambda one: self._score(one.value), reverse=True)
+        return sorted(self._places[group].up_to(n), key=lambda one: self._score(one.value), reverse=True)
+
+    def bracket(self, trial_id: str) -> int | None:
+        """Return the number of a trial's bracket; None if no ruling names it."""
+        return self._bracket.get(trial_id)
 
     def passed(self, trial_id: str) -> list[tuple[float, Place]]:
-        """Return the rungs that a trial came to, each with its place there."""
-        found = [(rung, places.get(trial_id)) for rung, places in sorted(self._places.items())]
-        return [(rung, one) for rung, one in found if one is not None and rung not in self._doubtful]
+        """Return the rungs of its bracket that a trial came to, each with its place there."""
+        rungs, bracket = self._rungs[: self._n_passed.get(trial_id, 0)], self.bracket(trial_id)
+        certain = self._judged - self._doubtful
+        sure = (rung for rung in rungs if (rung, bracket) in certain)
+        found = ((rung, self._places[rung, bracket].of(trial_id)) for rung in sure)
+        return [(rung, place) for rung, place in found if place is not None]
 
     def rank(self, there: Sequence[Place], trial_id: str) -> int:
         """Return a trial's rank among places, 1 the best; equals share it."""
@@ -107,3 +160,70 @@ class Standings:
 
     def _score(self, value: float | None) -> float:
         return float("-inf") if value is None or value != value else real(value) * self._sign
+
+
+class _Places:
+    """The places at a rung, in the order of records, in as little memory as arrays need."""
+
+    def __init__(self) -> None:
+        self._n, self._t, self._times, self._values = array("q"), array("q"), array("d"), array("d")
+        self._ids: list[str] = []
+        self._unknown: set[int] = set()  # positions without a number
+
+    def append(self, n: int, time: float, trial_id: str, t: int, value: float | None) -> None:
+        """Append a place."""
+        if value is None:
+            self._unknown.add(len(self._ids))
+        self._ids.append(trial_id)
+        self._n.append(n)
+        self._t.append(t)
+        self._times.append(time)
+        self._values.append(nan if value is None else value)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def up_to(self, n: int) -> Iterator[Place]:
+        """Yield the places up to record `n`."""
+        return map(self._place, range(bisect_right(self._n, n)))
+
+    def of(self, trial_id: str) -> Place | None:
+        """Return a trial's place; None if its bracket was not yet known when it came."""
+        try:
+            return self._place(self._ids.index(trial_id))
+        except ValueError:
+            return None
+
+    def _place(self, i: int) -> Place:
+        value = None if i in self._unknown else self._values[i]
+        return Place(self._n[i], self._times[i], self._ids[i], self._t[i], value)
+
+
+class StandingsOnDemand:
+    """The standings of an experiment, which read on when they are asked for.
+
+    Args:
+        journal: The file.
+        metric, mode, clock: See `Standings`.
+    """
+
+    def __init__(self, journal: Path, metric: str, mode: str, clock: str) -> None:
+        self._journal, self._goal = journal, (metric, mode, clock)
+        self._rungs: list[float] = []
+        self._standings: Standings | None = None
+        self._reader = JournalReader(journal)
+
+    def read(self, rungs: Iterable[float]) -> Standings:
+        """Return the standings at these rungs, as far as the journal goes now.
+
+        Raises:
+            StorageError: The journal cannot be read, or is damaged.
+        """
+        wanted = sorted(rungs)
+        standings, self._standings = self._standings, None  # It is half done if reading fails.
+        if standings is None or wanted != self._rungs:
+            standings, self._rungs = Standings(wanted, *self._goal), wanted
+            self._reader = JournalReader(self._journal)
+        standings.read(self._reader)
+        self._standings = standings
+        return standings

@@ -12,9 +12,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from overtone.cache_folder import cache_folder
 from overtone.errors import StorageError
 from overtone.reading.experiment_summary import VERSION, ExperimentSummary
 from overtone.reading.overview_file import OverviewFile
+from overtone.reading.reading_progress import ReadingProgress
 from overtone.regular_files import open_regular
 
 _START_BYTES, _END_BYTES = 512, 64  # of what was read of a journal; they tell whether it is still the same
@@ -23,9 +25,7 @@ _MOST = 2000  # experiments that are remembered
 
 def cache_file() -> Path:
     """`index.sqlite3` in the user's cache folder."""
-    home = os.environ.get("XDG_CACHE_HOME")
-    folder = Path(home) if home and os.path.isabs(home) else Path("~/.cache").expanduser()
-    return folder / "overtone" / "index.sqlite3"
+    return cache_folder() / "index.sqlite3"
 
 
 class SummaryCache:
@@ -76,7 +76,8 @@ class SummaryCache:
             return summary
         self.n_read += 1
         fold = _resumed(journal, known)
-        fold.read(journal)
+        with ReadingProgress(journal) as progress:
+            fold.read(journal, progress)
         summary = {**fold.summary(), "size_bytes": folder_bytes(journal.parent)}
         self._put(journal, stamp, summary, fold)
         return summary

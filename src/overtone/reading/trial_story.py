@@ -8,8 +8,10 @@ from typing import Any
 from overtone.core import messages as m
 from overtone.core.goal import is_number, lookup
 from overtone.core.table import is_redone
+from overtone.core.trial import OF_DEMANDS
 from overtone.core.types import Why
 from overtone.reading.journal_index import JournalIndex
+from overtone.reading.request_text import asked, interruption, is_study, noted
 from overtone.reading.rung_standings import Place, Standings
 
 
@@ -56,18 +58,29 @@ class Story:
         trial_id: The trial.
         metric, mode: What is optimised, where it is known.
         clock: The scheduler's `time_attr`.
+        standings: Those of another trial's story, which take a walk through the journal.
 
     Attributes:
+        standings: Who stood where at each rung; None if there are no rungs.
         steps: Its steps, in order.
         is_ruled: Whether a scheduler or a stopper ever ruled on it.
+        held_by: The sentence of the request that holds it now, such as "user1 from the dashboard asked it to
+            pause"; "" if it is not held.
     """
 
     def __init__(
-        self, index: JournalIndex, trial_id: str, metric: str | None, mode: str | None, clock: str
+        self,
+        index: JournalIndex,
+        trial_id: str,
+        metric: str | None,
+        mode: str | None,
+        clock: str,
+        standings: Standings | None = None,
     ) -> None:
         self.steps: list[Step] = []
         self.is_ruled = False
-        self._id = trial_id
+        self.held_by = ""
+        self._id, self._header = trial_id, index.header
         self._metric, self._mode = metric, mode or "max"
         self._value: float | None = None
         self._t: int | None = None
@@ -75,7 +88,9 @@ class Story:
         for record in index.records(trial_id):
             self._take(record)
         if index.rungs and metric is not None:
-            self._compare(Standings.of(index.journal, index.rungs, metric, self._mode, clock))
+            standings = standings or Standings.of(index.journal, index.rungs, metric, self._mode, clock)
+            self._compare(standings)
+        self.standings = standings
 
     # --- what each record tells ----------------------------------------------------------
 
@@ -104,14 +119,12 @@ class Story:
                 when = f" in {event.grace_s:g} s" if event.grace_s < m.NEVER else ""
                 moves = "; it is to save and move to another node" if event.moves else ""
                 self._add(record, "asked", f"its machine said that it goes away{when}{moves}")
-            case m.Requested(what="save_trial") if event.trial_id == self._id:
-                self._add(record, "asked", "was asked to save", t=self._t)
             case m.Requested() if event.trial_id == self._id:
-                self._add(record, "asked", f"was asked to end{_noted(event.note)}", t=self._t)
+                self._add(record, "asked", asked(event), t=self._t)
             case m.Resumed():
                 self._add(record, "resumed", "the experiment was resumed by a new driver")
             case m.Interrupted():
-                self._add(record, "interrupted", "the experiment was interrupted (Ctrl-C)")
+                self._add(record, "interrupted", interruption(self._header))
             case _:
                 pass
         for choice in record.choices:
@@ -121,6 +134,7 @@ class Story:
         if isinstance(choice, m.Added):
             if choice.trial_id == self._id:
                 origin = f" from the state of {choice.source}" if choice.source else ""
+                origin += _reason(choice.why) if choice.why is not None and choice.why.rule == "add" else ""
                 self._add(record, "created", f"created{origin}", why=choice.why, source=choice.source)
             elif choice.source == self._id:
                 self._add(record, "cloned", f"{choice.trial_id} was created from its state", t=self._t)
@@ -131,6 +145,12 @@ class Story:
                 self._add(record, "cloned", f"{choice.trial_id} went on from its state", t=self._t)
         elif isinstance(choice, m.Moved) and choice.trial_id == self._id:
             self._moved(record, choice, is_own)
+        elif isinstance(choice, m.Steered) and choice.trial_id == self._id and choice.is_held is not None:
+            event = record.event
+            self.held_by = asked(event) if choice.is_held and isinstance(event, m.Requested) else ""
+            if isinstance(event, m.SaveFailed):
+                text = "goes on instead of pausing: its waiting process would keep its GPU"
+                self._add(record, "waits", text, t=self._t)
 
     def _ruled(self, record: m.Record, ruled: m.Ruled) -> None:
         self.is_ruled = True
@@ -158,24 +178,25 @@ class Story:
         reason = _reason(new)
         if moved.status in ("TERMINATED", "ERROR"):
             how = "failed" if moved.status == "ERROR" else "ended"
-            wrong = _noted(moved.error or (event.error if isinstance(event, m.Ended) and is_own else ""))
+            wrong = noted(moved.error or (event.error if isinstance(event, m.Ended) and is_own else ""))
             text = f"{how}{wrong or reason}"
             if cause == "returned" and not wrong:
-                text = "ended by itself: its function returned"
+                told = is_study(self._header)
+                text = "ended: its program told the end" if told else "ended by itself: its function returned"
+            self.held_by = ""
             self._add(record, "ended", text, t=self._t, why=why)
+        elif moved.status == "PAUSED" and why is not None and why.rule == "pause_trial":
+            self._add(record, "waits", f"{why.note}; it waits to be resumed", t=self._t, why=why)
         elif moved.status == "PAUSED":
             self._add(record, "waits", f"paused{reason}; it waits to be chosen again", t=self._t, why=why)
         elif moved.status == "PARKED":
             self._add(record, "waits", "paused: it cannot save, so its process waits", t=self._t, why=why)
-        elif moved.status == "PENDING" and isinstance(event, m.Ended) and is_own:
+        elif moved.status == "PENDING" and isinstance(event, m.Ended) and is_own and not _is_resized(moved):
             what = {"lost": "was lost", "halted": "halted", "killed": "was killed"}.get(event.cause, "failed")
-            self._add(
-                record,
-                "waits",
-                f"{what}{_noted(event.error)}; it waits to be started again",
-                t=self._t,
-                why=why,
-            )
+            text = f"{what}{noted(event.error)}; it waits to be started again"
+            if why is not None and why.rule == "out_of_memory":
+                text = f"{why.note}; it waits to go on from its last checkpoint"
+            self._add(record, "waits", text, t=self._t, why=why)
         elif moved.status == "PENDING":
             self._add(record, "waits", f"waits to be started{reason}", t=self._t, why=why)
 
@@ -185,23 +206,25 @@ class Story:
         ruled = {step.why.rung for step in self.steps if step.why is not None and step.kind == "ruled"}
         for step in self.steps:
             if step.kind == "ruled" and step.why is not None and step.why.rung is not None:
-                step.competitors = standings.at(step.why.rung, step.n)
+                step.competitors = standings.at(step.why.rung, step.n, step.why.bracket)
+        bracket = standings.bracket(self._id)
         for rung, place in standings.passed(self._id):
             if rung in ruled:
                 continue
-            there = standings.at(rung, place.n)
+            there = standings.at(rung, place.n, bracket)
             self.steps.append(
                 Step(
                     place.n, place.time, "passed", "", place.t, value=place.value, competitors=there,
-                    why=Why("", rung=rung), rank=standings.rank(there, self._id), of=len(there),
+                    why=Why("", rung=rung, bracket=bracket), rank=standings.rank(there, self._id),
+                    of=len(there),
                 )
             )  # fmt: skip
         self.steps.sort(key=lambda step: step.n)
 
 
-def _noted(text: str) -> str:
-    line = text.strip().split("\n", 1)[0]
-    return f": {line}" if line else ""
+def _is_resized(moved: m.Moved) -> bool:
+    """Return whether a waiting trial only got another demand."""
+    return moved.why is not None and moved.why.rule in OF_DEMANDS
 
 
 def _reason(why: Why | None) -> str:

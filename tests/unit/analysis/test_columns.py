@@ -8,7 +8,7 @@ from overtone.analysis.columns import columns_of
 from overtone.analysis.experiment_analysis import ExperimentAnalysis
 from overtone.analysis.frames import flatten, frame
 from overtone.errors import StorageError
-from overtone.reading.journal_index import Block
+from overtone.reading.trial_index import Block
 
 pd = pytest.importorskip("pandas")
 
@@ -100,7 +100,7 @@ def test_a_journal_that_changed_is_told_from_one_that_did_not(told) -> None:
 
 def test_many_rows_are_kept_as_numbers() -> None:
     blocks = [Block([{"x": i / 3, "n": i, "ok": True} for i in range(100)], {"lr": 0.1})] * 10
-    found = columns_of(blocks, 1000)
+    found = columns_of(blocks)
     assert {name: getattr(cells, "dtype", None) for name, cells in found.items()} == {
         "timesteps_total": None, "x": "float64", "n": "int64", "ok": "bool", "lr": "float64",
     }  # fmt: skip

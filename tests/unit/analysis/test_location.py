@@ -18,7 +18,7 @@ def test_home_may_be_written_as_a_tilde(told, monkeypatch):
 
 
 def test_a_missing_path_shows_what_lies_beside_it(told):
-    with pytest.raises(StorageError, match=r"'.*/epx'.* holds exp"):
+    with pytest.raises(StorageError, match=r"'.*/epx': .* has the experiments exp; did you mean 'exp'"):
         located(told.folder.parent / "epx")
 
 

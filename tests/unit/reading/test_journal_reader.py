@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from overtone.core import messages as m
-from overtone.journal.codec import Codec, unsealed
+from overtone.journal.codec import Codec
+from overtone.journal.seals import unsealed
 from overtone.journal.text import dumps
 from overtone.reading.journal_reader import Reports, runs
 

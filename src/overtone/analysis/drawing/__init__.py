@@ -1,0 +1,1 @@
+"""Figures as descriptions, and their renderers: SVG, plotly, matplotlib."""
