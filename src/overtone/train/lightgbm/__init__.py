@@ -1,0 +1,5 @@
+"""LightGBM over several ranks: `LightGBMTrainer`, its network, and the callback that reports each round."""
+
+from overtone.lazy import attach
+
+__getattr__, __dir__ = attach(__name__)

@@ -1,0 +1,5 @@
+from overtone.train.lightgbm.config import LightGBMConfig as LightGBMConfig
+from overtone.train.lightgbm.config import get_network_params as get_network_params
+from overtone.train.lightgbm.data_frames import normalize_pandas_for_lightgbm as normalize_pandas_for_lightgbm
+from overtone.train.lightgbm.lightgbm_trainer import LightGBMTrainer as LightGBMTrainer
+from overtone.train.lightgbm.report_callback import RayTrainReportCallback as RayTrainReportCallback

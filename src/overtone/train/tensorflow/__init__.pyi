@@ -1,0 +1,3 @@
+from overtone.train.tensorflow.config import TensorflowConfig as TensorflowConfig
+from overtone.train.tensorflow.dataset_shard import prepare_dataset_shard as prepare_dataset_shard
+from overtone.train.tensorflow.tensorflow_trainer import TensorflowTrainer as TensorflowTrainer

@@ -1,0 +1,13 @@
+from overtone.train.torch.amp import accelerate as accelerate
+from overtone.train.torch.amp import backward as backward
+from overtone.train.torch.amp import prepare_optimizer as prepare_optimizer
+from overtone.train.torch.checkpoint import TorchCheckpoint as TorchCheckpoint
+from overtone.train.torch.config import TorchConfig as TorchConfig
+from overtone.train.torch.data_loader import prepare_data_loader as prepare_data_loader
+from overtone.train.torch.devices import get_device as get_device
+from overtone.train.torch.devices import get_devices as get_devices
+from overtone.train.torch.model import prepare_model as prepare_model
+from overtone.train.torch.operators.creator_operator import CreatorOperator as CreatorOperator
+from overtone.train.torch.operators.training_operator import TrainingOperator as TrainingOperator
+from overtone.train.torch.reproducibility import enable_reproducibility as enable_reproducibility
+from overtone.train.torch.torch_trainer import TorchTrainer as TorchTrainer

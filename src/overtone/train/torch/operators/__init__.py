@@ -1,0 +1,1 @@
+"""Training written as an operator: a class with `setup`, whose loops run on every worker."""
