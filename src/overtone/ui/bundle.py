@@ -1,0 +1,207 @@
+"""The page's modules as one script, and its style sheets as one: no build step, and one request for each.
+
+Each module becomes a function that runs once and returns its exports, in order of dependence. Lines keep
+their numbers, and lose comments and indentation (docs/decisions/0029). Own modules keep to some forms of
+`import` and `export`, each on lines of its own: named imports from a relative path that ends with ".js" or
+from a vendored name, a default import from a vendored name, `export` before a const, a function or a class,
+and `export { a, b as c };`, with or without `from`. Any other form is an error with its file and line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import posixpath
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from overtone.ui.compact import compact, compact_style
+
+WEB = Path(__file__).parent / "web"
+
+# style sheets that others build on come first
+_FIRST_STYLES = ("base.css", "layout.css")
+
+_NAMES = r"\{([^{}]*)\}"
+_IMPORT = re.compile(rf'^import\s*(?:{_NAMES}|([\w$]+))\s*from\s*"([^"\n]+)";?', re.MULTILINE)
+_EXPORT_NAMES = re.compile(rf'^export\s*{_NAMES}(?:\s*from\s*"([^"\n]+)")?;?', re.MULTILINE)
+_EXPORT_DECLARED = re.compile(
+    r"^export (?=(?:async )?(?:(?:const|function|class) |function\*)([\w$]+))", re.MULTILINE
+)
+_UNSUPPORTED = re.compile(r"^(?:import|export)\b.*|\bimport\s*(?:\(|\.meta).*", re.MULTILINE)
+# vendored modules are minified: their statements share a line
+_VENDORED = re.compile(
+    r"(?:(?<=[;}])|^)(?=(?:import|export)\{)|(?<=;)(?=export default function)", re.MULTILINE
+)
+
+
+class BundleError(Exception):
+    """A module that the bundler cannot read, with its file and line."""
+
+
+@dataclass
+class _Module:
+    text: str
+    number: int
+    exports: dict[str, str] = field(default_factory=dict)  # its name outside: an expression inside
+
+
+def script(entry: str, after: str = "") -> str:
+    """Return the module `entry` and all that it imports as one classic script.
+
+    Args:
+        entry: A path below `web/js/`, such as "main.js".
+        after: The entry of a script that runs before: its modules are shared and left out. If the page has
+            another version of that script, it is loaded again.
+
+    Raises:
+        BundleError: If a form of import or export is not supported, a name is imported that is not
+            exported, or modules import each other in a circle.
+    """
+    bundle = _Bundle()
+    if after:
+        bundle.add(f"js/{after}", ())
+    shared = bundle.parts.copy()
+    bundle.add(f"js/{entry}", ())
+    if not after:
+        return "\n".join(['"use strict";', f'const version = "{_version(bundle.parts)}";', *bundle.parts, ""])
+    own = bundle.parts[len(shared) :]
+    check = f'"use strict"; if (version !== "{_version(shared)}") location.reload(); else {{'
+    return "\n".join([check, *own, "}", ""])
+
+
+def factory(entry: str) -> str:
+    """Return the same as an expression: a function that runs all modules and returns the exports of `entry`.
+
+    Each call has modules, and so signals, of its own.
+    """
+    bundle = _Bundle()
+    exports = _variable(bundle.add(f"js/{entry}", ()).number)
+    return "\n".join(['(() => {"use strict";', *bundle.parts, f"return {exports};\n}})"])
+
+
+def style() -> str:
+    """Return all style sheets as one: the vendored, the base, the layout, and the others by name."""
+    own = {path.name: path for path in (WEB / "css").glob("*.css")}
+    order = sorted(own, key=lambda name: (name not in _FIRST_STYLES, name))
+    paths = [*sorted((WEB / "vendor").glob("*.css")), *(own[name] for name in order)]
+    texts = {path: path.read_text("utf-8") for path in paths}
+    return "\n".join(
+        f"/* {path.relative_to(WEB)} */\n{text if 'vendor' in path.parts else compact_style(text)}"
+        for path, text in texts.items()
+    )
+
+
+@cache
+def _compact(text: str) -> str:
+    """Return `compact(text)`: several scripts share modules."""
+    return compact(text)
+
+
+class _Bundle:
+    """The modules so far, and their functions in order of dependence."""
+
+    def __init__(self) -> None:
+        self.modules: dict[str, _Module] = {}
+        self.parts: list[str] = []
+        entries = json.loads((WEB / "vendor" / "vendor.json").read_text("utf-8"))
+        self._vendored = {entry["import"]: entry for entry in entries if entry["import"]}
+
+    def add(self, path: str, importers: tuple[str, ...]) -> _Module:
+        if path in importers:
+            circle = (*importers[importers.index(path) :], path)
+            raise BundleError(f"modules import each other in a circle: {' -> '.join(circle)}")
+        if path not in self.modules:
+            self._add(path, (WEB / path).read_text("utf-8"), (*importers, path))
+        return self.modules[path]
+
+    def _add(self, path: str, source: str, importers: tuple[str, ...]) -> None:
+        is_vendored = path.startswith("vendor/")
+        try:
+            text = _VENDORED.sub("\n", source) if is_vendored else _compact(source)
+        except ValueError as error:
+            raise BundleError(f"{path}: {error}") from error
+        module = _Module(text, -1)
+
+        def fail(match: re.Match[str], problem: str) -> BundleError:
+            line = match.string.count("\n", 0, match.start()) + 1
+            return BundleError(f"{path}:{line}: {problem}: {match[0].strip()}")
+
+        def target(match: re.Match[str], name: str) -> _Module:
+            if name in self._vendored:
+                return self.add(f"vendor/{self._vendored[name]['file']}", importers)
+            if not name.startswith(".") or not name.endswith(".js"):
+                raise fail(match, 'import from a relative path with ".js", or a vendored name')
+            other = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+            if not (WEB / other).is_file():
+                raise fail(match, "no such file")
+            return self.add(other, importers)
+
+        def chosen(match: re.Match[str], names: str, source: _Module) -> list[tuple[str, str]]:
+            pairs = _pairs(names)
+            for name, _ in pairs:
+                if name not in source.exports:
+                    raise fail(match, f"no export is named {name}")
+            return pairs
+
+        def imported(match: re.Match[str]) -> str:
+            names, default, name = match.groups()
+            source = target(match, name)
+            pairs = chosen(match, f"default as {default}" if default else names, source)
+            inside = ", ".join(f"{name}: {alias}" for name, alias in pairs)
+            return _with_lines(f"const {{ {inside} }} = {_variable(source.number)};", match[0])
+
+        def exported(match: re.Match[str]) -> str:
+            names, name = match.groups()
+            source = target(match, name) if name else None
+            pairs = chosen(match, names, source) if source else _pairs(names)
+            before = f"{_variable(source.number)}." if source else ""
+            module.exports.update((alias, f"{before}{name}") for name, alias in pairs)
+            return _with_lines("", match[0])
+
+        def declared(match: re.Match[str]) -> str:
+            module.exports[match[1]] = match[1]
+            return ""
+
+        body = _IMPORT.sub(imported, text)
+        body = _EXPORT_NAMES.sub(exported, body)
+        body = _EXPORT_DECLARED.sub(declared, body)
+        if is_vendored and "\nexport default function" in body:
+            body = body.replace("\nexport default function", "\nconst $default=function", 1)
+            module.exports["default"] = "$default"
+        for match in _UNSUPPORTED.finditer(body):
+            raise fail(match, "this form is not supported")
+        module.number = len(self.parts)
+        exports = ", ".join(f"{name}: {inside}" for name, inside in module.exports.items())
+        self.modules[path] = module
+        self.parts.append(
+            f"const {_variable(module.number)} = (() => {{ // {self._title(path)}\n"
+            f"{body.rstrip()}\nreturn {{ {exports} }};\n}})();"
+        )
+
+    def _title(self, path: str) -> str:
+        for entry in self._vendored.values():
+            if path == f"vendor/{entry['file']}":
+                return "{package} {version}, {licence}, (c) {copyright}".format(**entry)
+        return path
+
+
+def _version(parts: list[str]) -> str:
+    return hashlib.sha256("".join(parts).encode()).hexdigest()[:16]
+
+
+def _pairs(names: str) -> list[tuple[str, str]]:
+    """Return the two names of each "a as b" in "a as b, c", or the only one twice."""
+    pairs = (name.strip().partition(" as ") for name in names.split(",") if name.strip())
+    return [(name.strip(), (alias or name).strip()) for name, _, alias in pairs]
+
+
+def _variable(number: int) -> str:
+    return f"module_{number}"
+
+
+def _with_lines(text: str, replaced: str) -> str:
+    """Return `text` with as many line breaks as what it replaces, so that lines keep their numbers."""
+    return text + "\n" * (replaced.count("\n") - text.count("\n"))

@@ -1,0 +1,1 @@
+"""The server of the dashboard: a process of its own that reads experiments' folders."""

@@ -1,0 +1,85 @@
+/** Every dialog of a request by its verb. */
+import { html, useState } from "../html.js";
+import { count } from "../format.js";
+import { t } from "../i18n.js";
+import { overview } from "../state.js";
+import { AddDialog, CloneDialog } from "./config_form.js";
+import { RequestDialog, openRequest } from "./dialogs.js";
+
+/** The dialog that is open, if any. */
+export function Dialogs() {
+  const open = openRequest.value;
+  const Kind = open && DIALOGS[open.verb];
+  return Kind ? html`<${Kind} key=${`${open.verb} ${open.trial}`} trial=${open.trial} />` : null;
+}
+
+/** @type {Record<string, (props: {trial: string}) => any>} */
+const DIALOGS = {
+  stop: StopDialog, stop_trial: StopTrialDialog, limits: LimitsDialog, priority: PriorityDialog, note: NoteDialog,
+  add: AddDialog, clone: CloneDialog, kill_driver: KillDialog,
+};
+
+function StopDialog() {
+  const n = overview.value?.statuses?.RUNNING ?? 0;
+  return html`<${RequestDialog} verb="stop" trial="" title=${t("shell.stop_title")} submit=${t("shell.stop")} isDanger=${true} args=${() => ({})}>
+    <p>${t("shell.stop_what", { n })}</p></${RequestDialog}>`;
+}
+
+/** @param {{trial: string}} props */
+function StopTrialDialog({ trial }) {
+  return html`<${RequestDialog} verb="stop_trial" trial=${trial} title=${t("shell.stop_trial_title", { trial })} submit=${t("shell.stop_trial")}
+    isDanger=${true} args=${() => ({})}><p>${t("shell.stop_trial_what")}</p></${RequestDialog}>`;
+}
+
+function KillDialog() {
+  return html`<${RequestDialog} verb="kill_driver" trial="" title=${t("shell.kill_title")} submit=${t("shell.kill")} isDanger=${true}
+    hasNote=${false} args=${() => ({})}><p>${t("shell.kill_what")}</p></${RequestDialog}>`;
+}
+
+/** @param {{trial: string}} props */
+function PriorityDialog({ trial }) {
+  const [text, setText] = useState("");
+  const isWrong = text.trim() !== "" && !Number.isFinite(Number(text));
+  return html`<${RequestDialog} verb="priority" trial=${trial} title=${t("shell.priority_title", { trial })} submit=${t("shell.set")}
+      isDisabled=${isWrong || text.trim() === ""} args=${() => ({ priority: Number(text) })}>
+    <label class="field">${t("shell.priority")}
+      <input type="text" inputmode="decimal" autofocus value=${text} aria-invalid=${isWrong ? "true" : undefined} placeholder="5"
+        onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
+    <p class="faint">${t("shell.priority_how")}</p></${RequestDialog}>`;
+}
+
+/** @param {{trial: string}} props */
+function NoteDialog({ trial }) {
+  const [text, setText] = useState("");
+  return html`<${RequestDialog} verb="note" trial=${trial} title=${t(trial ? "shell.note_trial_title" : "shell.note_title", { trial })}
+      submit=${t("shell.note")} hasNote=${false} isDisabled=${!text.trim()} args=${() => ({ text: text.trim() })}>
+    <label class="field">${t("shell.note_text")}
+      <textarea rows="4" maxlength="10000" autofocus value=${text} onInput=${(/** @type {any} */ e) => setText(e.target.value)} /></label>
+  </${RequestDialog}>`;
+}
+
+/** The limits that can be changed: their names in the overview and in a request, and what no limit is. */
+const LIMITS = [
+  { name: "max_concurrent", arg: "concurrency", label: "limit_concurrent", none: null },
+  { name: "num_samples", arg: "num_samples", label: "limit_samples", none: -1 },
+  { name: "time_budget_s", arg: "time", label: "limit_time", none: null },
+];
+
+function LimitsDialog() {
+  const now = overview.value?.limits ?? {};
+  /** @type {Record<string, string>} */
+  const before = Object.fromEntries(LIMITS.map(({ name, none }) => [name, now[name] === null || now[name] === undefined || now[name] === none ? "" : String(now[name])]));
+  const [texts, setTexts] = useState(before);
+  const names = LIMITS.filter(({ name }) => texts[name].trim() !== before[name]);
+  const isWrong = (/** @type {string} */ name) => texts[name].trim() !== "" && !(Number(texts[name]) > 0 && (name === "time_budget_s" || Number.isInteger(Number(texts[name]))));
+  const anyWrong = names.some(({ name }) => isWrong(name));
+  const args = () => (anyWrong ? null : Object.fromEntries(names.map(({ name, arg, none }) => [arg, texts[name].trim() === "" ? none : Number(texts[name])])));
+  return html`<${RequestDialog} verb="limits" trial="" title=${t("shell.limits_title")} submit=${t("shell.set")} hasNote=${false}
+      isDisabled=${!names.length || anyWrong} args=${args}>
+    <p class="faint">${t("shell.limits_how")}</p>
+    ${LIMITS.map(({ name, label }) => html`<label key=${name} class=${`field${texts[name].trim() !== before[name] ? " is-changed" : ""}`}>${t(`shell.${label}`)}
+      <input type="text" inputmode="numeric" value=${texts[name]} placeholder=${t("shell.no_limit")} aria-invalid=${isWrong(name) ? "true" : undefined}
+        onInput=${(/** @type {any} */ e) => setTexts({ ...texts, [name]: e.target.value })} />
+      <span class="faint small">${before[name] ? t("shell.limit_now", { value: count(Number(before[name])) }) : t("shell.limit_none_now")}</span></label>`)}
+  </${RequestDialog}>`;
+}
