@@ -1,0 +1,1 @@
+"""Studies of Optuna: read from its storages, and written to a SQLite file."""

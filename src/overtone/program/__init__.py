@@ -1,0 +1,1 @@
+"""Programs as trials: their command lines, output, metrics, checkpoints and ends."""

@@ -1,0 +1,2 @@
+from overtone.sklearn.search import TuneGridSearchCV as TuneGridSearchCV
+from overtone.sklearn.search import TuneSearchCV as TuneSearchCV

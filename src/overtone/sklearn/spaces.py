@@ -1,0 +1,146 @@
+"""Spaces of scikit-learn, SciPy, Optuna and Overtone, as candidates or as a space for searchers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from overtone.core.protocols import Searcher
+from overtone.core.types import Config
+from overtone.errors import SpaceError
+from overtone.sklearn.trials import PARAMS
+from overtone.space import Domain
+from overtone.space.dsl import choice, lograndint, loguniform, qloguniform, quniform, randint, randn, uniform
+
+QUANTILES = 64
+"""Number of values that stand for a distribution that searchers do not know."""
+
+
+class Candidates(Searcher):
+    """Suggests the candidates of a list in their order.
+
+    Attributes:
+        total: Number of candidates.
+    """
+
+    lookahead = 200
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._configs: Sequence[Config] = ()
+
+    @classmethod
+    def of(cls, configs: Sequence[Config]) -> Candidates:
+        """Return a searcher that suggests `configs`; the journal's header does not list them."""
+        made = cls()
+        made._configs, made.total = configs, len(configs)
+        return made
+
+    def total_for(self, num_samples: int) -> int | None:
+        return self.total
+
+    def suggest(self, index: int) -> Config | None:
+        return dict(self._configs[index]) if index < len(self._configs) else None
+
+
+def has_domains(distributions: Any) -> bool:
+    """Return whether any value is a domain of Overtone's, so that scikit-learn cannot draw from it."""
+    spaces = [distributions] if isinstance(distributions, Mapping) else distributions
+    return any(_is_own(value) for space in spaces for value in space.values())
+
+
+def listed_values(distributions: Any) -> dict[str, Any]:
+    """Return the space that tells the journal how to write the values of listed candidates.
+
+    Values such as estimators are written as their place in a list of the space.
+    """
+    if not isinstance(distributions, Mapping):
+        return {}
+    return {
+        name: choice(list(values))
+        for name, values in distributions.items()
+        if not hasattr(values, "rvs") and not all(isinstance(one, (Real, str, type(None))) for one in values)
+    }
+
+
+def search_space(distributions: Any) -> dict[str, Any]:
+    """Return the space that searchers search.
+
+    Several spaces become one choice below `PARAMS`.
+
+    Raises:
+        SpaceError: A distribution has no `ppf`, and is not one of the known kinds.
+    """
+    if isinstance(distributions, Mapping):
+        return {str(name): _domain(name, value) for name, value in sorted(distributions.items())}
+    spaces = [search_space(space) for space in distributions]
+    return spaces[0] if len(spaces) == 1 else {PARAMS: choice(spaces)}
+
+
+def _is_own(value: Any) -> bool:
+    return isinstance(value, Domain) or (isinstance(value, Mapping) and value.keys() == {"grid_search"})
+
+
+def _domain(name: str, value: Any) -> Any:
+    """Return the domain of one parameter."""
+    if _is_own(value):
+        return value
+    if type(value).__module__.startswith("optuna."):
+        return _of_optuna(name, value)
+    if hasattr(value, "rvs"):
+        return _of_scipy(name, value)
+    if isinstance(value, tuple) and _is_interval(value):
+        return _of_interval(*value)
+    if isinstance(value, str) or not hasattr(value, "__iter__"):
+        raise SpaceError(
+            f"{name}={value!r}: must be a list of values, a distribution of scipy.stats or a domain of tune, "
+            "such as tune.uniform(0, 1)"
+        )
+    return choice(list(value))
+
+
+def _is_interval(value: tuple[Any, ...]) -> bool:
+    """Return whether a tuple is (low, high) or (low, high, prior), as scikit-optimize has them."""
+    numbers = len(value) in (2, 3) and all(isinstance(end, Real) for end in value[:2]) and value[0] < value[1]
+    return numbers and (len(value) == 2 or value[2] in ("uniform", "log-uniform"))
+
+
+def _of_interval(low: Any, high: Any, prior: str = "uniform") -> Any:
+    if isinstance(low, Integral) and isinstance(high, Integral):
+        return (randint if prior == "uniform" else lograndint)(int(low), int(high) + 1)
+    return (uniform if prior == "uniform" else loguniform)(float(low), float(high))
+
+
+def _of_optuna(name: str, value: Any) -> Any:
+    if hasattr(value, "choices"):
+        return choice(list(value.choices))
+    low, high, step = value.low, value.high, value.step
+    if isinstance(low, int):
+        if step not in (None, 1):
+            return choice(list(range(low, high + 1, step)))
+        return (lograndint if value.log else randint)(low, high + 1)
+    if step:
+        return (qloguniform if value.log else quniform)(low, high, step)
+    return (loguniform if value.log else uniform)(low, high)
+
+
+def _of_scipy(name: str, frozen: Any) -> Any:
+    """Return the domain of a frozen distribution; the nearest one of known quantiles for unknown kinds."""
+    kind = getattr(getattr(frozen, "dist", None), "name", type(frozen).__name__)
+    if not hasattr(frozen, "ppf"):
+        raise SpaceError(
+            f"{name}: {type(frozen).__name__} has no method ppf, which searchers need: use "
+            'search_alg="random", or a domain of tune, such as tune.loguniform(1e-4, 1)'
+        )
+    if kind in ("loguniform", "reciprocal", "uniform", "randint"):
+        low, high = frozen.support()
+        if kind == "randint":
+            return randint(int(low), int(high) + 1)
+        return (uniform if kind == "uniform" else loguniform)(float(low), float(high))
+    if kind == "norm":
+        return randn(float(frozen.mean()), float(frozen.std()))
+    values = [frozen.ppf((i + 0.5) / QUANTILES) for i in range(QUANTILES)]
+    plain = [value.item() if hasattr(value, "item") else value for value in values]
+    return choice(sorted({value for value in plain if math.isfinite(value)}))

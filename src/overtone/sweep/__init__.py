@@ -1,0 +1,1 @@
+"""Sweeps: a search that a file describes, over a program that knows nothing of it."""

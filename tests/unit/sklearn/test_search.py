@@ -1,0 +1,230 @@
+"""The searches of `overtone.sklearn` beside scikit-learn's own, on small data."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+from scipy import sparse, stats
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, RandomizedSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from overtone import tune
+from overtone.errors import ArgumentError
+from overtone.sklearn import TuneGridSearchCV, TuneSearchCV
+
+X, y = make_classification(60, 5, random_state=0)
+TREE = DecisionTreeClassifier(random_state=0)
+SPACE = {"max_depth": stats.randint(1, 6), "criterion": ["gini", "entropy"]}
+PIPELINE = Pipeline([("scale", StandardScaler()), ("fit", LogisticRegression())])
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def assert_equal_results(one: Any, other: Any) -> None:
+    """Assert that `cv_results_` of two searches are equal but for times, and in the same order."""
+    assert list(one.cv_results_) == list(other.cv_results_)
+    for name, values in one.cv_results_.items():
+        if name == "params":
+            assert values == other.cv_results_[name]
+        elif "time" not in name:
+            np.testing.assert_array_equal(values, other.cv_results_[name], name)
+            assert values.dtype == other.cv_results_[name].dtype, name
+
+
+@pytest.mark.parametrize(
+    ("estimator", "space", "options"),
+    [
+        (TREE, SPACE, {}),
+        (TREE, SPACE, {"return_train_score": True, "cv": 3}),
+        (TREE, SPACE, {"scoring": ["accuracy", "roc_auc"], "refit": "roc_auc"}),
+        (TREE, SPACE, {"scoring": ["accuracy", "f1"], "refit": False, "return_train_score": True}),
+        (TREE, SPACE, {"refit": lambda results: int(np.argmax(results["param_max_depth"]))}),
+        (PIPELINE, {"fit__C": stats.loguniform(1e-3, 10), "scale": [StandardScaler(), MinMaxScaler()]}, {}),
+        (TREE, [{"max_depth": [1, 2]}, {"min_samples_leaf": [2, 3, 4]}], {}),
+        (Ridge(), {"alpha": [0.1, 1.0, 10.0]}, {"scoring": "neg_mean_squared_error", "n": 3}),
+        (TREE, {"max_depth": [1, -1]}, {"error_score": 0.25, "n": 2}),
+        (TREE, {"max_depth": [1, -1]}, {"scoring": ["accuracy", "f1"], "refit": "f1", "n": 2}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_results_are_those_of_scikit_learn(estimator: Any, space: Any, options: dict[str, Any]) -> None:
+    n = options.pop("n", 5) if "n" in options else 5
+    ours = TuneSearchCV(estimator, space, n_trials=n, random_state=1, **options).fit(X, y)
+    theirs = RandomizedSearchCV(estimator, space, n_iter=n, random_state=1, **options).fit(X, y)
+    assert_equal_results(ours, theirs)
+    for name in ("best_index_", "best_score_", "best_params_", "n_splits_", "multimetric_"):
+        if name != "best_params_" or "scale" not in space:
+            assert getattr(ours, name, None) == getattr(theirs, name, None)
+    if ours.refit:
+        np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+        assert ours.score(X, y) == theirs.score(X, y)
+
+
+def test_a_grid_is_that_of_scikit_learn() -> None:
+    grid = [{"max_depth": [1, 2], "criterion": ["gini", "entropy"]}, {"min_samples_leaf": [3]}]
+    assert_equal_results(TuneGridSearchCV(TREE, grid).fit(X, y), GridSearchCV(TREE, grid).fit(X, y))
+    search = TuneGridSearchCV(
+        TREE, {"max_depth": tune.grid_search([1, 2]), "criterion": tune.choice(["gini"])}
+    )
+    assert search.fit(X, y).cv_results_["params"] == [
+        {"criterion": "gini", "max_depth": 1}, {"criterion": "gini", "max_depth": 2}
+    ]  # fmt: skip
+
+
+def test_groups_and_sample_weights_go_where_scikit_learn_sends_them() -> None:
+    groups, weights = np.arange(60) % 6, np.linspace(0, 1, 60)
+    options: dict[str, Any] = {"cv": GroupKFold(3), "random_state": 0}
+    ours = TuneSearchCV(TREE, SPACE, n_trials=4, **options).fit(X, y, groups=groups, sample_weight=weights)
+    theirs = RandomizedSearchCV(TREE, SPACE, n_iter=4, **options).fit(
+        X, y, groups=groups, sample_weight=weights
+    )
+    assert_equal_results(ours, theirs)
+
+
+def test_routed_metadata() -> None:
+    import sklearn
+
+    weights = np.linspace(0, 1, 60)
+    with sklearn.config_context(enable_metadata_routing=True):
+        tree = clone(TREE).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        ours = TuneSearchCV(tree, SPACE, n_trials=3, random_state=0).fit(X, y, sample_weight=weights)
+        theirs = RandomizedSearchCV(tree, SPACE, n_iter=3, random_state=0).fit(X, y, sample_weight=weights)
+    assert_equal_results(ours, theirs)
+
+
+def test_frames_and_sparse_matrices() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    search = TuneSearchCV(TREE, SPACE, n_trials=2).fit(frame, pandas.Series(y))
+    assert list(search.feature_names_in_) == list("abcde")
+    assert TuneSearchCV(TREE, SPACE, n_trials=2).fit(sparse.csr_matrix(X), y).best_score_ > 0.5
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    for options in ({}, {"early_stopping": True}, {"search_alg": "auto", "early_stopping": True}):
+        first, second = (
+            TuneSearchCV(TREE, SPACE, n_trials=6, random_state=3, **options).fit(X, y) for _ in range(2)
+        )
+        assert_equal_results(first, second)
+
+
+def test_racing_ranks_stopped_candidates_below_complete_ones() -> None:
+    search = TuneGridSearchCV(KNeighborsClassifier(), {"n_neighbors": [5, 35, 3, 39]}, True).fit(X, y)
+    results = search.cv_results_
+    stopped = results["n_resources"] < 5
+    assert list(stopped)[:2] == [False, True]
+    assert results["rank_test_score"][stopped].min() > results["rank_test_score"][~stopped].max()
+    for row in np.flatnonzero(stopped):
+        folds = np.array([results[f"split{fold}_test_score"][row] for fold in range(5)])
+        seen = results["n_resources"][row]
+        assert np.isnan(folds[seen:]).all()
+        assert results["mean_test_score"][row] == pytest.approx(folds[:seen].mean())
+    complete = TuneGridSearchCV(KNeighborsClassifier(), {"n_neighbors": [5, 35, 3, 39]}).fit(X, y)
+    assert "n_resources" not in complete.cv_results_
+    assert search.best_params_ == complete.best_params_
+
+
+@pytest.mark.parametrize(
+    "early_stopping", ["asha", "MedianStoppingRule", "hyperband", tune.schedulers.ASHAScheduler()]
+)
+def test_any_scheduler(early_stopping: Any) -> None:
+    search = TuneSearchCV(TREE, SPACE, early_stopping, 4, random_state=0).fit(X, y)
+    assert len(search.cv_results_["params"]) == 4
+    assert max(search.cv_results_["n_resources"]) == 5
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        {"max_depth": tune.randint(1, 5), "ccp_alpha": tune.loguniform(1e-4, 0.1)},
+        {"max_depth": (1, 5), "ccp_alpha": (1e-4, 0.1, "log-uniform")},
+        {"max_depth": stats.randint(1, 5), "ccp_alpha": stats.expon(scale=0.01)},
+        [{"max_depth": [1, 2]}, {"min_samples_leaf": tune.randint(1, 9), "max_depth": [3]}],
+    ],
+)
+def test_spaces_of_searchers(space: Any) -> None:
+    search = TuneSearchCV(TREE, space, n_trials=5, search_optimization="bayesian", random_state=0).fit(X, y)
+    assert len(search.cv_results_["params"]) == 5
+    assert {type(one["max_depth"]) for one in search.cv_results_["params"]} <= {int}
+
+
+@pytest.mark.parametrize("estimator", [SGDClassifier(random_state=0), GaussianNB(), PIPELINE])
+def test_training_in_parts(estimator: Any) -> None:
+    names = {"SGDClassifier": "alpha", "GaussianNB": "var_smoothing", "Pipeline": "fit__C"}
+    space = {names[type(estimator).__name__]: stats.loguniform(1e-6, 1)}
+    search = TuneSearchCV(estimator, space, True, 5, max_iters=3, random_state=0).fit(X, y)
+    assert max(search.cv_results_["n_resources"]) == 3
+    assert search.best_score_ > 0.6
+
+
+def test_what_cannot_be_trained_in_parts_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="KNeighborsClassifier cannot be trained in parts"):
+        TuneSearchCV(KNeighborsClassifier(), {"n_neighbors": [1]}, True, max_iters=3).fit(X, y)
+    with pytest.raises(ArgumentError, match="max_iters=0"):
+        TuneSearchCV(TREE, SPACE, True, max_iters=0).fit(X, y)
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    """A classifier whose fit raises."""
+
+    def __init__(self, error: type[BaseException] = KeyError) -> None:
+        self.error = error
+
+    def fit(self, X: Any, y: Any) -> Any:
+        raise self.error("broken")
+
+
+def test_errors_are_raised_as_they_are(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="broken") as caught:
+        TuneSearchCV(Broken(), {"error": [KeyError]}, n_trials=1, error_score="raise").fit(X, y)
+    assert caught.type is KeyError
+    with pytest.raises(ValueError, match="All the 5 fits failed"):
+        TuneSearchCV(Broken(), {"error": [KeyError]}, n_trials=1).fit(X, y)
+    with pytest.raises(KeyboardInterrupt):
+        TuneSearchCV(Broken(), {"error": [KeyboardInterrupt]}, n_trials=1).fit(X, y)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_experiment_with_a_name_is_kept_and_no_other(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    TuneSearchCV(TREE, SPACE, n_trials=2).fit(X, y)
+    assert list(tmp_path.iterdir()) == []
+    search = TuneSearchCV(
+        PIPELINE, {"scale": [StandardScaler(), MinMaxScaler()]}, n_trials=2, local_dir=kept, name="s"
+    )
+    search.fit(X, y)
+    from overtone.tune import ExperimentAnalysis
+
+    found = ExperimentAnalysis(kept / "s")
+    for trial, params in zip(found.trials, search.cv_results_["params"], strict=True):
+        assert type(params["scale"]).__name__ in str(trial.config["scale"])
+    assert found.get_best_trial("mean_test_score", "max").last_result["mean_test_score"] == search.best_score_
+
+
+def test_it_is_an_estimator() -> None:
+    search = TuneSearchCV(TREE, SPACE, n_trials=2, random_state=0, search_alg=tune.create_searcher("sobol"))
+    assert clone(search).get_params()["n_trials"] == 2
+    fitted = pickle.loads(pickle.dumps(search.fit(X, y)))
+    np.testing.assert_array_equal(fitted.predict_proba(X), search.predict_proba(X))
+    assert_equal_results(search, clone(search).fit(X, y))
+    assert cross_val_score(TuneSearchCV(TREE, SPACE, n_trials=2), X, y, cv=2).shape == (2,)
+    with pytest.raises(AttributeError):
+        TuneSearchCV(DummyClassifier(), {}).transform  # noqa: B018
