@@ -1,0 +1,1 @@
+"""The cluster launcher: a config becomes steps (`plan`), and steps a cluster (`apply`)."""

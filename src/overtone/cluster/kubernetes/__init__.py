@@ -1,0 +1,1 @@
+"""Clusters on Kubernetes: what KubeRay is asked for, and the ways to ask."""

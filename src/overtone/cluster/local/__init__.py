@@ -1,0 +1,1 @@
+"""Clusters of hosts that are reached over SSH: `provider: {type: local, hosts: [...]}`."""

@@ -1,0 +1,138 @@
+"""All hosts of a cluster at once: a command runs on each in parallel, and an error names the hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from shlex import quote
+from typing import TypeVar
+
+from overtone.cluster.config import ClusterConfig
+from overtone.cluster.head_python import python_command
+from overtone.cluster.local.autoscaler_form import addresses
+from overtone.cluster.local.host_facts import HostFacts
+from overtone.cluster.remote import RemoteError, UnreachableError, last_lines
+from overtone.cluster.ssh_remote import SSHRemote
+from overtone.errors import OvertoneError
+
+Answer = TypeVar("Answer")
+MOST_AT_ONCE = 32
+
+_MODULE = "overtone.cluster.local.host_facts"
+
+
+class Hosts:
+    """The hosts of a config, by their addresses in it.
+
+    Args:
+        config: The cluster's config.
+        folder: The folder of the cluster's records on this machine, for the hosts' keys.
+        earlier: Addresses that the config may have lost since the cluster began.
+
+    Attributes:
+        addresses: The head first.
+    """
+
+    def __init__(self, config: ClusterConfig, folder: Path, earlier: Iterable[str] = ()) -> None:
+        settings = config.provider.settings
+        self.name = config.name
+        self.addresses = addresses(config)
+        self.known_hosts = folder / "known_hosts"
+        key = settings.get("ssh_key")
+        self._remotes = {
+            address: SSHRemote(
+                address,
+                known_hosts=self.known_hosts,
+                user=settings.get("user"),
+                port=settings.get("port"),
+                key=Path(key).expanduser() if key else None,
+            )
+            for address in dict.fromkeys([*self.addresses, *earlier])
+        }
+
+    @property
+    def head(self) -> str:
+        """The address of the head."""
+        return self.addresses[0]
+
+    def __getitem__(self, address: str) -> SSHRemote:
+        return self._remotes[address]
+
+    def each(
+        self, do: Callable[[str, SSHRemote], Answer], among: Iterable[str] | None = None
+    ) -> dict[str, Answer]:
+        """Do something on each host at the same time, and return what came of it, by address.
+
+        Raises:
+            OvertoneError: It failed on some; the message names each of them. All others are finished by then.
+        """
+        found, errors = self.try_each(do, among)
+        if errors:
+            kind = (
+                UnreachableError
+                if all(isinstance(one, UnreachableError) for one in errors.values())
+                else RemoteError
+            )
+            raise kind("\n".join(str(one) for one in errors.values()))
+        return found
+
+    def try_each(
+        self, do: Callable[[str, SSHRemote], Answer], among: Iterable[str] | None = None
+    ) -> tuple[dict[str, Answer], dict[str, OvertoneError]]:
+        """Do something on each host at the same time; return what came of it, and the errors, by address."""
+        chosen = list(self.addresses if among is None else among)
+        found: dict[str, Answer] = {}
+        errors: dict[str, OvertoneError] = {}
+        if not chosen:
+            return found, errors
+        threads = ThreadPoolExecutor(min(MOST_AT_ONCE, len(chosen)))
+        try:
+            running = {threads.submit(do, address, self[address]): address for address in chosen}
+            for one in as_completed(running):
+                try:
+                    found[running[one]] = one.result()
+                except OvertoneError as error:
+                    errors[running[one]] = error
+        except BaseException:  # Ctrl-C: none of the commands is waited for
+            for address in chosen:
+                self[address].abandon()
+            raise
+        finally:
+            threads.shutdown(wait=True, cancel_futures=True)
+        return {one: found[one] for one in chosen if one in found}, {
+            one: errors[one] for one in chosen if one in errors
+        }
+
+    def facts(self, address: str, options: str = "", timeout_s: float = 60.0) -> HostFacts:
+        """Ask a host about itself and the cluster.
+
+        Raises:
+            RemoteError: Overtone is missing there, or fails.
+            UnreachableError: It does not answer.
+        """
+        command = python_command(f"-m {_MODULE} {quote(self.name)} {quote(address)} {options}")
+        done = self[address].run(command, timeout_s=timeout_s)
+        if done.status == 0:
+            try:
+                return HostFacts.of(done.text)
+            except (ValueError, KeyError, TypeError):
+                said = last_lines(done.output + done.errors, 3)
+                raise RemoteError(
+                    f"{self[address].name}: {_MODULE} printed more or less than its facts; does something "
+                    f"there, such as a sitecustomize, print at the start of Python?{said}"
+                ) from None
+        errors = done.errors.decode(errors="replace")
+        if "No module named" in errors or "not found" in errors or done.status == 127:
+            raise RemoteError(
+                f"{self[address].name}: its login shell finds no Python with Overtone and Ray; run there: "
+                f'pip install "overtone[ray]" ({(errors.strip().splitlines() or ["no output"])[-1]})'
+            )
+        raise RemoteError(
+            f"{self[address].name}: {_MODULE} ended with {done.status}: {errors[-500:].strip()}"
+        )
+
+    def close(self) -> None:
+        """End the connections."""
+        for remote in self._remotes.values():
+            remote.close()

@@ -1,0 +1,240 @@
+"""Starts a cluster of hosts: checks all, sets them up, starts Ray on the head and on the workers.
+
+Workers above `workers.min` are left to Ray's autoscaler on the head, which also starts a lost one again.
+Each step asks the hosts what is there: a repeated start changes nothing, and one after a kill goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from shlex import quote
+
+from overtone.cluster.config import ClusterConfig
+from overtone.cluster.head_python import python_command
+from overtone.cluster.local import autoscaler_form as form
+from overtone.cluster.local.host_checks import check_facts
+from overtone.cluster.local.host_facts import HostFacts
+from overtone.cluster.local.host_record import AUTOSCALER, CLAIM, FOLDER, KEY, KNOWN_HOSTS, key_line
+from overtone.cluster.local.hosts import Hosts
+from overtone.cluster.local.node_record import node_type
+from overtone.cluster.local.setup_commands import setup_commands, setup_files
+from overtone.cluster.progress import Progress
+from overtone.cluster.remote import RemoteError, UnreachableError, home_path, last_lines
+from overtone.cluster.ssh_remote import SSHRemote
+from overtone.cluster.state import State
+from overtone.cluster.tokens import ON_NODE, install_command, replace_token
+
+SETUP_S = 1800.0
+RAY_START_S = 120.0
+JOIN_S = 90.0
+"""Seconds in which a worker that the autoscaler starts must join."""
+
+Facts = Mapping[str, HostFacts]
+
+
+def start(config: ClusterConfig, hosts: Hosts, state: State, progress: Progress) -> None:
+    """Start the cluster, or what is missing of it."""
+    with progress.phase("check", f"{len(hosts.addresses)} hosts"):
+        facts: Facts = hosts.each(lambda address, _: hosts.facts(address, "--resources"))
+        check_facts(config, facts)
+        is_up = _adopt(config, facts, hosts, state)
+        if not is_up:
+            facts = _end_leftovers(config, facts, hosts)
+        touched = [*hosts.addresses, *(state.info().get("touched") or ())]
+        state.update(touched=list(dict.fromkeys(touched)))  # before anything changes there
+    with progress.phase("set up"):
+        _set_up(config, facts, hosts, state, progress)
+    if is_up:
+        _put_autoscaler(config, facts, hosts, config.workers.min)
+    else:
+        with progress.phase("start head", hosts.head):
+            _start_head(config, facts, hosts, state)
+    wanted = hosts.addresses[1 : 1 + config.workers.min]
+    if any(not is_up or not facts[address].runs("raylet") for address in wanted):
+        with progress.phase("start workers", ", ".join(wanted)):
+            if not is_up:
+                _start_workers(config, facts, hosts, wanted, progress)
+                _put_autoscaler(config, facts, hosts, config.workers.min)
+            else:
+                _wait_for_workers(hosts, wanted)
+
+
+# the parts, in their order
+
+
+def _adopt(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State) -> bool:
+    """Return whether the cluster is up. One that was started from elsewhere becomes this machine's, too.
+
+    Its token does as well: Ray's processes have it in their memory, and would refuse a new one.
+    """
+    head = facts[form.addresses(config)[0]]
+    claim = head.claim or {}
+    is_up = head.runs("gcs_server") and head.runs("raylet") and bool(claim)
+    if is_up and claim.get("id") != state.info().get("id"):
+        replace_token(state.folder / "token", hosts[hosts.head].check(f"cat {ON_NODE}"))
+        state.update(id=claim["id"], began=claim.get("began"))
+    return is_up
+
+
+def _end_leftovers(config: ClusterConfig, facts: Facts, hosts: Hosts) -> Facts:
+    """End what a killed command, or a lost head, has left on hosts."""
+    left = [address for address, one in facts.items() if one.processes]
+    if not left:
+        return facts
+    ended = hosts.each(lambda address, _: hosts.facts(address, "--end"), left)
+    return {**facts, **{name: replace(one, resources=facts[name].resources) for name, one in ended.items()}}
+
+
+def _set_up(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State, progress: Progress) -> None:
+    """Give each host the token, and run the setup commands where they have not run yet."""
+    info = state.info()
+    claim = json.dumps({"name": config.name, "id": info["id"], "began": info["began"]})
+    files = setup_files(config)
+    commands = {address: setup_commands(config, address == hosts.head) for address in hosts.addresses}
+    token = state.token().encode()
+
+    def set_up(address: str, remote: SSHRemote) -> None:
+        one = facts[address]
+        digest = _digest([*commands[address], *map(str, files)])
+        if (one.claim or {}).get("id") == info["id"] and one.setup == digest:
+            return
+        remote.check(install_command(f"{FOLDER}/{CLAIM}"), input=claim.encode())
+        remote.check(install_command(), input=token)
+        for source, target in files:
+            remote.put(source, target)
+        for command in commands[address]:
+            if progress is not None and command:
+                progress.note(f"{address}: {command[:60]}")
+            _run_setup(config, remote, command)
+        remote.check(install_command(f"{FOLDER}/setup-{address}"), input=digest.encode())
+
+    hosts.each(set_up)
+
+
+def _run_setup(config: ClusterConfig, remote: SSHRemote, command: str) -> None:
+    folder = home_path(f"~/overtone_work/{config.name}")
+    done = remote.run(
+        _marked(config, f"mkdir -p {folder} && cd {folder} && {{ {command}\n}}"), timeout_s=SETUP_S
+    )
+    if done.status:
+        why = f"took more than {SETUP_S / 60:.0f} min" if done.status == 124 else f"ended with {done.status}"
+        raise RemoteError(f"{remote.name}: setup `{command}` {why}; its last lines:{last_lines(done.output)}")
+
+
+def _start_head(config: ClusterConfig, facts: Facts, hosts: Hosts, state: State) -> None:
+    """Start Ray on the head, and the autoscaler: at first one that starts no worker by itself."""
+    from overtone.cluster.watchdog import start_command
+
+    head = hosts[hosts.head]
+    _make_key(config, facts, hosts)
+    _put_autoscaler(config, facts, hosts, 0)
+    command = form.head_start_command(config, facts[hosts.head], f"$HOME/{FOLDER[2:]}/{AUTOSCALER}")
+    _start_ray(config, head, command)
+    price = config.provider.settings.get("price")
+    prices = {} if price is None else {"head": price, **dict.fromkeys(map(node_type, hosts.addresses), price)}
+    watch = start_command(config, prices=prices, began=state.info()["began"])
+    head.check(form.with_environment(config, watch))
+
+
+def _make_key(config: ClusterConfig, facts: Facts, hosts: Hosts) -> None:
+    """Let the head log in to the workers, by a key of the cluster's own that never leaves the head."""
+    workers = hosts.addresses[1:]
+    if not workers or not config.workers.max:
+        return
+    head = hosts[hosts.head]
+    path = f'"$HOME"/{FOLDER[2:]}/{KEY}'
+    comment = quote(key_line(config.name))
+    public = head.check(
+        f"[ -s {path}.pub ] || {{ rm -f {path} && "
+        f"ssh-keygen -q -t ed25519 -N '' -C {comment} -f {path}; }} && cat {path}.pub"
+    )
+    known = (hosts.known_hosts.read_bytes(), f"{FOLDER}/{KNOWN_HOSTS}")
+    head.check(install_command(known[1]), input=known[0])
+    line = f"restrict,pty {public}"
+    add = (
+        f"umask 077; keys=~/.ssh/authorized_keys; line={quote(line)}; mkdir -p ~/.ssh && touch $keys && "
+        '{ grep -qxF "$line" $keys || { [ -z "$(tail -c1 $keys)" ] || echo; echo "$line"; } >> $keys; }'
+    )
+    hosts.each(lambda _, remote: remote.check(add), workers)
+    for address in workers[: config.workers.max]:
+        one = facts[address]
+        test = (
+            f"ssh -n -i {path} -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=10 "
+            f'-o UserKnownHostsFile="$HOME"/{FOLDER[2:]}/{KNOWN_HOSTS} -o HostKeyAlias={quote(address)} '
+            f"-p {one.port} {quote(f'{one.user}@{one.ip or address}')} true"
+        )
+        done = head.run(test, timeout_s=30)
+        if done.status:
+            raise UnreachableError(
+                f"{head.name} cannot log in to {one.user}@{one.ip or address} (port {one.port}) by the "
+                f"cluster's key, which Ray's autoscaler needs:{last_lines(done.output + done.errors, 3)}"
+            )
+
+
+def _put_autoscaler(config: ClusterConfig, facts: Facts, hosts: Hosts, n_least: int) -> None:
+    from overtone.cluster.ray_form import yaml_text
+
+    text = yaml_text(form.autoscaler_config(config, facts, n_least))
+    hosts[hosts.head].check(install_command(f"{FOLDER}/{AUTOSCALER}"), input=text.encode())
+
+
+def _start_workers(
+    config: ClusterConfig, facts: Facts, hosts: Hosts, wanted: list[str], progress: Progress
+) -> None:
+    """Start Ray on the workers at the same time, and tell the autoscaler that they are up."""
+    head_ip = facts[hosts.head].ip or hosts.head
+    commands = form.worker_start_commands(config)
+
+    def start_worker(address: str, remote: SSHRemote) -> None:
+        reach = f"timeout 10 bash -c {quote(f'exec 3<>/dev/tcp/{head_ip}/{form.PORT}')}"
+        if remote.run(reach, timeout_s=20).status:
+            raise RemoteError(
+                f"{remote.name} does not reach the head at {head_ip}:{form.PORT}; is a firewall between "
+                "them? Ray's nodes need all ports of each other"
+            )
+        _start_ray(config, remote, form.with_variables(form.worker_environment(head_ip, address), commands))
+        progress.note(f"{address} is up")
+
+    hosts.each(start_worker, wanted)
+    words = " ".join(map(quote, [hosts.head, *wanted]))
+    head = hosts[hosts.head]
+    if head.run(python_command(f"-m overtone.cluster.local.node_record {words}")).status:
+        log = head.run("tail -qn 20 /tmp/ray/session_latest/logs/monitor.{log,err}")
+        raise RemoteError(
+            f"{head.name}: Ray's autoscaler does not start; its last lines:{last_lines(log.output)}"
+        )
+
+
+def _start_ray(config: ClusterConfig, remote: SSHRemote, command: str) -> None:
+    done = remote.run(_marked(config, command), timeout_s=RAY_START_S)
+    if done.status:
+        why = f"took more than {RAY_START_S:g} s" if done.status == 124 else f"ended with {done.status}"
+        raise RemoteError(f"{remote.name}: `ray start` {why}; its last lines:{last_lines(done.output)}")
+
+
+def _wait_for_workers(hosts: Hosts, wanted: list[str]) -> None:
+    """Wait for workers that the autoscaler starts, since the cluster is up."""
+    deadline = time.monotonic() + JOIN_S
+    options = f"--wait-for raylet --within {JOIN_S:g}"
+    found = hosts.each(lambda address, _: hosts.facts(address, options, JOIN_S + 30), wanted)
+    missing = [address for address, one in found.items() if not one.runs("raylet")]
+    if missing:
+        log = hosts[hosts.head].run("tail -n 20 /tmp/ray/session_latest/logs/monitor.log")
+        waited = JOIN_S + time.monotonic() - deadline
+        raise RemoteError(
+            f"{', '.join(missing)} did not join within {waited:.0f} s; the autoscaler's last lines:"
+            f"{last_lines(log.output)}"
+        )
+
+
+def _marked(config: ClusterConfig, command: str) -> str:
+    """Return the command in a shell that counts among the cluster's processes: `down` ends it as a whole."""
+    return f"exec env OVERTONE_CLUSTER={quote(config.name)} bash -c {quote(command)} 2>&1"
+
+
+def _digest(texts: list[str]) -> str:
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()

@@ -1,0 +1,47 @@
+"""Where a cluster is: this machine's records have one cluster of a name, a cloud may have others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from overtone.cluster.config import ClusterConfig
+from overtone.errors import OvertoneError
+
+_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    "local": ("user",),
+    "aws": ("region",),
+    "gcp": ("project", "zone"),
+    "kubernetes": ("kubeconfig", "context", "namespace"),
+    "slurm": ("login",),
+}
+"""The settings of each provider that tell two clusters of one name apart."""
+
+
+def place_of(config: ClusterConfig) -> str:
+    """Return where the cluster of a config is, such as "aws eu-west-1" or "local ubuntu 10.0.0.1"."""
+    provider = config.provider
+    words = [provider.settings.get(name) for name in _SETTINGS[provider.type]]
+    if provider.type == "local":
+        words.append(config.head)
+    return " ".join([provider.type, *(str(word) for word in words if word is not None)])
+
+
+def check_place(config: ClusterConfig, info: Mapping[str, Any]) -> None:
+    """Check that a config names the cluster of this name that this machine has started, if there is one.
+
+    Args:
+        config: The config.
+        info: The records of the cluster; see `State.info`.
+
+    Raises:
+        OvertoneError: It is another cluster, whose records must not be lost; the message says what to do.
+    """
+    recorded, place = info.get("place"), place_of(config)
+    if info.get("phase") in (None, "down") or recorded in (None, place):
+        return
+    raise OvertoneError(
+        f"{config.source} has the cluster {config.name} on {place}, and this machine has started another "
+        f"{config.name} on {recorded}, by {info.get('source')}: take that down (overtone down "
+        f"{config.name}), or choose another name"
+    )

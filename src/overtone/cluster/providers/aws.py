@@ -1,0 +1,176 @@
+"""Amazon EC2, by Ray's launcher: machines, disks, key pair, security group and role of one cluster."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from overtone.cluster.resource import Resource
+
+if TYPE_CHECKING:
+    from overtone.cluster.config import ClusterConfig
+    from overtone.cluster.progress import Progress
+    from overtone.cluster.remote import Remote
+    from overtone.cluster.state import State
+
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_NODE_TYPE = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
+_LEAST_DISK_GB = 20
+
+
+def check(config: ClusterConfig) -> None:
+    """Check what only AWS knows of the config, without the network.
+
+    Raises:
+        ConfigError: The config cannot be used; the message names the line.
+    """
+    settings = config.provider.settings
+    region = settings.get("region", "")
+    if not _REGION.fullmatch(region):
+        raise config.error("provider.region", "must be a region of AWS, such as eu-west-1", region)
+    if not settings.get("zone", region).startswith(region):
+        raise config.error("provider.zone", f"must be in {region}, such as {region}a", settings["zone"])
+    for key, node_type in (("head", config.head), ("workers.type", config.workers.type)):
+        if node_type and not config.is_ray and not _NODE_TYPE.fullmatch(node_type):
+            raise config.error(key, "must be a machine type of AWS, such as m6i.large", node_type)
+    image = settings.get("image", "ami-")
+    if not image.startswith(("ami-", "/")):
+        raise config.error("provider.image", "must be an image, such as ami-0123456789abcdef0", image)
+    if int(settings.get("disk", _LEAST_DISK_GB)) < _LEAST_DISK_GB:
+        raise config.error("provider.disk", f"must be at least {_LEAST_DISK_GB} GB", settings["disk"])
+    if "ssh_from" in settings:
+        try:
+            ipaddress.ip_network(settings["ssh_from"])
+        except ValueError:
+            rule = "must be a network in CIDR form, such as 203.0.113.7/32"
+            raise config.error("provider.ssh_from", rule, settings["ssh_from"]) from None
+    provider = config.raw.get("provider", {})
+    if isinstance(provider, Mapping) and "aws_credentials" in provider:
+        key = "provider.aws_credentials" if config.is_ray else "raw.provider.aws_credentials"
+        rule = "credentials do not belong in a config: delete it, and set AWS_PROFILE or run `aws configure`"
+        raise config.error(key, rule)  # without its value
+
+
+def find(config: ClusterConfig) -> list[Resource]:
+    """Return what exists of this cluster now. Reads only.
+
+    Raises:
+        CloudError: AWS refuses the requests or does not answer; the message says what to do.
+    """
+    from overtone.cluster.aws import existing
+    from overtone.cluster.aws.session import client, explained
+
+    region = config.provider.settings["region"]
+    with explained():
+        return existing.resources(
+            client("ec2", region), client("iam", region), config.name, region, _key_names(config)
+        )
+
+
+def start(config: ClusterConfig, state: State, progress: Progress) -> None:
+    """Start the cluster by Ray's launcher; what is there already is not changed.
+
+    Raises:
+        CloudError: AWS refuses something; the message says what to do and what exists by then.
+    """
+    from overtone.cluster.aws import existing, launch
+    from overtone.cluster.aws.ray_keys import add_keys
+    from overtone.cluster.aws.session import client, explained
+    from overtone.cluster.cloud_start import start_by_ray
+
+    def complete(ray: dict[str, Any]) -> dict[str, Any]:
+        return launch.prepare(add_keys(ray, config), config.provider.settings, state)
+
+    with explained():
+        machines = existing.instances(client("ec2", config.provider.settings["region"]), config.name)
+        start_by_ray(config, state, progress, complete, any(map(existing.is_set_up, machines)))
+
+
+def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
+    """Terminate the cluster's machines, wait for that, and delete all else of it.
+
+    Nothing is deleted by its name alone. Two commands may do this at once.
+
+    Raises:
+        CloudError: Something is left; the message lists it and says why.
+    """
+    from overtone.cluster.aws import deletion, existing
+    from overtone.cluster.aws.session import client, explained
+
+    region = config.provider.settings["region"]
+    left: list[Resource] = []
+    with explained(left):
+        ec2, iam = client("ec2", region), client("iam", region)
+        left += existing.resources(ec2, iam, config.name, region, _key_names(config))
+        deletion.terminate_instances(ec2, config.name, _key_names(config))
+        deletion.delete_rest(ec2, iam, config.name, region, left)
+
+
+def reach(config: ClusterConfig, state: State) -> Remote:
+    """Return how commands run on the head.
+
+    Raises:
+        CloudError: The cluster has no head, or it has no public address.
+    """
+    from overtone.cluster.aws import existing
+    from overtone.cluster.aws.session import client, explained
+    from overtone.cluster.cloud_errors import CloudError
+    from overtone.cluster.ssh_keys import KEY_FILE
+    from overtone.cluster.ssh_remote import SSHRemote
+
+    region = config.provider.settings["region"]
+    with explained():
+        heads = [
+            one for one in existing.instances(client("ec2", region), config.name) if existing.is_head(one)
+        ]
+    if not heads:
+        raise CloudError(f"cluster {config.name} has no head in {region}: start it by `overtone up`")
+    auth = config.raw.get("auth", {})
+    address = heads[0].get("PublicIpAddress") or heads[0].get("PrivateIpAddress")
+    if not address:
+        raise CloudError(
+            f"the head {heads[0]['InstanceId']} has no address yet: repeat the command in a minute"
+        )
+    return SSHRemote(
+        address,
+        user=auth.get("ssh_user", "ubuntu"),
+        key=auth.get("ssh_private_key", state.folder / KEY_FILE),
+        known_hosts=state.folder / "known_hosts",
+    )
+
+
+def end_from_head(region: str, name: str, **settings: Any) -> None:
+    """Terminate the cluster's machines from its head, by the head's role: workers first, then the head.
+
+    Args:
+        region: The region.
+        name: The cluster's name.
+        **settings: Other settings of the provider, which are not needed.
+
+    Raises:
+        CloudError: Some could not be terminated; the others were.
+    """
+    from overtone.cluster.aws import deletion, existing
+    from overtone.cluster.aws.session import client, explained
+
+    with explained():
+        ec2 = client("ec2", region)
+        deletion.request_end(ec2, sorted(existing.instances(ec2, name), key=existing.is_head))
+
+
+def clusters(region: str) -> list[str]:
+    """Return the names of all of Overtone's clusters with machines in a region."""
+    from overtone.cluster.aws import existing
+    from overtone.cluster.aws.session import client, explained
+
+    with explained():
+        return existing.cluster_names(client("ec2", region))
+
+
+def _key_names(config: ClusterConfig) -> list[str]:
+    """Return the names of key pairs that the user's own YAML has for machines."""
+    types = config.raw.get("available_node_types", {})
+    nodes = [one.get("node_config", {}) for one in types.values()] if isinstance(types, Mapping) else []
+    return [node["KeyName"] for node in nodes if isinstance(node.get("KeyName"), str)]

@@ -1,0 +1,168 @@
+"""Google Compute Engine, by Ray's launcher: machines and disks of one cluster."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from overtone.cluster.resource import Resource
+
+if TYPE_CHECKING:
+    from overtone.cluster.config import ClusterConfig
+    from overtone.cluster.progress import Progress
+    from overtone.cluster.remote import Remote
+    from overtone.cluster.state import State
+
+_ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z]")
+_PROJECT = re.compile(r"([a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
+_LEAST_DISK_GB = 20
+
+
+def check(config: ClusterConfig) -> None:
+    """Check what only GCP knows of the config, without the network.
+
+    Raises:
+        ConfigError: The config cannot be used; the message names the line.
+    """
+    from overtone.cluster.gcp.machine_types import has_gpu, resources_of
+
+    settings = config.provider.settings
+    zone, project = settings.get("zone", ""), settings.get("project", "")
+    if not _ZONE.fullmatch(zone):
+        raise config.error("provider.zone", "must be a zone of Google Cloud, such as us-central1-a", zone)
+    if not _PROJECT.fullmatch(project):
+        raise config.error("provider.project", "must be the ID of a project, such as my-project-123", project)
+    for key, machine in (("head", config.head), ("workers.type", config.workers.type)):
+        if machine and not config.is_ray:
+            if not resources_of(machine):
+                rule = (
+                    "must be a machine type of Google Cloud whose CPUs its name tells, such as n2-standard-4"
+                )
+                raise config.error(key, rule, machine)
+            if has_gpu(machine) and "image" not in settings:
+                rule = (
+                    "needs an image with NVIDIA's drivers, such as provider.image: projects/"
+                    "deeplearning-platform-release/global/images/family/common-cu128-ubuntu-2204-nvidia-570"
+                )
+                raise config.error(key, rule, machine)
+    if int(settings.get("disk", _LEAST_DISK_GB)) < _LEAST_DISK_GB:
+        raise config.error("provider.disk", f"must be at least {_LEAST_DISK_GB} GB", settings["disk"])
+    provider = config.raw.get("provider", {})
+    if isinstance(provider, Mapping) and "gcp_credentials" in provider:
+        key = "provider.gcp_credentials" if config.is_ray else "raw.provider.gcp_credentials"
+        rule = "credentials do not belong here: delete it, and run `gcloud auth application-default login`"
+        raise config.error(key, rule)  # without its value
+
+
+def find(config: ClusterConfig) -> list[Resource]:
+    """Return what exists of this cluster now, in all zones of the project. Reads only.
+
+    Raises:
+        CloudError: Google Cloud refuses the requests or does not answer; the message says what to do.
+    """
+    from overtone.cluster.gcp import compute
+
+    with compute.opened() as api:
+        return compute.resources(api, config.provider.settings["project"], config.name)
+
+
+def start(config: ClusterConfig, state: State, progress: Progress) -> None:
+    """Start the cluster by Ray's launcher; what is there already is not changed.
+
+    Raises:
+        CloudError: Google Cloud refuses something; the message says what to do.
+    """
+    from overtone.cluster.cloud_start import start_by_ray
+    from overtone.cluster.gcp import compute
+    from overtone.cluster.gcp.ray_keys import add_keys
+
+    def complete(ray: dict[str, Any]) -> dict[str, Any]:
+        return with_access(add_keys(ray, config), state)
+
+    with compute.opened() as api:
+        head = compute.head_of(api, config.provider.settings["project"], config.name)
+        is_set_up = head is not None and head["labels"].get("ray-node-status") == "up-to-date"
+        start_by_ray(config, state, progress, complete, is_set_up)
+
+
+def with_access(ray: dict[str, Any], state: State) -> dict[str, Any]:
+    """Return Ray's YAML with the cluster's own SSH key, which only its machines accept.
+
+    Ray's launcher would put a key into the metadata of the whole project.
+    """
+    import copy
+
+    from overtone.cluster import ssh_keys
+
+    ray = copy.deepcopy(ray)
+    auth = ray["auth"]
+    if "ssh_private_key" in auth:
+        return ray
+    key = ssh_keys.private_key(state.folder)
+    auth["ssh_private_key"] = str(key)
+    line = f"{auth['ssh_user']}:{ssh_keys.public_key(key)} {auth['ssh_user']}"
+    own = {"ssh-keys": line, "block-project-ssh-keys": "true", "enable-oslogin": "FALSE"}
+    for node_type in ray["available_node_types"].values():
+        items = node_type["node_config"].setdefault("metadata", {}).setdefault("items", [])
+        items[:] = [one for one in items if one["key"] not in own]
+        items += [{"key": name, "value": value} for name, value in own.items()]
+    return ray
+
+
+def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
+    """Delete the cluster's machines and disks, by its label, and wait until none is left.
+
+    Raises:
+        CloudError: Something is left; the message lists it and says why.
+    """
+    from overtone.cluster.gcp import compute
+
+    left: list[Resource] = []
+    with compute.opened(left) as api:
+        compute.delete_all(api, config.provider.settings["project"], config.name, left)
+
+
+def reach(config: ClusterConfig, state: State) -> Remote:
+    """Return how commands run on the head.
+
+    Raises:
+        CloudError: The cluster has no running head.
+    """
+    from overtone.cluster.cloud_errors import CloudError
+    from overtone.cluster.gcp import compute
+    from overtone.cluster.ssh_keys import KEY_FILE
+    from overtone.cluster.ssh_remote import SSHRemote
+
+    project = config.provider.settings["project"]
+    with compute.opened() as api:
+        head = compute.head_of(api, project, config.name)
+    if head is None:
+        raise CloudError(f"cluster {config.name} has no head in {project}: start it by `overtone up`")
+    interface = head["networkInterfaces"][0]
+    addresses = [access["natIP"] for access in interface.get("accessConfigs", []) if "natIP" in access]
+    auth = config.raw.get("auth", {})
+    return SSHRemote(
+        addresses[0] if addresses else interface["networkIP"],
+        user=auth.get("ssh_user", "ubuntu"),
+        key=auth.get("ssh_private_key", state.folder / KEY_FILE),
+        known_hosts=state.folder / "known_hosts",
+    )
+
+
+def end_from_head(project: str, name: str, **settings: Any) -> None:
+    """Delete the cluster's machines from its head, by the head's service account: workers first.
+
+    Args:
+        project: The project.
+        name: The cluster's name.
+        **settings: Other settings of the provider, which are not needed.
+
+    Raises:
+        CloudError: Some could not be deleted; the others were.
+    """
+    from overtone.cluster.gcp import compute
+
+    with compute.opened() as api:
+        machines = [one for one in compute.resources(api, project, name) if one.kind == "instance"]
+        compute.delete(api, project, sorted(machines, key=compute.is_head), name)

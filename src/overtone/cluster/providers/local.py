@@ -1,0 +1,110 @@
+"""Hosts that are there already, over SSH: `provider: {type: local, hosts: [...], user:, ssh_key:, port:}`."""
+
+from __future__ import annotations
+
+from overtone.cluster.config import ClusterConfig
+from overtone.cluster.local.autoscaler_form import addresses, autoscaler_config
+from overtone.cluster.local.host_facts import HostFacts
+from overtone.cluster.local.hosts import Hosts
+from overtone.cluster.progress import Progress
+from overtone.cluster.ray_form import yaml_text
+from overtone.cluster.resource import Resource
+from overtone.cluster.ssh_remote import SSHRemote
+from overtone.cluster.state import State
+
+ENDS_S = 60.0
+"""Seconds that a host has to end its processes."""
+
+
+def check(config: ClusterConfig) -> None:
+    """Check the hosts of a config, without the network.
+
+    Raises:
+        ConfigError: A host is not one; the message names the line.
+    """
+    for at, host in enumerate(config.provider.settings["hosts"]):
+        if not host or host.startswith("-") or any(one.isspace() or one in "'\"@/" for one in host):
+            raise config.error(
+                f"provider.hosts.{at}", "must be a name or an address without a user, such as 10.0.0.1", host
+            )
+    if config.workers.spot:
+        raise config.error("workers.spot", "must be false: hosts are not bought", True)
+
+
+def show(config: ClusterConfig) -> str:
+    """Return the YAML of Ray's autoscaler on the head, without what only the hosts know: their resources."""
+    settings = config.provider.settings
+    login = HostFacts(user=settings.get("user", ""), port=settings.get("port", 22))
+    facts = dict.fromkeys(addresses(config), login)
+    return yaml_text(autoscaler_config(config, facts, config.workers.min))
+
+
+def find(config: ClusterConfig) -> list[Resource]:
+    """Return what exists on the hosts: those with processes of the cluster, its files and its keys.
+
+    A host that does not answer counts as one with processes, since nobody knows what runs there; one on which
+    this machine has done nothing does not.
+    """
+    hosts = _hosts(config)
+    found, errors = hosts.try_each(lambda address, _: hosts.facts(address), _touched(config, hosts))
+    left = [one for address, facts in found.items() for one in _resources(address, facts)]
+    return [*left, *(Resource("host", address, str(error)) for address, error in errors.items())]
+
+
+def start(config: ClusterConfig, state: State, progress: Progress) -> None:
+    """Start the cluster, or what is missing of it.
+
+    Raises:
+        RemoteError: A host cannot be used; the message names it.
+        UnreachableError: A host does not answer, or refuses.
+    """
+    from overtone.cluster.local.start import start as start_hosts
+
+    start_hosts(config, _hosts(config), state, progress)
+
+
+def stop(config: ClusterConfig, state: State, progress: Progress) -> None:
+    """End the cluster on each host: the head first, whose autoscaler would start workers again.
+
+    Hosts that do not answer are left; `find` names them.
+    """
+    hosts = _hosts(config)
+    touched = _touched(config, hosts)
+    for is_head in (True, False):
+        some = [address for address in touched if (address == hosts.head) == is_head]
+        _, errors = hosts.try_each(lambda address, _: hosts.facts(address, "--end", ENDS_S), some)
+        for error in errors.values():
+            progress.warn(str(error))
+
+
+def reach(config: ClusterConfig, state: State) -> SSHRemote:
+    """Return the head."""
+    hosts = _hosts(config)
+    return hosts[hosts.head]
+
+
+def _hosts(config: ClusterConfig) -> Hosts:
+    state = State.open(config)
+    return Hosts(config, state.folder, state.info().get("touched") or ())
+
+
+def _touched(config: ClusterConfig, hosts: Hosts) -> list[str]:
+    """Return the hosts that may have something of the cluster: all, if this machine does not know.
+
+    A host that the config has lost since is among them.
+    """
+    touched = State(config.name).info().get("touched")
+    return hosts.addresses if touched is None else list(touched)
+
+
+def _resources(address: str, facts: HostFacts) -> list[Resource]:
+    found = []
+    if facts.processes:
+        names = ", ".join(sorted({name for name, _ in facts.processes}))
+        state = f"{len(facts.processes)} processes run: {names}"
+        found.append(Resource("host", address, state, min(since for _, since in facts.processes)))
+    if facts.files:
+        found.append(Resource("files", f"{address}:~/.overtone/cluster", ", ".join(facts.files)))
+    if facts.has_key:
+        found.append(Resource("key", f"{address}:~/.ssh/authorized_keys", "the head may log in"))
+    return found

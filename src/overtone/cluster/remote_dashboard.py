@@ -1,0 +1,44 @@
+"""The dashboard of a cluster's head, through a tunnel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from shlex import quote
+
+from overtone.cluster.config import ClusterConfig
+from overtone.cluster.head_python import python_command
+from overtone.cluster.providers import provider_of
+from overtone.cluster.remote import Remote, RemoteError, last_lines
+from overtone.cluster.state import State
+from overtone.errors import OvertoneError
+
+_ADDRESS = re.compile(rb"http://127\.0\.0\.1:(\d+)/#token=(\S+)")
+
+
+@contextmanager
+def remote_dashboard(config: ClusterConfig) -> Iterator[str]:
+    """Yield the address of the head's dashboard, which holds during the block.
+
+    The server listens on the head's loopback alone. It ends 15 minutes after its last use, or with the
+    cluster.
+
+    Raises:
+        OvertoneError: The cluster is not up, or its head has no dashboard.
+        UnreachableError: The head does not answer.
+    """
+    state = State(config.name)
+    if state.info().get("phase") != "up":
+        raise OvertoneError(f"cluster {config.name} is not up: overtone up {quote(str(config.source))}")
+    remote: Remote = provider_of(config).reach(config, state)
+    mark = f"export OVERTONE_CLUSTER={config.name}"
+    command = python_command("-m overtone ui --background")
+    done = remote.run(f"{mark}; mkdir -p ~/overtone_results; {command}", timeout_s=60)
+    found = _ADDRESS.search(done.output)
+    if done.status or not found:
+        raise RemoteError(
+            f"{remote.name}: the dashboard does not start:{last_lines(done.output + done.errors, 5)}"
+        )
+    with remote.forward(int(found[1])) as port:
+        yield f"http://127.0.0.1:{port}/#token={found[2].decode()}"

@@ -1,0 +1,125 @@
+"""Hosts that refuse, fail and die, and commands that are interrupted or killed: each leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+
+import pytest
+
+from tests.launcher.ssh_hosts import Network, until
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("at", "setup"),
+    [("check: 3 hosts", "true"), ("sleep 1000", "sleep 1000; touch ~/went-on"), ("start head:", "true"), ("start workers:", "true")],
+    ids=["check", "set up", "start head", "start workers"],
+)
+def test_ctrl_c_takes_down_what_was_started(three_hosts: Network, at: str, setup: str) -> None:
+    three_hosts.write_config("own.yaml", name="own", setup=setup)
+    command = three_hosts.begin("up", "own.yaml")
+    command.wait_for(at)
+    command.signal(signal.SIGINT)
+    assert command.wait() == 130, command.printed
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+    assert not any(host.home("went-on").exists() for host in three_hosts.hosts)
+
+
+@pytest.mark.full
+def test_ctrl_c_while_a_cluster_is_taken_down(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own", workers={"min": 0})
+    assert three_hosts.overtone("up", "own.yaml").returncode == 0
+    command = three_hosts.begin("down", "own.yaml")
+    command.wait_for("take down: own ...")
+    command.signal(signal.SIGINT)
+    assert command.wait() == 130
+    assert three_hosts.overtone("down", "own").returncode == 0
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
+def test_on_a_terminal_ctrl_c_asks_and_what_stays_is_listed(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own", setup="sleep 1000")
+    ours, theirs = pty.openpty()
+    command = three_hosts.begin("up", "own.yaml", stdin=theirs)
+    command.wait_for("sleep 1000")
+    until(lambda: "sleep 1000" in str(three_hosts.left()), "the setup runs")
+    command.signal(signal.SIGINT)
+    command.wait_for("\n", 0.0)
+    os.write(ours, b"n\n")
+    assert command.wait() == 130
+    assert "stays and may cost" in command.printed
+    assert "starting (interrupted)" in three_hosts.overtone("clusters").stdout
+    assert three_hosts.overtone("down", "own").returncode == 0
+    assert three_hosts.left() == {}
+
+
+def test_after_kill_9_clusters_shows_it_and_down_takes_it(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own")
+    command = three_hosts.begin("up", "own.yaml")
+    command.wait_for("start workers:")
+    command.signal(signal.SIGKILL)
+    command.wait()
+    assert "starting (interrupted)" in three_hosts.overtone("clusters").stdout
+    assert three_hosts.overtone("down", "own").returncode == 0
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
+def test_setup_that_fails_shows_its_last_lines_and_nothing_is_left(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own", setup="for i in $(seq 50); do echo line $i; done; exit 3")
+    done = three_hosts.overtone("up", "own.yaml")
+    assert done.returncode == 1
+    assert "root@10.0.0.2: setup `for i" in done.stdout
+    assert "ended with 3; its last lines:\n  line 31\n" in done.stdout
+    assert "line 30" not in done.stdout
+    assert three_hosts.left() == {}
+    assert three_hosts.files_left() == []
+
+
+@pytest.mark.full
+def test_another_cluster_on_a_host_is_neither_joined_nor_ended(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own", workers={"min": 0})
+    other = three_hosts.hosts[0].begin("env", "OVERTONE_CLUSTER=other", "sleep", "999")
+    done = three_hosts.overtone("up", "own.yaml")
+    assert done.returncode == 1
+    assert "10.0.0.1: belongs to the cluster other" in done.stdout
+    assert three_hosts.left() == {"host1": ["sleep 999"]}
+    for pid in three_hosts.hosts[0].processes():
+        three_hosts.hosts[0].check("kill", str(pid))
+    other.communicate()
+
+
+@pytest.mark.full
+def test_hosts_that_refuse_and_that_never_answer_are_named(three_hosts: Network) -> None:
+    hosts = {"hosts": ["10.0.0.1", "10.0.0.77", "10.0.0.9"], "user": "root", "type": "local"}
+    three_hosts.write_config("own.yaml", name="own", provider=hosts)
+    mute = three_hosts.client.begin("python", "-c", "import socket; s = socket.create_server(('', 22)); input()", stdin=-1)
+    done = three_hosts.overtone("up", "own.yaml", timeout_s=60)
+    three_hosts.client.check("pkill", "-f", "create_server")
+    mute.communicate()
+    assert done.returncode == 1
+    assert "root@10.0.0.77: " in done.stdout
+    assert "root@10.0.0.9: no answer within 10 s" in done.stdout
+    assert "Try: ssh root@10.0.0.9" in done.stdout
+    assert three_hosts.left() == {}
+
+
+@pytest.mark.full
+def test_a_host_that_dies_in_mid_run_is_named(three_hosts: Network) -> None:
+    three_hosts.write_config("own.yaml", name="own")
+    command = three_hosts.begin("up", "own.yaml")
+    command.wait_for("start workers:")
+    three_hosts.hosts[2].kill()
+    assert command.wait() == 1
+    assert "root@10.0.0.3: " in command.printed
+    del three_hosts.hosts[2]
+    assert three_hosts.left() == {}
+    done = three_hosts.overtone("down", "own")
+    assert done.returncode == 1
+    assert "host 10.0.0.3: root@10.0.0.3: " in done.stdout

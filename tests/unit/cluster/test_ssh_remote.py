@@ -1,0 +1,80 @@
+"""Copies and tunnels over a stand-in for ssh that runs the commands on this machine, in another home."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from overtone.cluster.ssh_remote import SSHRemote
+
+SSH = """#!/bin/bash
+while [ $# -gt 0 ]; do
+  case "$1" in -o|-i|-p|-l|-L|-O) shift 2;; -*) shift;; *) break;; esac
+done
+shift  # the host
+cd "$HOME" && echo -n "$NOISE" && exec bash -c "$*"
+"""
+
+pytestmark = pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync is not installed")
+
+
+@pytest.fixture
+def remote(tmp_path, monkeypatch):
+    program(tmp_path, monkeypatch, "ssh", SSH)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "here")
+    return SSHRemote("host", known_hosts=tmp_path / "known hosts")
+
+
+def program(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> None:
+    (folder / "bin").mkdir(exist_ok=True)
+    (folder / "bin" / name).write_text(text)
+    (folder / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize("name", ["a b", "it's", 'a"b', "$HOME", "-x", "a:b", "a;b", "a[1]", "a*", "é"])
+def test_a_copy_of_any_name_goes_there_and_back(remote, name, tmp_path):
+    Path(name).mkdir()
+    Path(name, name).write_text("1")
+    remote.put(Path(name), f"~/to/{name}")
+    assert (tmp_path / "home" / "to" / name / name).read_text() == "1"
+    remote.put(Path(name, name), f"~/file/{name}")
+    assert (tmp_path / "home" / "file" / name).read_text() == "1"
+    shutil.rmtree(name)
+    for other in ("to/a1", "to/ab c", "file/a1", "file/ab c"):  # A pattern in the name must not match others.
+        (tmp_path / "home" / other).mkdir()
+        (tmp_path / "home" / other / "other").touch()
+    remote.get(f"~/to/{name}/", Path(name))
+    assert os.listdir(name) == [name]
+    assert Path(name, name).read_text() == "1"
+    remote.put(Path(name), f"~/to/{name}")
+    shutil.rmtree(name)
+    remote.get(f"~/file/{name}", Path(name))
+    assert Path(name).read_text() == "1"
+
+
+def test_the_home_itself_is_not_the_root(remote, tmp_path):
+    (tmp_path / "home" / "notes").touch()
+    remote.get("~/", Path("copy"))
+    assert os.listdir("copy") == ["notes"]
+
+
+def test_a_file_that_vanishes_during_a_copy_is_not_an_error(remote, tmp_path, monkeypatch):
+    real = shutil.which("rsync")
+    program(tmp_path, monkeypatch, "rsync", f'#!/bin/sh\n{real} "$@"\nexit 24\n')
+    (tmp_path / "home" / "run").mkdir()
+    (tmp_path / "home" / "run" / "kept").touch()
+    remote.get("~/run/", Path("run"))
+    assert os.listdir("run") == ["kept"]
+
+
+def test_a_tunnel_through_a_shell_that_prints(remote, monkeypatch):
+    monkeypatch.setenv("NOISE", "welcome\n\n")
+    with remote.forward(80) as port:
+        assert port > 1023

@@ -1,0 +1,114 @@
+"""What a submit that could not run its script takes down, and what a run's end takes down."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from overtone.cluster import run_end, submit
+from overtone.cluster.config import ClusterConfig, Provider
+from overtone.cluster.interrupts import Interrupts
+from overtone.cluster.progress import Progress
+from overtone.cluster.remote import RemoteError
+from overtone.cluster.run_record import RunRecord
+from overtone.cluster.session import Session, attach_command
+from overtone.errors import OvertoneError
+
+OTHER = "20261123-181500-c0ffee"
+
+
+class Head:
+    """A head with runs."""
+
+    def __init__(self, *runs):
+        self._runs = [{"life": "1", "takes_down": False, **run} for run in runs]
+
+    def runs(self):
+        return self._runs
+
+    def stop(self, run_id):
+        raise RemoteError("there is no such run")
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.setenv("OVERTONE_HOME", str(tmp_path))
+    return ClusterConfig("lab", Provider("local", {"hosts": ("10.0.0.1",)}), source=Path("my lab.yaml"))
+
+
+@pytest.fixture
+def taken_down(monkeypatch):
+    found = []
+    for module in (run_end, submit):
+        monkeypatch.setattr(module, "take_down", lambda config, *_: found.append(config.name))
+    return found
+
+
+def submission(config, monkeypatch, ending, head, has_started=False, error=None):
+    program = submit.Program((None, "train.py"), "~", "train.py", ())
+    made = submit._Submission(config, program, ending, Progress(stream=io.StringIO()), Interrupts(), None)
+    made.state.update(id="1", phase="up")
+
+    def up():
+        made.has_started, made._head = has_started, head
+        if error is not None:
+            raise error
+        return head
+
+    def begin(head, going_on):
+        raise OvertoneError("train.py runs already")
+
+    monkeypatch.setattr(made, "_up", up)
+    monkeypatch.setattr(made, "_begin", begin)
+    return made
+
+
+@pytest.mark.parametrize("ending", ["always", "started"])
+@pytest.mark.parametrize("state", ["running", "waiting"])
+def test_a_submit_that_is_refused_leaves_the_run_of_another_alone(config, taken_down, monkeypatch, ending, state):
+    head = Head({"id": OTHER, "state": state})
+    with pytest.raises(OvertoneError, match="already"):
+        submission(config, monkeypatch, ending, head, has_started=True).carry_out(False, None)
+    assert not taken_down
+
+
+def test_a_submit_that_fails_takes_down_what_it_started(config, taken_down, monkeypatch):
+    head = Head({"id": OTHER, "state": "ended"}, {"id": OTHER, "state": "running", "life": "0"})
+    with pytest.raises(OvertoneError, match="already"):
+        submission(config, monkeypatch, "started", head, has_started=True).carry_out(False, None)
+    assert taken_down == ["lab"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OvertoneError("the head has no address yet")])
+def test_a_cluster_whose_head_is_not_reached_is_taken_down(config, taken_down, monkeypatch, error):
+    made = submission(config, monkeypatch, "started", None, has_started=True, error=error)
+    if isinstance(error, KeyboardInterrupt):
+        assert made.carry_out(False, None) == 130
+    else:
+        with pytest.raises(OvertoneError, match="no address"):
+            made.carry_out(False, None)
+    assert taken_down == ["lab"]
+
+
+def test_stop_waits_for_the_runs_of_others_whose_end_takes_the_cluster_down(config, taken_down, monkeypatch):
+    state = submit.State.open(config)
+    state.update(id="1", phase="up")
+    own, other = new_session(config, state, "20261123-181501-c0ffee"), new_session(config, state, OTHER)
+    for session in (own, other):
+        session.head = Head({"id": OTHER, "state": "running"})
+    facts = {"id": own.record.id, "status": 0, "takes_down": False}
+    assert run_end._finish(own, facts, "always", "1") is False
+    assert not taken_down
+    other.head = Head({"id": OTHER, "state": "ended"}, {"id": own.record.id, "state": "ended"})
+    assert run_end._finish(other, {**facts, "id": OTHER}, "started", "1") is True
+    assert taken_down == ["lab"]
+
+
+def new_session(config, state, run_id):
+    return Session(config, None, RunRecord(state.folder, run_id), Progress(stream=io.StringIO()), Interrupts())
+
+
+def test_a_command_in_a_message_can_be_copied(config):
+    assert attach_command(config) == "overtone attach 'my lab.yaml'"

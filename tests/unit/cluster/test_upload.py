@@ -1,0 +1,108 @@
+"""What is uploaded, and where a script runs then."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from overtone.cli.arguments import parsed
+from overtone.cluster.config import ClusterConfig, Provider
+from overtone.cluster.upload import excluded, large_files, script_place
+from overtone.errors import OvertoneError
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    (tmp_path / "project" / "code").mkdir(parents=True)
+    (tmp_path / "project" / "code" / "train.py").touch()
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def config(files):
+    return ClusterConfig("digits", Provider("local"), files=files)
+
+
+def test_a_script_runs_where_it_is_called_from(project, monkeypatch):
+    made = config(project)
+    assert script_place(made, "code/train.py") == ("~/overtone_work/digits", "code/train.py")
+    monkeypatch.chdir(project / "code")
+    assert script_place(made, "train.py") == ("~/overtone_work/digits/code", "train.py")
+    monkeypatch.chdir(project.parent)
+    assert script_place(made, "project/code/train.py") == ("~/overtone_work/digits", "code/train.py")
+
+
+def test_without_files_the_script_alone_is_there(project):
+    assert script_place(config(None), "code/train.py") == ("~/overtone_work/digits", "train.py")
+
+
+def test_a_script_that_is_not_uploaded_is_an_error(project):
+    (project.parent / "other.py").touch()
+    with pytest.raises(OvertoneError, match=r"other\.py: must be in the uploaded folder .*project"):
+        script_place(config(project), "../other.py")
+    with pytest.raises(OvertoneError, match="there is no such script"):
+        script_place(config(project), "nothing.py")
+
+
+def test_environments_experiments_and_the_users_own_patterns_stay_here(project):
+    (project / "env").mkdir()
+    (project / "env" / "pyvenv.cfg").touch()
+    (project / "runs" / "digits").mkdir(parents=True)
+    (project / "runs" / "digits" / "journal.jsonl").touch()
+    (project / ".overtoneignore").write_text("# large\n/data\n\n*.ckpt\n")
+    patterns = excluded(project)
+    assert {"/env", "/runs/digits", "/data", "*.ckpt", ".git"} <= set(patterns)
+    assert not any("large" in pattern for pattern in patterns)
+
+
+def test_a_negated_pattern_is_an_error(project):
+    (project / ".overtoneignore").write_text("data\n!data/small\n")
+    with pytest.raises(OvertoneError, match=r"\.overtoneignore:2: !data/small"):
+        excluded(project)
+
+
+def test_a_large_upload_names_its_largest_folder(project):
+    (project / "data").mkdir()
+    with (project / "data" / "images").open("wb") as file:
+        file.truncate(600_000_000)
+    assert large_files(project) == (
+        f"uploading 600 MB from {project}, 600 MB of it data; list files to leave out in {project}/.overtoneignore"
+    )
+    (project / ".overtoneignore").write_text("data\n")
+    assert large_files(project) == ""
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["c.yaml", "s.py", "a", "--start", "--stop", "--", "--args"],
+        ["c.yaml", "--start", "s.py", "--stop", "a", "--", "--args"],
+        ["--start", "--stop", "c.yaml", "s.py", "--", "a", "--args"],
+    ],
+)
+def test_options_of_submit_may_stand_anywhere(argv):
+    args = parsed(["submit", *argv])
+    assert (args.config, args.script, args.start, args.stop) == ("c.yaml", "s.py", True, True)
+    assert [*args.arguments, *args.rest] == ["a", "--args"]
+
+
+def test_an_unknown_option_of_submit_is_an_error(capsys):
+    with pytest.raises(SystemExit):
+        parsed(["submit", "c.yaml", "s.py", "--args"])
+    assert "--args" in capsys.readouterr().err
+
+
+def test_an_experiment_with_any_name_stays_here(project, tmp_path):
+    for name in ("lr=[1]", "a*b", "back\\slash"):
+        (project / name).mkdir()
+        (project / name / "journal.jsonl").touch()
+    words = ["rsync", "-r", *(f"--exclude={one}" for one in excluded(project)), f"{project}/", tmp_path / "there"]
+    subprocess.run(words, check=True)
+    assert sorted(path.name for path in (tmp_path / "there").iterdir()) == ["code"]
+
+
+def test_a_script_that_looks_like_an_option_is_a_script(project):
+    (project / "-m").touch()
+    assert script_place(config(project), "./-m")[1] == "./-m"
+    assert script_place(config(None), "./-m")[1] == "./-m"
