@@ -1,8 +1,9 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALL := -m pip install -q -c constraints.txt
+export PYTHONDONTWRITEBYTECODE :=  # tests are compiled once, and not by each process again
 
-.PHONY: demo test slow cluster conformance conformance-ray searchers chaos proof lint bench release pythons clean
+.PHONY: demo test slow cluster hosts launcher ui conformance conformance-ray searchers training integrations chaos proof lint bench release pythons clean
 
 demo: .venv/demo.stamp  ## search for a network that reads digits
 	@$(RUN) examples/digits.py
@@ -13,29 +14,47 @@ test: .venv/test.stamp  ## all tests
 slow: .venv/test.stamp  ## what takes minutes by its nature: drivers killed, chaos, long searches for mistakes
 	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/slow
 
-CLUSTER = tests/conformance/test_engine_ray.py tests/cluster
+HOSTS = $(addprefix tests/cluster/test_,gangs.py hosts.py ray_host.py sharing.py)
+CLUSTER = tests/conformance/test_engine_ray.py tests/cluster $(addprefix --ignore=,$(HOSTS))
 cluster: .venv/ray.stamp  ## the engine for Ray clusters, on clusters of several nodes on this machine
 	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=400 $(CLUSTER)
 	@CONFORMANCE_SUBJECT=ray CONFORMANCE_SAMPLE=30 .venv/ray/bin/python -m pytest --timeout=60 tests/ray_behaviour
 
-conformance: .venv/test.stamp  ## the tests of Ray Tune's behaviour with Overtone
-	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/ray_behaviour
+hosts: .venv/ray.stamp  ## hosts in network namespaces, gangs over several nodes, and drivers that share a cluster
+	@.venv/ray/bin/python -m pytest -n 2 --dist loadfile --timeout=400 $(HOSTS)
 
-conformance-ray: .venv/ray.stamp  ## the tests of Ray Tune's behaviour with Ray itself: records their outcomes, takes half an hour
-	@CONFORMANCE_SUBJECT=ray CONFORMANCE_RECORD=1 .venv/ray/bin/python -m pytest --timeout=300 tests/ray_behaviour
+ui:  ## the dashboard: its types, its JavaScript, and the page in Chromium, where that is installed
+	@MAKE="$(MAKE)" tests/ui/stage.sh
 
-searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance suite of searchers
+launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes, Slurm; 15 minutes at most, 6 with CI=true
+	@MAKE="$(MAKE)" tests/launcher/stage.sh
+
+conformance: .venv/test.stamp  ## the tests of Ray Tune's behaviour with Overtone, and of journals of earlier versions
+	@$(RUN) -m pytest -n logical --maxprocesses 4 --dist loadfile tests/ray_behaviour tests/golden
+
+conformance-ray: .venv/conformance.stamp  ## the tests of Ray Tune's behaviour with Ray itself: records their outcomes, takes half an hour
+	@CONFORMANCE_SUBJECT=ray CONFORMANCE_RECORD=1 .venv/conformance/bin/python -m pytest --timeout=300 tests/ray_behaviour
+
+searchers: .venv/search.stamp  ## Ax, SMAC and Nevergrad through the conformance suite of searchers, and beside Ray Tune's
 	@.venv/search/bin/python -m pytest tests/slow/test_searchers.py -k "Ax or SMAC or Nevergrad"
+	@.venv/search/bin/python -m pytest tests/ray_behaviour/test_search_libraries.py
+
+training: .venv/training.stamp  ## training over several processes, with PyTorch, Lightning, Accelerate, Hugging Face, XGBoost, LightGBM, TensorFlow
+	@.venv/training/bin/python -m pytest -n 2 --dist loadfile tests/training
+
+integrations: .venv/integrations.stamp  ## frameworks, trackers and other tuners; with CI=true at most 6 minutes
+	@timeout --foreground -s INT --kill-after=20 $(if $(CI),360,600) .venv/integrations/bin/python -m pytest -n 2 --dist loadfile tests/integrations
 
 chaos: .venv/test.stamp  ## 1,000 random faults in 20 minutes at most; CHAOS="--faults 50 --seed 1" for others
 	@$(RUN) tests/chaos/run.py $(CHAOS)
 
-proof: .venv/test.stamp .venv/ray.stamp  ## what takes long and is run by hand: races of drivers, lost machines and nodes, full memories, fair shares
+proof: .venv/test.stamp .venv/ray.stamp .venv/training.stamp  ## what takes long and is run by hand: races of drivers, lost machines and nodes, full memories, fair shares, killed ranks
 	@$(RUN) tests/chaos/race.py --rounds 200 $(RACE)
 	@$(RUN) tests/chaos/machines.py --deaths 50 --frozen 20 $(MACHINES)
 	@.venv/ray/bin/python -m pytest --timeout=1800 tests/cluster/test_loss.py -k come_and_go --losses 40
 	@for case in one two ray-first actors limits; do .venv/ray/bin/python tests/chaos/memory.py --rounds 10 --case $$case || exit 1; done
 	@.venv/ray/bin/python benchmarks/sharing.py $(SHARING)
+	@.venv/training/bin/python tests/chaos/gangs.py --kills 50 $(GANGS)
 
 lint: .venv/lint.stamp  ## style, types, and which layer imports which
 	@$(RUN) -m ruff check . && $(RUN) -m mypy && .venv/bin/lint-imports
@@ -50,7 +69,7 @@ pythons: .venv/release.stamp  ## the same, and the unit and property tests from 
 	@.venv/release/bin/python tests/packaging/release.py --tests
 
 clean:
-	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv dist tests/ui/node_modules .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 .venv/pip.stamp:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Overtone needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
@@ -74,9 +93,41 @@ clean:
 	@.venv/ray/bin/python $(INSTALL) -e . --group ray
 	@touch $@
 
+.venv/launcher.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing Ray and moto into .venv/launcher" && $(PYTHON) -m venv .venv/launcher && .venv/launcher/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/launcher/bin/python $(INSTALL) -e . --group launcher
+	@touch $@
+
+.venv/conformance.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing Ray and its search libraries into .venv/conformance" && $(PYTHON) -m venv .venv/conformance && .venv/conformance/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/conformance/bin/python $(INSTALL) -e . --group conformance
+	@touch $@
+
 .venv/search.stamp: .venv/pip.stamp pyproject.toml constraints.txt
 	@echo "installing search libraries into .venv/search" && $(PYTHON) -m venv .venv/search && .venv/search/bin/python -m pip install -q -U "pip>=25.1"
 	@.venv/search/bin/python $(INSTALL) -e . --group search
+	@touch $@
+
+.venv/training.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing frameworks for training into .venv/training" && $(PYTHON) -m venv .venv/training && .venv/training/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/training/bin/python $(INSTALL) -e . --group training
+	@touch $@
+
+# Its versions, anew: uv pip compile as the lock's head has it. pip finds the CPU build of torch, and uv is quicker.
+LOCK = tests/integrations/requirements.lock
+.venv/integrations.stamp: .venv/pip.stamp pyproject.toml constraints.txt $(LOCK)
+	@echo "installing frameworks and trackers into .venv/integrations" && $(PYTHON) -m venv .venv/integrations && .venv/integrations/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/integrations/bin/python $(INSTALL) -c $(LOCK) -e . torch uv
+	@.venv/integrations/bin/uv pip install -q --no-deps --python .venv/integrations/bin/python -r $(LOCK)
+	@touch $@
+
+.venv/ui.stamp: .venv/pip.stamp pyproject.toml constraints.txt
+	@echo "installing what tests of the dashboard need into .venv/ui" && $(PYTHON) -m venv .venv/ui && .venv/ui/bin/python -m pip install -q -U "pip>=25.1"
+	@.venv/ui/bin/python $(INSTALL) -e ".[ui]" --group ui-test
+	@touch $@
+
+tests/ui/node_modules/.package-lock.json: tests/ui/package-lock.json
+	@echo "installing what checks the dashboard's JavaScript into tests/ui/node_modules" && cd tests/ui && npm ci --silent
 	@touch $@
 
 .venv/release.stamp: .venv/pip.stamp pyproject.toml constraints.txt

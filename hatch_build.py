@@ -7,8 +7,11 @@ from pathlib import Path
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-# code, which stays as it is; or the text of a picture, if any, and a relative target
-_LINK = re.compile(r"```.*?```|`[^`\n]*`|(!\[[^\]]*)?\]\((?!\w+:|#)([^)\s]+)", re.DOTALL)
+# code, which stays as it is; or the text of a picture, if any, and a relative target; or a picture in HTML
+_LINK = re.compile(
+    r"""```.*?```|`[^`\n]*`|(!\[[^\]]*)?\]\((?!\w+:|#)([^)\s]+)|(\b(?:src|srcset)=")(?!\w+:)([^"\s]+)""",
+    re.DOTALL,
+)
 
 
 class ReadmeHook(MetadataHookInterface):
@@ -24,7 +27,9 @@ def with_absolute_links(markdown: str, repository: str) -> str:
     """Return `markdown` with each relative link leading to the file in the repository at this URL."""
 
     def absolute(match: re.Match[str]) -> str:
-        picture, target = match.groups()
+        picture, target, attribute, source = match.groups()
+        if source is not None:
+            return f"{attribute}{repository}/raw/HEAD/{source}"
         if target is None:
             return match[0]
         return f"{picture or ''}]({repository}/{'raw' if picture else 'blob'}/HEAD/{target}"

@@ -24,9 +24,10 @@ from pathlib import Path
 
 from overtone.core.messages import Record, Reported
 from overtone.core.sizes import LONGEST_LINE
-from overtone.journal.codec import Codec, sealed
+from overtone.journal.codec import Codec
 from overtone.journal.formats import FORMAT
 from overtone.journal.reader import follow, read
+from overtone.journal.seals import sealed
 
 MB = 1 << 20
 HEAD = Codec().encode_fact(1, "header", {"format": FORMAT})

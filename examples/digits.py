@@ -10,15 +10,18 @@ learn from 60 %, the search compares trials by their accuracy on another 20 %, a
 from __future__ import annotations
 
 import argparse
+import sys
+from importlib.util import find_spec
 from typing import Any
 
+from overtone import tune  # first: then Ctrl-C while the rest is imported ends without a traceback
+from overtone.tune.schedulers import ASHAScheduler
+
+# isort: split
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
-
-from overtone import tune
-from overtone.tune.schedulers import ASHAScheduler
 
 REPORTS = 18
 """How often a trial reports if nothing stops it."""
@@ -103,6 +106,11 @@ def load_split() -> dict[str, np.ndarray]:
     }
 
 
+def shows_page() -> bool:
+    """Return whether to print the address of the dashboard: in a terminal, if the extra `ui` is installed."""
+    return sys.stdout.isatty() and all(find_spec(package) for package in ("starlette", "uvicorn"))
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description="A search over a neural network for handwritten digits.")
     options.add_argument("--trials", type=int, default=140, help="how many configurations (%(default)s)")
@@ -120,12 +128,14 @@ def main() -> None:
         mode="max",
         scheduler=ASHAScheduler(max_t=REPORTS, grace_period=1, reduction_factor=3),
         keep_checkpoints_num=1,
-        checkpoint_score_attr="validation_accuracy",
         storage_path=given.storage,
         seed=given.seed,
+        ui=shows_page(),
     )
-    best = analysis.get_best_trial(scope="all")
-    model = analysis.get_best_checkpoint(best).to_dict()["model"]
+    if not all(trial.is_finished() for trial in analysis.trials):
+        return  # interrupted: the last line says how to resume
+    best = analysis.best_trial
+    model = analysis.get_last_checkpoint(best).to_dict()["model"]
     print(f"\nBest configuration: {best.config}")
     print(f"Validation accuracy: {model.score(split['x_validation'], split['y_validation']):.4f}")
     print(f"Test accuracy: {model.score(split['x_test'], split['y_test']):.4f}")

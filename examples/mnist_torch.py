@@ -16,11 +16,13 @@ import os
 import tempfile
 from typing import Any
 
+from overtone import tune  # first: then Ctrl-C while the rest is imported ends without a traceback
+
+# isort: split
 import torch
 import torch.nn.functional as F
 from torch import Tensor, optim
 
-from overtone import tune
 from overtone.errors import StorageError
 from overtone.tune.examples.digit_images import digits
 from overtone.tune.examples.mnist_pytorch import ConvNet
@@ -161,13 +163,14 @@ def main() -> None:
         resources_per_trial={"cpu": 1, "gpu": gpus},
         checkpoint_freq=1 if given.form == "class" else 0,
         keep_checkpoints_num=1,
-        checkpoint_score_attr="mean_accuracy",
         storage_path=given.storage,
         seed=1,
     )
 
-    best = analysis.get_best_trial(scope="all")
-    with analysis.get_best_checkpoint(best).as_directory() as folder:
+    if not all(trial.is_finished() for trial in analysis.trials):
+        return  # interrupted: the last line says how to resume
+    best = analysis.best_trial
+    with analysis.get_last_checkpoint(best).as_directory() as folder:
         state, _ = torch.load(os.path.join(folder, "checkpoint.bin"), map_location="cpu")
     model = ConvNet()
     model.load_state_dict(state)

@@ -9,10 +9,11 @@ laptop can run it: for real shards ask for more in both places.
 
 from __future__ import annotations
 
+from overtone import tune  # first: then Ctrl-C while the rest is imported ends without a traceback
+
+# isort: split
 import numpy as np
 import ray
-
-from overtone import tune
 
 N_SHARDS = 4
 SHARE = 0.2
@@ -51,5 +52,6 @@ if __name__ == "__main__":
         mode="min",
         engine="ray",
     )
-    best = analysis.best_result
-    print(f"best: lr={best['config']['lr']}, {best['distance']:.3f} from what was wanted")
+    if all(trial.is_finished() for trial in analysis.trials):  # and none was interrupted
+        best = analysis.best_result
+        print(f"best: lr={best['config']['lr']}, {best['distance']:.3f} from what was wanted")

@@ -2,8 +2,53 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a shell that runs the tests in the background has them ignore Ctrl-C, and what they start with them
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+pytest.register_assert_rewrite("overtone.testing")  # its suites say what differs, as tests do
+
+try:
+    import hypothesis
+except ModuleNotFoundError:
+    pass  # some environments have no property tests
+else:
+    # how long an example takes tells of the machine's other work
+    hypothesis.settings.register_profile(
+        "default", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    hypothesis.settings.load_profile("default")
+
+# Ray runs agents and trials at niceness 15: beside other work, starting one would take minutes.
+os.environ.update({"RAY_worker_niceness": "0"})
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Show why a test failed that passed when `.ci/run` ran it once more."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.write_sep("_", f"first run of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext[-4000:])
+
+
+@pytest.fixture(autouse=True)
+def process_state() -> Iterator[None]:
+    """Take back changes of the environment, the directory and the import path, which all tests share.
+
+    Trials that run in this process change them as in a process of their own, which ends with them.
+    """
+    variables, directory, path = dict(os.environ), os.getcwd(), list(sys.path)
+    yield
+    if os.environ != variables:
+        for name in os.environ.keys() - variables.keys():
+            del os.environ[name]
+        os.environ.update(variables)
+    sys.path[:] = path
+    os.chdir(directory)

@@ -7,7 +7,9 @@ were written for a cluster: init, put, get, shutdown and the like, on one machin
 import sys
 
 from overtone.lazy import ElsewhereFinder, attach
+from overtone.uncaught import install as _install
 
+_install()  # now: the imports that follow may be interrupted
 _attached, __dir__ = attach(__name__)
 
 if ElsewhereFinder not in sys.meta_path:

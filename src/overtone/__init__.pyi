@@ -12,6 +12,9 @@ from overtone.machine import is_initialized as is_initialized
 from overtone.machine import nodes as nodes
 from overtone.machine import shutdown as shutdown
 from overtone.machine import wait as wait
+from overtone.packs.loading import Pack as Pack
+from overtone.packs.loading import load_pack as load_pack
+from overtone.tune.session import report as report
 from overtone.version import __version__ as __version__
 from overtone.worker.shared_objects import get as get
 from overtone.worker.shared_objects import put as put

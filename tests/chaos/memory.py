@@ -191,7 +191,9 @@ def check(one: Round) -> None:
     uses_ray = one.case == "actors"
     cause, says = ("limit", "limit 400 MB") if one.case == "limits" else ("killed", one.says)
     begins = {"actors": "OutOfMemoryError: ", "limits": "used "}.get(one.case, "out of memory: ")
-    others = ["lost", "returned"] if one.case == "ray-first" else ["returned"]
+    others = [["returned"]]
+    if one.case == "ray-first":  # on a busy machine the agent may be first after all
+        others.append(["lost", "returned"])
     for i, status, ends in one.ends():
         if i == one.at:
             assert status == "ERROR", (i, status, ends)
@@ -203,7 +205,7 @@ def check(one: Round) -> None:
             assert {how for how, _ in ends} <= {"killed", "returned"}, (i, status, ends)
         else:
             assert status == "TERMINATED", (i, status, ends)
-            assert [how for how, _ in ends] == others, (i, ends)
+            assert [how for how, _ in ends] in others, (i, ends)
 
 
 CASES = {
@@ -236,8 +238,7 @@ def main(rounds: int, seed: int, case: str) -> int:
             except AssertionError as error:
                 failures += 1
                 print(f"round {number}: {error}")
-    ray.shutdown()
-    print(f"{rounds - failures} of {rounds}: {CASES[case]}")
+    print(f"{rounds - failures} of {rounds}: {CASES[case]}", flush=True)
     return 1 if failures else 0
 
 
@@ -253,4 +254,6 @@ if __name__ == "__main__":
         sys.exit(run_inside(sys.argv[1:], given.case in ("ray-first", "actors")))
     if given.inside:
         enter(*map(Path, given.inside))
-    sys.exit(main(given.rounds, given.seed, given.case))
+    status = main(given.rounds, given.seed, given.case)
+    # not by ray.shutdown(): a driver whose raylet ends first exits with 1, without a word
+    os._exit(status)  # Ray's processes follow their driver, and the group's end ends what is left

@@ -10,8 +10,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 import pytest
@@ -29,6 +32,11 @@ QUICK = {
     "health_check_failure_threshold": 3,
 }
 """A node that was killed is given up after two seconds, not after fifteen; one that is slow to answer is not."""
+
+STARTERS = ThreadPoolExecutor(8)
+"""The threads that start nodes; a node's processes end with the thread that started them."""
+
+NUMBERS = count()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,6 +70,17 @@ class Seen(Observer):
         return [event for event in self.events if type(event) is kind]
 
 
+def patiently(start: Callable[[], Any]) -> Any:
+    """Start a node, again as often as a busy machine takes longer than the 30 s that Ray waits."""
+    for is_last in (False, False, False, True):
+        try:
+            return start()
+        except Exception as error:
+            if is_last or "timed out during startup" not in str(error):
+                raise
+    return None
+
+
 class Nodes:
     """The cluster, as tests change it."""
 
@@ -71,9 +90,28 @@ class Nodes:
 
     def add(self, **options: Any) -> Any:
         """One more node."""
-        node = self.cluster.add_node(wait=False, object_store_memory=MEMORY, **options)
-        self.added.append(node)
+        (node,) = self.add_all(options)
         return node
+
+    def add_all(self, *options: dict[str, Any]) -> list[Any]:
+        """More nodes, which start at the same time."""
+        with patch("ray._private.utils.set_sigterm_handler"):  # only the main thread may set handlers
+            nodes = list(STARTERS.map(self._start, options))
+        self.added += nodes
+        return nodes
+
+    def _start(self, options: dict[str, Any]) -> Any:
+        # Ray looks for free names of sockets, and two nodes may find the same ones at the same time.
+        folder = self.cluster.head_node.get_sockets_dir_path()
+
+        def start() -> Any:
+            name = f"{folder}/node{next(NUMBERS)}"
+            return self.cluster.add_node(
+                wait=False, object_store_memory=MEMORY, raylet_socket_name=f"{name}r",
+                plasma_store_socket_name=f"{name}s", **options,
+            )  # fmt: skip
+
+        return patiently(start)
 
     def wait(self) -> None:
         """Until all nodes are there."""
@@ -84,9 +122,10 @@ class Nodes:
         self.added.remove(node)
         self.cluster.remove_node(node, allow_graceful=False)
 
-    def kill_all(self) -> None:
-        for node in list(self.added):
-            self.kill(node)
+    def end_all(self) -> None:
+        """End the nodes that are left: Ray knows at once of a node that ends by itself."""
+        for node in self.added:
+            self.cluster.remove_node(node)
 
 
 @pytest.fixture(scope="session")
@@ -94,31 +133,61 @@ def cluster() -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
-    made = Cluster(
-        initialize_head=True,
-        head_node_args={
-            "num_cpus": 1,
-            "object_store_memory": MEMORY,
-            "include_dashboard": False,
-            "_system_config": QUICK,
-        },
-    )
+    head = {
+        "num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False, "_system_config": QUICK,
+    }  # fmt: skip
+    made = patiently(lambda: Cluster(initialize_head=True, head_node_args=dict(head)))
     ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
     yield made
     session = Path(ray._private.worker._global_node.get_session_dir_path())
     ray.shutdown()
-    made.shutdown()
+    for node in made.list_all_nodes():
+        made.remove_node(node, allow_graceful=False)
     shutil.rmtree(session, ignore_errors=True)
 
 
 @pytest.fixture
 def nodes(cluster: Any) -> Iterator[Nodes]:
+    """The cluster, for a test that changes it."""
+    import ray
+
+    def n_alive() -> int:
+        return sum(one["Alive"] for one in ray.nodes())
+
+    before, made = n_alive(), Nodes(cluster)
+    yield made
+    made.end_all()
+    until(lambda: n_alive() == before)
+
+
+@pytest.fixture(scope="module")
+def module_nodes(cluster: Any) -> Iterator[Nodes]:
+    """The cluster, for tests of a module that share its nodes."""
     import ray
 
     made = Nodes(cluster)
     yield made
-    made.kill_all()
+    made.end_all()
     until(lambda: sum(one["Alive"] for one in ray.nodes()) == 1)
+
+
+@pytest.fixture(autouse=True)
+def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stop the searches in the background that a failed test leaves, before its nodes end."""
+    from overtone import tune
+
+    begun, start = [], tune.start
+
+    def noted(*given: Any, **options: Any) -> Any:
+        begun.append(start(*given, **options))
+        return begun[-1]
+
+    monkeypatch.setattr(tune, "start", noted)
+    yield
+    for run in begun:
+        if not run.done:
+            run.stop()
+            run.wait(timeout_s=60)
 
 
 @pytest.fixture
@@ -142,15 +211,17 @@ class Started:
 
     Attributes:
         address: Of the cluster.
+        sessions: The folder above Ray's own files.
+        sessions: The folder with Ray's files.
         environment: For its processes and for drivers.
     """
 
     def __init__(self, home: Path, port: int, options: tuple[str, ...], variables: dict[str, str]) -> None:
         self.address, self._options, self._port = f"127.0.0.1:{port}", options, port
-        self._sessions = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # sockets need a short path
-        mine = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+        self.sessions = Path(tempfile.mkdtemp(prefix="ray", dir="/tmp"))  # sockets need a short path
+        mine = {name: value for name, value in os.environ.items() if not (name.startswith("RAY_") and name.isupper())}
         self.environment = {
-            **mine, "HOME": str(home), "RAY_TMPDIR": self._sessions, "RAY_AUTH_MODE": "disabled",
+            **mine, "HOME": str(home), "RAY_TMPDIR": str(self.sessions), "RAY_AUTH_MODE": "disabled",
             "RAY_ADDRESS": self.address, **variables,
         }  # fmt: skip
 
@@ -171,7 +242,7 @@ class Started:
         found = []
         for process in psutil.process_iter():
             try:
-                if process.environ().get("RAY_TMPDIR") == self._sessions:
+                if process.environ().get("RAY_TMPDIR") == str(self.sessions):
                     found.append(process)
             except (psutil.Error, OSError):
                 pass  # it has ended, or is another user's
@@ -206,7 +277,7 @@ class Started:
     def close(self) -> None:
         """Stop it and delete its files."""
         self.stop()
-        shutil.rmtree(self._sessions, ignore_errors=True)
+        shutil.rmtree(self.sessions, ignore_errors=True)
 
 
 @pytest.fixture

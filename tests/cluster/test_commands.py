@@ -32,7 +32,7 @@ tune.run(train, config={"x": tune.uniform(0, 1)}, num_samples=3, metric="loss", 
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    mine = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    mine = {name: value for name, value in os.environ.items() if not (name.startswith("RAY_") and name.isupper())}
     return {**mine, "HOME": str(home), **more}
 
 

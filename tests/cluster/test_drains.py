@@ -166,5 +166,5 @@ def test_a_node_that_gets_a_sigterm_is_drained_by_ray(
             run.stop()
             run.wait(timeout_s=180)
         finally:
-            node.wait(60)
+            node.wait(180)
     assert len(seen.of(m.Noticed)) == len(seen.of(m.Saved)) == 2

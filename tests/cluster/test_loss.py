@@ -76,8 +76,7 @@ def all_have_saved(events: list[Any], count: int) -> bool:
 
 
 def test_lost_while_saving(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
-    doomed = nodes.add(num_cpus=2)
-    nodes.add(num_cpus=1)
+    doomed, _ = nodes.add_all({"num_cpus": 2}, {"num_cpus": 1})
     nodes.wait()
     config = {"save_s": 0.4, "steps": 10}
     run = begin(engine(carries=True), seen, tmp_path, config, num_samples=4, checkpoint_freq=2)
@@ -109,7 +108,7 @@ def test_lost_while_restoring(nodes: Any, engine: Any, seen: Any, until: Any, tm
 def test_two_nodes_at_once_and_the_head_alone_is_left(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:
-    doomed = [nodes.add(num_cpus=1), nodes.add(num_cpus=1)]
+    doomed = nodes.add_all({"num_cpus": 1}, {"num_cpus": 1})
     nodes.wait()
     on = engine()
     run = begin(on, seen, tmp_path, {"steps": 10}, num_samples=3, checkpoint_freq=5)
@@ -125,8 +124,7 @@ def test_many_trials_while_nodes_come_and_go(
 ) -> None:
     chance, losses = random.Random(3), pytestconfig.getoption("losses")
     count = 40 * (losses + 1)
-    for _ in range(2):
-        nodes.add(num_cpus=2)
+    nodes.add_all({"num_cpus": 2}, {"num_cpus": 2})
     nodes.wait()
     (tmp_path / "may_end").touch()
     run = begin(
@@ -156,8 +154,7 @@ def test_no_trial_is_placed_again_on_a_node_that_is_dead(
 ) -> None:
     import ray
 
-    doomed = nodes.add(num_cpus=4)
-    nodes.add(num_cpus=4)
+    doomed, _ = nodes.add_all({"num_cpus": 4}, {"num_cpus": 4})
     nodes.wait()
     on = engine()
     run = begin(on, seen, tmp_path, {"steps": 10, "step_s": 0.1}, num_samples=8, checkpoint_freq=5)

@@ -48,8 +48,9 @@ def test_no_module_of_ray_is_simply_missing():
 def test_util_is_that_of_the_installed_ray():
     import ray.util
     import ray.util.multiprocessing
-    from overtone.util import ActorPool, multiprocessing
     from overtone.util.multiprocessing import Pool
+
+    from overtone.util import ActorPool, multiprocessing
 
     assert ActorPool is ray.util.ActorPool
     assert Pool is multiprocessing.Pool is ray.util.multiprocessing.Pool

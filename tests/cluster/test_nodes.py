@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,12 @@ class Steps(tune.Trainable):
         self.n = json.loads(Path(folder, "n.json").read_text())
 
 
+def says_its_niceness(config: dict[str, Any]) -> None:
+    import os
+
+    tune.report({"loss": 0.0, "niceness": os.nice(0)})
+
+
 def search(engine: Any, seen: Any, folder: Path, **options: Any) -> Any:
     """A search in the background."""
     arguments: dict[str, Any] = {
@@ -77,12 +84,23 @@ def check_whole(run: Any, seen: Any, folder: Path, count: int) -> None:
         assert found == list(range(1, max(reports(seen, trial.trial_id)) + 1))
 
 
+@pytest.mark.parametrize("uses_ray", [False, True], ids=["forked", "actor"])
+def test_trials_of_tests_get_as_much_of_a_busy_machine_as_the_tests(
+    cluster: Any, engine: Any, seen: Any, tmp_path: Path, uses_ray: bool
+) -> None:
+    trainable = tune.with_resources(says_its_niceness, {"cpu": 1}, ray=uses_ray)
+    run = search(
+        engine(), seen, tmp_path, trainable=trainable, num_samples=1, checkpoint_freq=0, resources_per_trial=None
+    )
+    (trial,) = run.wait(timeout_s=180).trials
+    assert trial.last_result["niceness"] == os.nice(0)
+
+
 @pytest.mark.parametrize("carries", [False, True], ids=["shared disk", "no shared disk"])
 def test_trials_of_a_lost_node_go_on_elsewhere(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, carries: bool
 ) -> None:
-    doomed = nodes.add(num_cpus=2)
-    nodes.add(num_cpus=2)
+    doomed, _ = nodes.add_all({"num_cpus": 2}, {"num_cpus": 2})
     nodes.wait()
     on = engine(carries=carries)
     run = search(on, seen, tmp_path, num_samples=5)
@@ -178,8 +196,7 @@ def test_trials_of_the_only_node_with_gpus_wait_for_another(
 
 
 def test_a_gang_that_loses_a_member_runs_again(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
-    nodes.add(num_cpus=1)
-    first = nodes.add(num_cpus=1)
+    _, first = nodes.add_all({"num_cpus": 1}, {"num_cpus": 1})
     nodes.wait()
     on = engine()
     gang = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 1}, {"CPU": 1}], strategy="STRICT_SPREAD")

@@ -74,7 +74,7 @@ def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     assert results[-1].metrics["bundles"] == 2
     (end,) = [event for event in seen.of(m.Ended) if event.trial_id == bad.trial_id]
     assert "ActorDiedError" in end.error
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 150
     while any(one.free.get("cpu", 0) != one.total["cpu"] for one in look()) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert all(one.free.get("cpu") == one.total["cpu"] for one in look())
@@ -136,8 +136,7 @@ def test_one_script_finds_the_same_on_one_machine_and_on_three_nodes(
 
     alone = search("alone", "local")
     assert search("one", engine()) == alone
-    for _ in range(2):
-        nodes.add(num_cpus=1)
+    nodes.add_all({"num_cpus": 1}, {"num_cpus": 1})
     nodes.wait()
     assert search("three", engine()) == alone
 
@@ -170,7 +169,7 @@ def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> No
     command = [sys.executable, str(script), str(tmp_path)]
     journal = tmp_path / "killed" / "journal.jsonl"
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as driver:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 150
         while sum(file.read_bytes().count(b"\n") > 8 for file in journal.parent.glob("*/result.json")) < 2:
             assert time.monotonic() < deadline
             assert driver.poll() is None
@@ -182,7 +181,7 @@ def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> No
         for line in file.read_text().splitlines()
     }
     assert len(pids) == 2
-    assert all(is_gone(pid, within_s=20) for pid in pids)
+    assert all(is_gone(pid, within_s=60) for pid in pids)
     subprocess.run(command, env=environment, check=True, timeout=200, stdout=subprocess.DEVNULL)
     files = list(journal.parent.glob("*/result.json"))
     assert len(files) == 2
@@ -218,7 +217,7 @@ def test_what_a_killed_driver_has_half_saved_on_nodes_is_gone_with_the_next_run(
     environment = {**os.environ, "RAY_ADDRESS": cluster.address, "TMPDIR": str(temporary)}
     command = [sys.executable, str(script), str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as driver:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 150
         while not (tmp_path / "saving").exists():
             assert time.monotonic() < deadline
             assert driver.poll() is None

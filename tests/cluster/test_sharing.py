@@ -26,10 +26,16 @@ def nap(config: dict[str, Any]) -> None:
     tune.report({"loss": 0.0})
 
 
-def search(engine: Any, seen: Any, folder: Path, **options: Any) -> Any:
+def wait_for_file(config: dict[str, Any]) -> None:
+    while not Path(config["file"]).exists():
+        time.sleep(0.02)
+    tune.report({"loss": 0.0})
+
+
+def search(engine: Any, seen: Any, folder: Path, trainable: Any = nap, **options: Any) -> Any:
     defaults = {"metric": "loss", "mode": "min", "verbose": 0, "name": "shares"}
     return tune.start(
-        nap, engine=engine, callbacks=[seen], storage_path=str(folder), **{**defaults, **options}
+        trainable, engine=engine, callbacks=[seen], storage_path=str(folder), **{**defaults, **options}
     )
 
 
@@ -41,19 +47,28 @@ def most_at_once(events: list[Any]) -> int:
     return most
 
 
+def n_started(events: list[Any]) -> int:
+    return sum(type(event) is m.Started for event in events)
+
+
 def test_a_run_keeps_to_its_limit_and_to_nodes_with_its_labels(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:
-    vision = nodes.add(num_cpus=4, num_gpus=4, labels={"team": "vision", "disk": "fast"})
-    nodes.add(num_cpus=4, num_gpus=4, labels={"team": "speech"})
+    vision, _ = nodes.add_all(
+        {"num_cpus": 4, "num_gpus": 4, "labels": {"team": "vision", "disk": "fast"}},
+        {"num_cpus": 4, "num_gpus": 4, "labels": {"team": "speech"}},
+    )
     nodes.wait()
     on = engine(max_resources={"gpu": 2}, labels={"team": "vision"})
+    file = tmp_path / "may_end"
     run = search(
-        on, seen, tmp_path, config={"s": 0.3}, num_samples=5, resources_per_trial={"cpu": 1, "gpu": 1}
-    )
-    seen.wait(lambda events: any(type(event) is m.Started for event in events))
+        on, seen, tmp_path, wait_for_file, config={"file": str(file)}, num_samples=5,
+        resources_per_trial={"cpu": 1, "gpu": 1},
+    )  # fmt: skip
+    seen.wait(lambda events: n_started(events) == 2)
     name = on.names[vision.node_id]
-    analysis = run.wait(timeout_s=60)
+    file.touch()
+    analysis = run.wait(timeout_s=150)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 5
     assert {event.node for event in seen.of(m.Started)} == {name}
     assert most_at_once(seen.events) == 2
@@ -64,7 +79,7 @@ def test_labels_that_no_node_has_are_named(cluster: Any, engine: Any, seen: Any,
     run = search(on, seen, tmp_path, config={"s": 0.0}, resources_per_trial={"cpu": 1})
     told = "waiting for cpu 1: no node with the labels team=none has that now, for 1 s"
     with pytest.raises(ResourceError, match=told):
-        run.wait(timeout_s=30)
+        run.wait(timeout_s=150)
 
 
 def test_a_run_waits_no_longer_than_it_should_for_what_no_node_has(
@@ -73,12 +88,49 @@ def test_a_run_waits_no_longer_than_it_should_for_what_no_node_has(
     on = engine(resource_timeout_s=1)
     run = search(on, seen, tmp_path, config={"s": 0.0}, resources_per_trial={"cpu": 1, "license": 1})
     with pytest.raises(ResourceError, match="waiting for cpu 1, license 1: no node has that now, for 1 s"):
-        run.wait(timeout_s=30)
+        run.wait(timeout_s=150)
 
 
-def test_one_of_lower_priority_makes_room(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
-    nodes.add(num_cpus=2)
+def test_a_run_that_waits_says_for_whom(
+    nodes: Any, engine: Any, seen: Any, tmp_path: Path, until: Any
+) -> None:
+    run = search(engine(), seen, tmp_path, config={"s": 60.0}, num_samples=1, resources_per_trial={"cpu": 1})
+    seen.wait(n_started)
+    other = engine()
+    waiting = search(
+        other, type(seen)(), tmp_path, name="waits", config={"s": 0.0}, num_samples=1,
+        resources_per_trial={"cpu": 1},
+    )  # fmt: skip
+    until(lambda: other.waits() == "waiting: others hold it")
+    run.stop()
+    run.wait(timeout_s=150)
+    assert [trial.status for trial in waiting.wait(timeout_s=150).trials] == ["TERMINATED"]
+    assert other.waits() == ""
+
+
+def test_gangs_of_two_runs_do_not_wait_for_each_other(nodes: Any, engine: Any, tmp_path: Path) -> None:
+    nodes.add_all({"num_cpus": 1}, {"num_cpus": 1})  # three bundles fit: a gang and a half
     nodes.wait()
+    gang = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 1}], strategy="STRICT_SPREAD")
+    runs = [
+        tune.start(
+            nap, config={"s": 0.2}, num_samples=3, resources_per_trial=gang, engine=engine(), verbose=0,
+            storage_path=str(tmp_path), name=name, metric="loss", mode="min",
+        )
+        for name in ("one", "other")
+    ]  # fmt: skip
+    for run in runs:
+        assert [trial.status for trial in run.wait(timeout_s=150).trials] == ["TERMINATED"] * 3
+
+
+@pytest.fixture(scope="module")
+def four_cpus(module_nodes: Any) -> None:
+    """Three CPUs besides that of the head."""
+    module_nodes.add(num_cpus=3)
+    module_nodes.wait()
+
+
+def test_one_of_lower_priority_makes_room(four_cpus: None, engine: Any, seen: Any, tmp_path: Path) -> None:
     low = search(
         engine(),
         seen,
@@ -90,36 +142,23 @@ def test_one_of_lower_priority_makes_room(nodes: Any, engine: Any, seen: Any, tm
     )
     seen.wait(lambda events: sum(type(event) is m.Ended for event in events) >= 3)
     later = type(seen)()
+    file = tmp_path / "may_end"
     high = search(
-        engine(priority=1), later, tmp_path, name="high", config={"s": 0.5}, num_samples=12,
+        engine(priority=1), later, tmp_path, wait_for_file, name="high", config={"file": str(file)}, num_samples=12,
         resources_per_trial={"cpu": 1},
     )  # fmt: skip
-    analysis = high.wait(timeout_s=60)
+    later.wait(lambda events: n_started(events) == 4)
+    file.touch()
+    analysis = high.wait(timeout_s=150)
     assert high.done
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 12
-    assert most_at_once(later.events) == 3
+    assert most_at_once(later.events) == 4
     n_ended = len(seen.of(m.Ended))
     assert not low.done
     seen.wait(lambda events: sum(type(event) is m.Ended for event in events) >= n_ended + 6)
     assert {event.cause for event in seen.of(m.Ended)} == {"returned"}
     low.stop()
-    low.wait(timeout_s=30)
-
-
-def test_gangs_of_two_runs_do_not_wait_for_each_other(nodes: Any, engine: Any, tmp_path: Path) -> None:
-    for _ in range(2):
-        nodes.add(num_cpus=1)  # three bundles fit: a gang and a half
-    nodes.wait()
-    gang = tune.PlacementGroupFactory([{"CPU": 1}, {"CPU": 1}], strategy="STRICT_SPREAD")
-    runs = [
-        tune.start(
-            nap, config={"s": 0.2}, num_samples=3, resources_per_trial=gang, engine=engine(), verbose=0,
-            storage_path=str(tmp_path), name=name, metric="loss", mode="min",
-        )
-        for name in ("one", "other")
-    ]  # fmt: skip
-    for run in runs:
-        assert [trial.status for trial in run.wait(timeout_s=80).trials] == ["TERMINATED"] * 3
+    low.wait(timeout_s=150)
 
 
 SCRIPT = """
@@ -144,7 +183,7 @@ def test_trials_run_in_the_environment_of_the_run(cluster: Any, tmp_path: Path) 
     script.write_text(SCRIPT)
     environment = {**os.environ, "RAY_ADDRESS": cluster.address}
     command = [sys.executable, str(script), str(tmp_path / "results"), str(work)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "found ['umami']" in done.stdout
 
@@ -154,7 +193,7 @@ def test_an_environment_comes_too_late_where_ray_is_there(
 ) -> None:
     run = search(engine(runtime_env={"env_vars": {"A": "1"}}), seen, tmp_path, config={"s": 0.0})
     with pytest.raises(OvertoneError, match="Ray is initialised in this process already"):
-        run.wait(timeout_s=30)
+        run.wait(timeout_s=150)
 
 
 DRIVER = """
@@ -222,27 +261,24 @@ def drivers(cluster: Any, tmp_path: Path) -> Iterator[Callable[..., Driver]]:
 
 
 @pytest.mark.timeout(400)
-def test_each_new_run_gets_slots_of_those_that_hold_them_all(nodes: Any, drivers: Any) -> None:
-    nodes.add(num_cpus=7)
-    nodes.wait()  # 8 CPUs
+def test_each_new_run_gets_slots_of_those_that_hold_them_all(
+    four_cpus: None, drivers: Any, until: Any
+) -> None:
     first = drivers("first", 0.5, 10_000)
-    first.wait_for(8)
+    first.wait_for(4)
     others = [drivers(name, 0.5, 10_000) for name in ("second", "third")]  # at the same moment
     for driver in others:
-        driver.wait_for(12)
+        driver.wait_for(8)
     begins = [driver.trials()[0][0] for driver in others]
     since = max(begins) + 1.0
-    done = [len([one for one in driver.trials() if one[0] > since]) for driver in (first, *others)]
-    assert min(done) > 0
+    until(lambda: all(driver.trials()[-1][0] > since for driver in (first, *others)))
     assert first.process.poll() is None
 
 
 @pytest.mark.timeout(400)
-def test_a_run_of_higher_priority_that_fits_at_first_sight_gets_each_next_slot(
-    nodes: Any, drivers: Any
+def test_a_run_of_higher_priority_gets_each_next_slot_until_it_ends_or_is_killed(
+    four_cpus: None, drivers: Any
 ) -> None:
-    nodes.add(num_cpus=3)
-    nodes.wait()  # 4 CPUs
     low = drivers("low", 0.5, 10_000)
     low.wait_for(4)
     high = drivers("high", 0.5, 12, priority=5)
@@ -250,17 +286,18 @@ def test_a_run_of_higher_priority_that_fits_at_first_sight_gets_each_next_slot(
     begins = [begin for begin, _ in high.trials()]
     assert len(begins) == 12
     assert [begin for begin, _ in low.trials() if begins[0] < begin < begins[-4]] == []
-    n_before = len(low.trials())
-    low.wait_for(n_before + 8)  # and then all slots are its own again
+    low.wait_for(len(low.trials()) + 8)  # and then all slots are its own again
+    other = drivers("other", 0.5, 10_000, priority=5)
+    other.wait_for(12)  # it has all, and waits for more
+    other.process.kill()
+    low.wait_for(len(low.trials()) + 8)
 
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("end", [signal.SIGSTOP, signal.SIGKILL])
 def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
-    nodes: Any, drivers: Any, end: signal.Signals
+    four_cpus: None, drivers: Any, end: signal.Signals
 ) -> None:
-    nodes.add(num_cpus=3)
-    nodes.wait()  # 4 CPUs
     first = drivers("first", 0.4, 10_000)
     first.wait_for(4)
     second = drivers("second", 0.4, 10_000)
@@ -273,43 +310,11 @@ def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
 
 
 @pytest.mark.timeout(400)
-def test_what_a_killed_driver_waited_for_goes_to_others(nodes: Any, drivers: Any) -> None:
-    nodes.add(num_cpus=1)
-    nodes.wait()  # 2 CPUs
-    low = drivers("low", 0.3, 10_000)
-    low.wait_for(2)
-    high = drivers("high", 0.3, 10_000, priority=5)
-    high.wait_for(6)  # it has all, and waits for more
-    high.process.kill()
-    low.wait_for(len(low.trials()) + 6)
-
-
-def test_a_run_that_waits_says_for_whom(nodes: Any, engine: Any, seen: Any, tmp_path: Path) -> None:
-    run = search(engine(), seen, tmp_path, config={"s": 60.0}, num_samples=1, resources_per_trial={"cpu": 1})
-    seen.wait(lambda events: any(type(event) is m.Started for event in events))
-    other = engine()
-    waiting = search(
-        other, type(seen)(), tmp_path, name="waits", config={"s": 0.0}, num_samples=1,
-        resources_per_trial={"cpu": 1},
-    )  # fmt: skip
-    deadline = time.monotonic() + 30
-    while other.waits() != "waiting: others hold it":
-        assert time.monotonic() < deadline, other.waits()
-        time.sleep(0.05)
-    run.stop()
-    run.wait(timeout_s=30)
-    assert [trial.status for trial in waiting.wait(timeout_s=30).trials] == ["TERMINATED"]
-    assert other.waits() == ""
-
-
-@pytest.mark.timeout(400)
 def test_a_large_trial_is_not_passed_by_small_ones_for_ever(
-    nodes: Any, drivers: Any, engine: Any, seen: Any, tmp_path: Path
+    four_cpus: None, drivers: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:
-    nodes.add(num_cpus=4)
-    nodes.wait()
     small = drivers("small", 0.4, 10_000)
     small.wait_for(5)
-    run = search(engine(), seen, tmp_path, config={"s": 0.2}, num_samples=2, resources_per_trial={"cpu": 4})
-    assert [trial.status for trial in run.wait(timeout_s=60).trials] == ["TERMINATED"] * 2
+    run = search(engine(), seen, tmp_path, config={"s": 0.2}, num_samples=2, resources_per_trial={"cpu": 3})
+    assert [trial.status for trial in run.wait(timeout_s=150).trials] == ["TERMINATED"] * 2
     small.wait_for(len(small.trials()) + 5)

@@ -1,4 +1,4 @@
-"""The local engine keeps the contract of an engine, with either way to start a process."""
+"""The local engine keeps the contract of an engine; with spawned processes: tests/slow/test_spawned_engine.py."""
 
 from __future__ import annotations
 
@@ -15,8 +15,3 @@ from overtone.testing.engine_conformance import EngineConformance
 class TestWarm(EngineConformance):
     def make_engine(self) -> Engine:
         return Local(cpus=2, start_method="warm")
-
-
-class TestSpawn(EngineConformance):
-    def make_engine(self) -> Engine:
-        return Local(cpus=2, start_method="spawn")

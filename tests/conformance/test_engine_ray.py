@@ -19,7 +19,7 @@ def cluster() -> Iterator[None]:
 
     if not hasattr(ray, "init"):
         pytest.skip("the cluster engine needs Ray")
-    ray.init(num_cpus=2, object_store_memory=80_000_000, include_dashboard=False)
+    ray.init("local", num_cpus=2, object_store_memory=80_000_000, include_dashboard=False)
     yield
     ray.shutdown()
 

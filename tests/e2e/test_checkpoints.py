@@ -204,7 +204,7 @@ def _run_counting(folder, resume=False, **options):
             tune.report(score=t)
 
     found = tune.run(
-        train, config={"x": tune.uniform(0, 1)}, metric="score", mode="max", seed=1, engine="inline", verbose=0,
+        train, config={"x": tune.uniform(0, 1)}, metric="score", mode="max", seed=1, engine="inline", verbose=1,
         tensorboard=False, storage_path=folder, name="exp", resume=resume, **options,
     )  # fmt: skip
     return found, seen
@@ -270,7 +270,7 @@ class Counted(tune.Trainable):
 def test_a_trial_that_was_done_is_not_begun_again(tmp_path, last):
     def run(resume):
         return tune.run(
-            Counted, metric="score", mode="max", seed=1, engine="inline", verbose=0, tensorboard=False,
+            Counted, metric="score", mode="max", seed=1, engine="inline", verbose=1, tensorboard=False,
             storage_path=tmp_path, name="exp", resume=resume, checkpoint_freq=1, num_samples=2, max_concurrent_trials=1,
         )  # fmt: skip
 

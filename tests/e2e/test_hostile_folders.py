@@ -28,8 +28,9 @@ from overtone.core.messages import (
 from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint
 from overtone.errors import OvertoneError
-from overtone.journal.codec import Codec, sealed
+from overtone.journal.codec import Codec
 from overtone.journal.formats import FORMAT
+from overtone.journal.seals import sealed
 from overtone.observers.projections import rebuild, reconcile
 
 pytestmark = pytest.mark.filterwarnings("ignore:there is no best trial")
@@ -237,6 +238,18 @@ def test_links_are_not_followed(folder) -> None:
     assert not (folder / TRIAL / "result.json").is_symlink()
     path = ExperimentAnalysis(folder).get_best_checkpoint(TRIAL, "loss", "min", return_path=True)
     assert os.path.realpath(path) != os.path.realpath(outside)
+
+
+@pytest.mark.parametrize("uri", ["{outside}", "file://{outside}", "{folder}/../outside", "/nowhere", "/"])
+def test_a_pack_has_nothing_from_outside(folder, uri) -> None:
+    outside = folder.parent / "outside"
+    tell(folder, records(uri=uri.format(outside=outside, folder=folder)))
+    (folder / TRIAL).mkdir()
+    (folder / TRIAL / "checkpoint_000002").symlink_to(outside)
+    analysis = ExperimentAnalysis(folder)
+    with pytest.raises(OvertoneError, match="outside of|is no place|is not there"):
+        analysis.pack(folder / "pack", TRIAL, "loss", "min")
+    assert sorted(os.listdir(folder)) == [TRIAL, "journal.jsonl"]
 
 
 def test_a_folder_with_the_name_of_a_file(folder) -> None:

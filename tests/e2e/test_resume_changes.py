@@ -41,7 +41,7 @@ def search(tmp_path, capfd):
     def run(xs=(1, 2), trainable=train, **arguments):
         given = {
             "config": {"x": tune.grid_search(list(xs))}, "metric": "loss", "mode": "min", "engine": "inline",
-            "storage_path": tmp_path, "name": "exp", "verbose": 0, "tensorboard": False, "resume": "AUTO",
+            "storage_path": tmp_path, "name": "exp", "verbose": 1, "tensorboard": False, "resume": "AUTO",
         }  # fmt: skip
         capfd.readouterr()
         found = tune.run(trainable, **{**given, **arguments})
@@ -356,8 +356,8 @@ def test_another_function_is_told_by_name_and_results_mix(search):
     search((1,))
     found, lines = search((1, 2), trainable=other)
     assert lines == [
-        "trainable: train -> other (taken: results of both stand side by side. To keep them apart, choose "
-        "another name, or begin anew without resume)"
+        "trainable: train -> other (taken: trials that still run use it, and recorded results stay. To keep them "
+        "apart, choose another name, or leave resume out)"
     ]
     assert lengths(found) == {1: 4, 2: 1}
 
@@ -379,11 +379,11 @@ def train(config):
     {}tune.report({{"loss": 1}})
 
 if __name__ == "__main__":
-    tune.run(train, config={{"x": 1}}, metric="loss", mode="min", storage_path=sys.argv[1], name="exp", verbose=0,
+    tune.run(train, config={{"x": 1}}, metric="loss", mode="min", storage_path=sys.argv[1], name="exp", verbose=1,
              engine="inline", tensorboard=False, resume="AUTO")
 """
 EDITED = (
-    "trainable: the source of train changed (taken: results of both stand side by side. To keep them apart"
+    "trainable: the source of train changed (taken: trials that still run use it, and recorded results stay."
 )
 
 

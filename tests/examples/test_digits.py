@@ -15,6 +15,11 @@ def test_the_demo_ends_with_the_best_configuration(tmp_path: Path) -> None:
     run = subprocess.run(command, capture_output=True, text=True, timeout=110)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "Best configuration: {" in run.stdout
+    by_last_value = re.search(r"best by last value: validation_accuracy=(\S+) by", run.stdout)
+    validation = re.search(r"Validation accuracy: (\S+)", run.stdout)
+    assert by_last_value
+    assert validation
+    assert abs(float(by_last_value[1]) - float(validation[1])) < 1e-4
     accuracy = re.search(r"Test accuracy: (0\.\d+)", run.stdout)
     assert accuracy, run.stdout
     assert float(accuracy[1]) > 0.8

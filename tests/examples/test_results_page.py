@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("pandas")
+pytestmark = pytest.mark.skipif(not find_spec("pandas"), reason="needs pandas")
 PAGE = Path(__file__).parents[2] / "docs" / "results.md"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("optuna")
-pytest.importorskip("cmaes")
+pytestmark = pytest.mark.skipif(not (find_spec("optuna") and find_spec("cmaes")), reason="needs optuna and cmaes")
 PAGE = Path(__file__).parents[2] / "docs" / "search.md"
 
 

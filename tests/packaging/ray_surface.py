@@ -124,7 +124,7 @@ def _modules() -> Iterator[tuple[str, ModuleType | Path]]:
     """Yield paths and modules; for a module whose packages are missing, the path of its source."""
     for root in ("ray.tune", "ray.air"):
         yield from _below(root)
-    for path in ("ray.train", "ray.train.constants"):
+    for path in ("ray.train", "ray.train.constants", "ray.train.torch"):
         yield path.removeprefix("ray."), importlib.import_module(path)
 
 

@@ -44,6 +44,7 @@ def main() -> None:
     for python in found.values():
         try_wheel(wheel, python, with_tests)
     try_wheel(wheel, next(iter(found.values())), with_tests, "--resolution", "lowest-direct")
+    try_demo(wheel, next(iter(found.values())))
     if missing := [version for version in versions if version not in found]:
         print(f"not found, so not tried: Python {', '.join(missing)}")
     if ".example/" in metadata:
@@ -117,6 +118,25 @@ def try_wheel(wheel: Path, python: str, with_tests: bool, *options: str) -> None
             print(f"Python {number}, {versions}: tests in {time.monotonic() - began:.0f} s", flush=True)
 
 
+def try_demo(wheel: Path, python: str) -> None:
+    """Run the demo from the wheel in an empty environment: in the terminal, and with its page."""
+    with tempfile.TemporaryDirectory(prefix="overtone-release-") as folder:
+        home, began = Path(folder), time.monotonic()
+        installed = str(home / "venv" / "bin" / "python")
+        demo = [str(home / "venv" / "bin" / "overtone"), "demo", "--trials", "12", "--passes", "2"]
+        run([*UV, "venv", "--quiet", "--no-project", "--python", python, str(home / "venv")])
+        run([*UV, "pip", "install", "--quiet", "--python", installed, str(wheel)])
+        alone = strictly(demo, home, with_errors=True)
+        if 'pip install "overtone[ui]"' not in alone or "12 trials" not in alone:
+            fail(demo, alone)
+        run([*UV, "pip", "install", "--quiet", "--python", installed, f"{wheel}[ui]"])
+        shown = strictly([*demo, "--no-browser"], home, with_errors=True)
+        address = re.search(r"page of this search: http://127\.0\.0\.1:\d+/#token=", shown)
+        if address is None or "12 trials" not in shown:
+            fail(demo, shown)
+        print(f"demo from the wheel: {time.monotonic() - began:.0f} s with its installations", flush=True)
+
+
 def tests(python: str) -> None:
     """Run the unit and property tests on the installed package."""
     run([*UV, "pip", "install", "--quiet", "--python", python, "--group", "unit"])
@@ -124,14 +144,18 @@ def tests(python: str) -> None:
     run([python, "-m", "pytest", "-p", "no:cacheprovider", *workers, "tests/unit", "tests/property"], 3600)
 
 
-def strictly(command: list[str], home: Path) -> str:
-    """Run the command with warnings as errors, also in its child processes; return what it prints."""
+def strictly(command: list[str], home: Path, with_errors: bool = False) -> str:
+    """Run the command with warnings as errors, also in its child processes; return what it prints.
+
+    Args:
+        with_errors: Whether what it prints to standard error is returned, too.
+    """
     environment = {"HOME": str(home), "PATH": os.defpath, "PYTHONWARNINGS": "error"}
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
     # a warning where nobody catches it, as in __del__, does not change the exit status
     if done.returncode or re.search(r"Warning|Exception ignored|Traceback", done.stdout + done.stderr):
         fail(command, done.stdout + done.stderr)
-    return done.stdout
+    return done.stdout + done.stderr if with_errors else done.stdout
 
 
 def run(command: list[str], timeout_s: float = 600) -> str:

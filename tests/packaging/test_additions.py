@@ -121,7 +121,7 @@ tune.Tuner(train, run_config=config).fit()
 folder = sys.argv[1] + "/exp"
 print(json.loads(open(folder + "/journal.jsonl").readline().rpartition(",")[0] + "}")["parts"]["options"]["greeting"])
 tune.Tuner.restore(folder, train).fit()
-tune.run(train, storage_path=sys.argv[1], name="exp", verbose=0, engine="inline", resume=True, greeting="good night")
+tune.run(train, storage_path=sys.argv[1], name="exp", verbose=1, engine="inline", resume=True, greeting="good night")
 print("The first word of a run." in tune.run.__doc__, tune.RunConfig.__doc__.count("greeting:"))
 """
 
@@ -195,9 +195,8 @@ def test_an_addition_touches_few_files(tree, name):
 
 def test_a_new_option_works(tree, tmp_path):
     done = python(tree, "-c", OPTION_IN_USE, str(tmp_path))
-    assert done.stdout.split("\n")[:-1] == [
-        "good morning", "good morning", "good morning", "good night", "True 1",
-    ]  # fmt: skip
+    printed = [line for line in done.stdout.split("\n") if line.startswith(("good", "True"))]
+    assert printed == ["good morning", "good morning", "good morning", "good night", "True 1"]
     assert "greeting: 'good morning' -> 'good night' (taken at once)" in done.stderr
 
 

@@ -30,8 +30,8 @@ def loaded(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def test_importing_tune_loads_the_lazy_table_and_nothing_else():
-    ours = {"overtone", "overtone.lazy", "overtone.tune"}
+def test_importing_tune_loads_the_lazy_table_and_the_hook_and_nothing_else():
+    ours = {"overtone", "overtone.lazy", "overtone.tune", "overtone.uncaught"}
     assert loaded("from overtone import tune") - {"__future__"} == ours
 
 

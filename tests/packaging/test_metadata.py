@@ -53,9 +53,12 @@ def test_code_keeps_what_looks_like_a_link():
     hook = module_from_spec(spec)
     spec.loader.exec_module(hook)
     text = "`f[0](x)`\n```python\nf[0](x)\n```\n[![a](b.svg)](c.md#d) [e](#f) [g](https://h.example/i)"
+    text += '\n<source srcset="d/j.png"><img alt="k" src="d/l.png"> <img src="https://h.example/m.png">'
     assert hook.with_absolute_links(text, "https://r.example/o") == text.replace(
         "b.svg", "https://r.example/o/raw/HEAD/b.svg"
-    ).replace("c.md", "https://r.example/o/blob/HEAD/c.md")
+    ).replace("c.md", "https://r.example/o/blob/HEAD/c.md").replace(
+        '="d/', '="https://r.example/o/raw/HEAD/d/'
+    )
 
 
 def test_the_pythons_and_systems_that_a_release_is_tried_on_are_stated(metadata):

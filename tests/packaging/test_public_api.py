@@ -12,8 +12,9 @@ from overtone.lazy import stated
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 SOURCE = Path(__file__).parents[2] / "src"
-LAZY = ["overtone", "overtone.air", "overtone.train", "overtone.tune", "overtone.tune.utils", "overtone.tune.schedulers",
-        "overtone.tune.search", "overtone.tune.suggest", "overtone.research"]  # fmt: skip
+LAZY = ["overtone", "overtone.air", "overtone.train", "overtone.train.lightgbm", "overtone.train.tensorflow",
+        "overtone.train.xgboost", "overtone.tune", "overtone.tune.utils", "overtone.tune.schedulers",
+        "overtone.tune.search", "overtone.tune.suggest", "overtone.research", "overtone.sklearn"]  # fmt: skip
 EAGER = ["overtone.air.config", "overtone.air.session", "overtone.air.checkpoint", "overtone.air.result",
          "overtone.tune.async_hyperband", "overtone.tune.context", "overtone.tune.experiment_analysis",
          "overtone.tune.hyperband", "overtone.tune.median_stopping_rule", "overtone.tune.pbt",

@@ -15,10 +15,10 @@ from ray_surface import SURFACE
 
 ROOT = Path(__file__).parents[2]
 LEAST = {
-    "names that Overtone has": 0.94,
-    "names with a behaviour test that passes": 0.84,
-    "arguments that Overtone takes": 0.93,
-    "arguments with a behaviour test that passes": 0.8,
+    "names that Overtone has": 0.96,
+    "names with a behaviour test that passes": 0.94,
+    "arguments that Overtone takes": 0.95,
+    "arguments with a behaviour test that passes": 0.94,
 }
 """The least shares of the names for users."""
 

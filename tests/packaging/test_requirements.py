@@ -28,7 +28,11 @@ def constraints() -> list[Requirement]:
     return [Requirement(line.partition("#")[0]) for line in lines if line.partition("#")[0].strip()]
 
 
-@pytest.mark.parametrize("place", STATED)
+OLD = "group conformance"
+"""What Ray's searchers need, in an environment of its own: they do not work with today's libraries."""
+
+
+@pytest.mark.parametrize("place", [place for place in STATED if place != OLD])
 def test_no_requirement_keeps_others_from_a_newer_version(place):
     bounds = {(line, bound.operator) for line in STATED[place] for bound in Requirement(line).specifier}
     assert [line for line, operator in bounds if operator not in (">=", "!=")] == []
@@ -36,7 +40,8 @@ def test_no_requirement_keeps_others_from_a_newer_version(place):
 
 def test_one_package_has_one_lowest_version():
     lowest: dict[str, set[str]] = {}
-    for requirement in (Requirement(line) for lines in STATED.values() for line in lines):
+    lines = [line for place, lines in STATED.items() if place != OLD for line in lines]
+    for requirement in map(Requirement, lines):
         lowest.setdefault(requirement.name, set()).add(str(requirement.specifier))
     assert {name: stated for name, stated in lowest.items() if len(stated) > 1} == {}
 
@@ -53,7 +58,8 @@ def test_a_constraint_is_of_a_stated_package_and_within_its_range(constraint):
 
 def test_the_makefile_installs_nothing_without_the_constraints():
     installs = re.findall(r"pip install[^&\n]*", (ROOT / "Makefile").read_text("utf-8"))
-    free = [command.strip() for command in installs if "-c constraints.txt" not in command]
+    pinned = ("-c constraints.txt", "--no-deps --python .venv/integrations/bin/python -r $(LOCK)")
+    free = [command.strip() for command in installs if not any(one in command for one in pinned)]
     assert set(free) == {'pip install -q -U "pip>=25.1"'}
     assert len(free) < len(installs)
 

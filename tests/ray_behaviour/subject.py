@@ -33,6 +33,7 @@ def covers(*what: str) -> Any:
 
 if IS_RAY:
     os.environ |= {
+        "OMP_NUM_THREADS": "1",  # matrices are small: threads that wait for each other take far longer
         "RAY_AIR_NEW_OUTPUT": "0",
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
         "RAY_TRAIN_V2_ENABLED": "0",  # the form of ray.train that trials of a search use

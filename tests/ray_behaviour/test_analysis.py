@@ -301,9 +301,14 @@ def test_the_errors_of_a_grid(tuned, grid):
     assert (grid.num_errors, grid.errors) == (0, [])
 
 
-@covers("tune.ResultGrid.experiment_path", "tune.ResultGrid.filesystem")
+@covers("tune.ResultGrid.experiment_path", "tune.ResultGrid")
 def test_the_path_of_a_grid(grid):
     assert Path(grid.experiment_path).name == "mine"
+    assert Path(grid[0].path).parent == Path(grid.experiment_path)
+
+
+@covers("tune.ResultGrid.filesystem")
+def test_the_filesystem_of_a_grid(grid):
     assert "LocalFileSystem" in type(grid.filesystem).__name__
 
 
@@ -338,10 +343,15 @@ def test_the_best_checkpoint_of_a_result(grid):
         best.get_best_checkpoint("score", "most")
 
 
-@covers("air.Result.from_path: path", "air.result.EXPR_RESULT_FILE", "air.result.EXPR_PROGRESS_FILE")
+@covers(
+    "air.Result.from_path: path",
+    "air.result.EXPR_RESULT_FILE",
+    "air.result.EXPR_PROGRESS_FILE",
+    "air.result.Result",
+)
 def test_a_result_is_read_from_its_folder(grid):
     path = grid.get_best_result().path
-    again = tune.Result.from_path(path)
+    again = part("air.result").Result.from_path(path)
     assert again.metrics["score"] == 6
     assert len(again.best_checkpoints) == 3
     assert (Path(path) / part("air.result").EXPR_RESULT_FILE).exists()

@@ -73,7 +73,7 @@ def test_the_names_of_train_work_in_trials(search, tmp_path):
     assert (Path(trial.checkpoint.path) / "file").read_text() == "mine"
 
 
-@covers("tune.get_context", "tune.TuneContext", "train.TrainContext.get_trial_id", "train.TrainContext.get_trial_name",
+@covers("tune", "train", "tune.get_context", "tune.TuneContext", "train.TrainContext.get_trial_id", "train.TrainContext.get_trial_name",
         "train.TrainContext.get_trial_dir", "train.TrainContext.get_experiment_name", "train.TrainContext.get_trial_resources")  # fmt: skip
 @pytest.mark.parametrize("home", ["tune", "train"])
 def test_a_trial_knows_itself(search, home):
@@ -125,6 +125,48 @@ def test_a_context_has_storage_and_metadata(search):
         return {"storage": context.get_storage().experiment_dir_name}
 
     assert search(told, name="mine").trials[0].last_result["storage"] == "mine"
+
+
+@covers("tune.context.TuneContext", "tune.context.get_context")
+def test_the_context_has_a_module_of_its_own(search):
+    def told(config):
+        context = part("tune.context").get_context()
+        return {"id": context.get_trial_id(), "is_one": isinstance(context, part("tune.context").TuneContext)}
+
+    (trial,) = search(told).trials
+    assert (trial.last_result["id"], trial.last_result["is_one"]) == (trial.trial_id, True)
+
+
+@covers("train.report: checkpoint_dir_name")
+def test_a_checkpoint_of_a_trial_is_named_by_its_number(search, tmp_path):
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    (saved / "model").write_text("weights")
+
+    def reports(config):
+        checkpoint = train.Checkpoint.from_directory(str(saved))
+        train.report({"score": 5}, checkpoint=checkpoint, checkpoint_dir_name="mine")
+
+    (trial,) = search(reports).trials
+    assert Path(trial.checkpoint.path).name.startswith("checkpoint_0")
+    assert trial.last_result.get("checkpoint_dir_name") != "mine"
+
+
+@covers("tune.trainable.trainable_fn_utils.Checkpoint", "tune.trainable.trainable_fn_utils.get_checkpoint",
+        "tune.trainable.trainable_fn_utils.report")  # fmt: skip
+def test_the_functions_of_trials_have_a_module(search, tmp_path):
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    (saved / "model").write_text("weights")
+
+    def trains(config):
+        names = part("tune.trainable.trainable_fn_utils")
+        begins = names.get_checkpoint() is None
+        names.report({"begins": begins}, checkpoint=names.Checkpoint.from_directory(str(saved)))
+
+    (trial,) = search(trains).trials
+    assert trial.last_result["begins"] is True
+    assert Path(trial.checkpoint.path, "model").read_text() == "weights"
 
 
 @covers("tune.get_context", "tune.report")

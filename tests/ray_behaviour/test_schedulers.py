@@ -327,7 +327,8 @@ def test_a_pbt_schedule_is_replayed(search):
     (policy,) = list(Path(analysis.experiment_path).rglob("pbt_policy_*.txt"))[:1]
     replay = tune.schedulers.PopulationBasedTrainingReplay(str(policy))
     (trial,) = search(Climbs, scheduler=replay, config={"x": 1}).trials
-    assert trial.config != {"x": 1}
+    newest = json.loads(policy.read_text().splitlines()[-1])[-1]
+    assert trial.config["x"] == newest["x"]
 
 
 @covers("tune.schedulers.PopulationBasedTraining: require_attrs")
@@ -356,12 +357,47 @@ def test_pbt_need_not_wait_for_all(search):
     assert max(trial.last_result["score"] for trial in analysis.trials) >= 96
 
 
-@covers("tune.schedulers.HyperBandForBOHB: time_attr metric mode max_t reduction_factor stop_last_trials")
-def test_hyperband_for_bohb_checks_and_takes_its_arguments():
+class Points(tune.search.Searcher):
+    """Proposes 1 to 9, and hears of pauses, as the searcher of BOHB does."""
+
+    def __init__(self):
+        super().__init__(metric="score", mode="max")
+        self.count = 0
+
+    def suggest(self, trial_id):
+        self.count += 1
+        return {"x": self.count}
+
+    def on_trial_complete(self, trial_id, result=None, error=False):
+        pass
+
+    def on_pause(self, trial_id):
+        pass
+
+    def on_unpause(self, trial_id):
+        pass
+
+
+def by_bohb(search, **arguments):
     scheduler = tune.schedulers.HyperBandForBOHB(
-        time_attr="half", metric="score", mode="max", max_t=9, reduction_factor=3, stop_last_trials=False
+        metric="score", mode="max", max_t=3, reduction_factor=3, **arguments
     )
-    assert isinstance(scheduler, tune.schedulers.HyperBandScheduler)
+    return steps(search(Climbs, scheduler=scheduler, search_alg=Points(), num_samples=3))
+
+
+@covers("tune.schedulers.HyperBandForBOHB: metric mode max_t reduction_factor")
+def test_hyperband_for_bohb_stops_the_worst(search):
+    assert by_bohb(search) == {1: 1, 2: 1, 3: 3}
+
+
+@covers("tune.schedulers.HyperBandForBOHB: time_attr")
+def test_hyperband_for_bohb_counts_in_its_unit(search):
+    assert max(by_bohb(search, time_attr="half").values()) == 2
+
+
+@covers("tune.schedulers.HyperBandForBOHB: stop_last_trials")
+def test_hyperband_for_bohb_lets_the_last_trials_go_on(search):
+    assert max(by_bohb(search, stop_last_trials=False).values()) == 12
 
 
 @covers("tune.schedulers.FIFOScheduler")
@@ -591,18 +627,115 @@ def test_the_base_resources_are_known_to_the_function(search):
     assert seen[0] == 1
 
 
+def pb2(**arguments):
+    given = {
+        "time_attr": "training_iteration", "metric": "score", "mode": "max", "perturbation_interval": 4,
+        "hyperparam_bounds": {"x": [0, 10]}, "quantile_fraction": 0.5, "synch": True,
+    }  # fmt: skip
+    return part("tune.schedulers.pb2").PB2(**{**given, **arguments})
+
+
+def explored(search, **arguments):
+    return population(search, pb2(**arguments), reuse_actors=True)
+
+
+@pytest.fixture
+def needs_sklearn():
+    """Ray's model is scikit-learn's."""
+    if tune.__name__.startswith("ray"):
+        pytest.importorskip("sklearn")
+
+
 @covers(
-    "tune.schedulers.pb2.PB2: time_attr metric mode perturbation_interval hyperparam_bounds quantile_fraction log_config require_attrs synch custom_explore_fn"
+    "tune.schedulers.pb2.PB2: metric mode perturbation_interval hyperparam_bounds quantile_fraction synch"
 )
+@pytest.mark.usefixtures("needs_sklearn")
 def test_pb2_explores_within_its_bounds(search):
-    pytest.importorskip("GPy" if part("tune").__name__.startswith("ray") else "numpy")
-    scheduler = part("tune.schedulers.pb2").PB2(
-        time_attr="training_iteration", metric="score", mode="max", perturbation_interval=3, hyperparam_bounds={"x": [0, 10]},
-        quantile_fraction=0.5, log_config=True, require_attrs=True, synch=True, custom_explore_fn=lambda config: config,
-    )  # fmt: skip
-    analysis = population(search, scheduler)
+    analysis = explored(search)
     assert all(0 <= trial.config["x"] <= 10 for trial in analysis.trials)
     assert min(trial.last_result["score"] for trial in analysis.trials) > 12
+
+
+@covers("tune.schedulers.pb2.PB2: custom_explore_fn")
+@pytest.mark.usefixtures("needs_sklearn")
+def test_pb2_asks_for_the_users_change(search):
+    analysis = explored(search, custom_explore_fn=lambda config: {**config, "explored": True})
+    assert any("explored" in trial.config for trial in analysis.trials)
+
+
+@covers("tune.schedulers.pb2.PB2: perturbation_interval time_attr")
+@pytest.mark.parametrize(
+    "other", [{"perturbation_interval": 50}, {"time_attr": "half", "perturbation_interval": 40}]
+)
+@pytest.mark.usefixtures("needs_sklearn")
+def test_pb2_waits_for_its_interval(search, other):
+    analysis = explored(search, **other)
+    assert min(trial.last_result["score"] for trial in analysis.trials) == 12
+
+
+@covers("tune.schedulers.pb2.PB2: log_config")
+@pytest.mark.parametrize("logs", [True, False])
+@pytest.mark.usefixtures("needs_sklearn")
+def test_pb2_writes_its_policy_where_asked(search, tmp_path, logs):
+    explored(search, log_config=logs)
+    assert bool(list(tmp_path.rglob("pbt_policy_*.txt"))) == logs
+
+
+@covers("tune.schedulers.pb2.PB2: require_attrs")
+@pytest.mark.usefixtures("needs_sklearn")
+def test_pb2_needs_its_attributes(search):
+    class Forgets(Climbs):
+        def step(self):
+            result = super().step()
+            return result if self.steps == 1 else {name: result[name] for name in ("score", "done")}
+
+    arguments = {"config": {"x": tune.grid_search([1, 8])}, "checkpoint_freq": 1, "fail_fast": "raise"}
+    with pytest.raises(Exception):
+        search(Forgets, scheduler=pb2(time_attr="half"), **arguments)
+    analysis = search(Forgets, scheduler=pb2(time_attr="half", require_attrs=False), **arguments)
+    assert {trial.last_result["training_iteration"] for trial in analysis.trials} == {12}
+
+
+class Tells(Climbs):
+    def step(self):
+        return {**super().step(), "cpus": self.trial_resources.required_resources["CPU"]}
+
+
+@covers(
+    "tune.schedulers.ResourceChangingScheduler.reallocate_trial_resources_if_needed: tune_controller trial result"
+)
+def test_a_subclass_chooses_the_resources(search):
+    class Chooses(tune.schedulers.ResourceChangingScheduler):
+        def reallocate_trial_resources_if_needed(self, tune_controller, trial, result):
+            assert trial in tune_controller.get_trials()
+            if result["training_iteration"] < 3 or trial.placement_group_factory.head_cpus == 2:
+                return super().reallocate_trial_resources_if_needed(tune_controller, trial, result)
+            return tune.PlacementGroupFactory([{"CPU": 2}])
+
+    scheduler = Chooses(resources_allocation_function=lambda *_: None)
+    arguments = {"resources_per_trial": {"cpu": 1}, "checkpoint_freq": 1}
+    (trial,) = search(Tells, config={"x": 1}, scheduler=scheduler, **arguments).trials
+    assert (trial.last_result["cpus"], trial.last_result["training_iteration"]) == (2, 12)
+
+
+@covers("tune.schedulers.ResourceChangingScheduler.set_trial_resources: trial new_resources")
+@pytest.mark.parametrize(("allows", "cpus"), [(True, 2), (False, 1)])
+def test_a_subclass_refuses_resources(search, allows, cpus):
+    class Refuses(tune.schedulers.ResourceChangingScheduler):
+        seen = set()
+
+        def set_trial_resources(self, trial, new_resources):
+            self.seen.add((trial.trial_id, new_resources.required_resources["CPU"]))
+            return allows and super().set_trial_resources(trial, new_resources)
+
+    def doubles(tune_controller, trial, result, scheduler):
+        return tune.PlacementGroupFactory([{"CPU": 2}]) if result["training_iteration"] == 3 else None
+
+    scheduler = Refuses(resources_allocation_function=doubles)
+    arguments = {"resources_per_trial": {"cpu": 1}, "checkpoint_freq": 1}
+    (trial,) = search(Tells, config={"x": 1}, scheduler=scheduler, **arguments).trials
+    assert Refuses.seen == {(trial.trial_id, 2)}
+    assert (trial.last_result["cpus"], trial.last_result["training_iteration"]) == (cpus, 12)
 
 
 @covers("tune.schedulers.resource_changing_scheduler.DistributeResources: add_bundles increase_by increase_by_times reserve_resources",

@@ -363,30 +363,6 @@ def test_optuna_optimises_two_metrics(search):
     assert len(search(parabola, search_alg=searcher, num_samples=3).trials) == 3
 
 
-@covers(
-    "tune.search.bayesopt.BayesOptSearch: space metric mode points_to_evaluate utility_kwargs random_state random_search_steps verbose patience skip_duplicate analysis"
-)
-def test_bayesopt(search):
-    pytest.importorskip("bayes_opt")
-    searcher = part("tune.search.bayesopt").BayesOptSearch(
-        space={"x": tune.uniform(0, 10)}, metric="loss", mode="min", points_to_evaluate=[{"x": 2.5}],
-        utility_kwargs={"kind": "ucb", "kappa": 2.5, "xi": 0.0}, random_state=3, random_search_steps=2, verbose=0, patience=5,
-        skip_duplicate=True, analysis=None,
-    )  # fmt: skip
-    trials = search(parabola, search_alg=searcher, num_samples=4, max_concurrent_trials=1).trials
-    assert trials[0].config["x"] == 2.5
-    assert all(0 <= trial.config["x"] <= 10 for trial in trials)
-
-
-@covers("tune.search.bayesopt.BayesOptSearch.convert_search_space: spec join")
-def test_bayesopt_converts_spaces():
-    pytest.importorskip("bayes_opt")
-    converted = part("tune.search.bayesopt").BayesOptSearch.convert_search_space(
-        {"x": tune.uniform(0, 1), "deep": {"y": tune.uniform(2, 3)}}
-    )
-    assert converted == {"x": (0, 1), "deep/y": (2, 3)}
-
-
 @covers("tune.search.ax.AxSearch", "tune.search.nevergrad.NevergradSearch", "tune.search.bohb.TuneBOHB", "tune.search.hebo.HEBOSearch", "tune.search.zoopt.ZOOptSearch",
         "tune.search.bayesopt.BayesOptSearch", "tune.search.optuna.OptunaSearch", "tune.search.hyperopt.HyperOptSearch")  # fmt: skip
 @pytest.mark.parametrize(("module", "name"), [("ax", "AxSearch"), ("nevergrad", "NevergradSearch"), ("bohb", "TuneBOHB"), ("hebo", "HEBOSearch"),

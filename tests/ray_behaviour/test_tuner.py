@@ -89,6 +89,33 @@ def test_max_concurrent_trials(tuned):
     assert most.most == 1
 
 
+@covers("tune.TuneConfig: reuse_actors")
+@pytest.mark.parametrize("reuse", [True, False])
+def test_trainables_are_reused_where_asked(tuned, tmp_path, reuse):
+    class Resets(tune.Trainable):
+        def setup(self, config):
+            (tmp_path / f"setup_{config['x']}").touch()
+
+        def step(self):
+            return {"x": self.config["x"], "done": True}
+
+        def reset_config(self, new_config):
+            self.config = new_config
+            return True
+
+        def save_checkpoint(self, checkpoint_dir):
+            return {}
+
+        def load_checkpoint(self, checkpoint):
+            pass
+
+    results = tuned(
+        Resets, {"x": tune.grid_search([1, 2, 3])}, {"reuse_actors": reuse, "max_concurrent_trials": 1}
+    )
+    assert sorted(result.metrics["x"] for result in results) == [1, 2, 3]
+    assert len(list(tmp_path.glob("setup_*"))) == (1 if reuse else 3)
+
+
 @covers("tune.TuneConfig: time_budget_s")
 def test_time_budget(tuned):
     def slow(config):
@@ -379,7 +406,7 @@ def test_finished_trials_are_run_again_where_asked(search, tmp_path):
 
 @covers("air.RunConfig: name stop storage_path failure_config checkpoint_config callbacks verbose log_to_file sync_config progress_reporter storage_filesystem local_dir",
         "air.FailureConfig: max_failures fail_fast", "air.CheckpointConfig: num_to_keep checkpoint_score_attribute checkpoint_score_order checkpoint_frequency checkpoint_at_end",
-        "train.RunConfig", "train.FailureConfig", "train.CheckpointConfig", "air.config.RunConfig")  # fmt: skip
+        "train.RunConfig", "train.FailureConfig", "train.CheckpointConfig", "air.config.RunConfig", "air.config.FailureConfig", "air.config.CheckpointConfig")  # fmt: skip
 @pytest.mark.parametrize("home", ["train", "air", "air.config"])
 def test_older_homes_of_the_configs(tmp_path, home):
     home = part(home)
@@ -411,9 +438,10 @@ def test_older_homes_of_the_configs(tmp_path, home):
 
 @covers("air.ScalingConfig: num_workers use_gpu resources_per_worker trainer_resources placement_strategy accelerator_type",
         "air.ScalingConfig.total_resources", "air.ScalingConfig.num_cpus_per_worker", "air.ScalingConfig.num_gpus_per_worker",
-        "air.ScalingConfig.additional_resources_per_worker", "train.ScalingConfig")  # fmt: skip
-def test_a_scaling_config_adds_up_its_resources():
-    config = train.ScalingConfig(
+        "air.ScalingConfig.additional_resources_per_worker", "train.ScalingConfig", "air.config.ScalingConfig")  # fmt: skip
+@pytest.mark.parametrize("home", ["train", "air", "air.config"])
+def test_a_scaling_config_adds_up_its_resources(home):
+    config = part(home).ScalingConfig(
         num_workers=2, use_gpu=True, resources_per_worker={"CPU": 3, "GPU": 1, "other": 1}, trainer_resources={"CPU": 1},
         placement_strategy="SPREAD",
     )  # fmt: skip
@@ -449,3 +477,8 @@ def test_a_checkpoint_is_made_of_a_path(tmp_path):
     (tmp_path / "model").write_text("weights")
     with tune.Checkpoint(path=str(tmp_path)).as_directory() as folder:
         assert Path(folder, "model").read_text() == "weights"
+
+
+@covers("air.DataBatchType")
+def test_batches_are_arrays_or_tables():
+    assert all(kind in str(air.DataBatchType) for kind in ("ndarray", "Table", "DataFrame"))

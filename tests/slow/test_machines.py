@@ -46,7 +46,7 @@ def train(config):
         tune.report(score=t)
 
 if __name__ == "__main__":
-    tune.run(train, storage_path=sys.argv[1], name="exp", resume="AUTO", metric="score", mode="max", verbose=0,
+    tune.run(train, storage_path=sys.argv[1], name="exp", resume="AUTO", metric="score", mode="max", verbose=1,
              tensorboard=False)
 """
 

@@ -1,5 +1,7 @@
 """Experiments on a real S3 server on the loopback: moto's, through s3fs."""
 
+import http.client
+import json
 import os
 import shutil
 import signal
@@ -46,6 +48,13 @@ def run(url, resume=False, n=10, pause_s=0.05, saves=True, **options):
     config = {"n": n, "pause_s": pause_s, "saves": saves, "x": tune.grid_search([1, 2])}
     return tune.run(train, config=config, metric="score", mode="max", name="exp", storage_path=url, resume=resume,
                     verbose=0, tensorboard=False, resources_per_trial={"cpu": 0.5}, **options)
+"""
+
+ELSEWHERE = """
+import platform
+platform.node = lambda: "laptop"
+from overtone.cli import main
+raise SystemExit(main())
 """
 
 
@@ -142,6 +151,23 @@ def test_a_search_by_real_processes_is_all_there(url, tmp_path):
     assert again.best_result["score"] == 10
     assert Path(again.best_checkpoint.path, "t").read_text() == "10"
     assert again.dataframe().to_dict() == found.dataframe().to_dict()
+
+
+def test_a_checkpoint_is_packed_and_a_pack_is_loaded_from_there(url, tmp_path):
+    from overtone import load_pack
+
+    found = run(url)
+    shutil.rmtree(tmp_path / "cache")
+    digest = tune.ExperimentAnalysis(f"{url}/exp").pack(tmp_path / "pack")
+    assert load_pack(tmp_path / "pack").config["x"] == found.best_config["x"]
+    names = [one for one in (tmp_path / "pack").rglob("*") if one.is_file()]
+    there = RemoteFiles(url.replace("results", "pack"))
+    there.upload({one.relative_to(tmp_path / "pack").as_posix(): one for one in names})
+    loaded = load_pack(there.url, sha256=digest)
+    assert Path(loaded.checkpoint.path, "t").read_text() == "10"
+    there.write("checkpoint/t", b"11")
+    with pytest.raises(StorageError, match=f"{there.url} is damaged: checkpoint/t is not the file"):
+        load_pack(there.url)
 
 
 @pytest.mark.parametrize("how", ["restore", "command"])
@@ -243,3 +269,88 @@ def test_what_will_not_pass_is_said_at_once(url, monkeypatch):
     with pytest.raises(StorageError, match="s3://no-such-bucket/exp/.* Make the bucket or folder first"):
         run("s3://no-such-bucket")
     assert time.monotonic() - began < 20
+
+
+class Followed:
+    """The dashboard of a URL on another machine, and what its stream sends."""
+
+    def __init__(self, url: str, home: Path) -> None:
+        home.mkdir(mode=0o700)
+        places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"), str(home))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", ELSEWHERE, "ui", url, "--port", "0"],
+            env={**os.environ, **places}, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.address, _, self._token = self.process.stdout.readline().strip().partition("/#token=")
+        self.events = []
+        self._reader = threading.Thread(target=self._read)
+
+    def ask(self, path: str, body: object = None) -> tuple[int, dict]:
+        answer = self._answer(path, None if body is None else json.dumps(body))
+        return answer.status, json.loads(answer.read())
+
+    def follow(self, path: str) -> None:
+        """Keep the events of a stream: (name, data)."""
+        self._stream = self._answer(path)
+        self._reader.start()
+
+    def of(self, kind: str) -> list:
+        return [data for name, data in self.events if name == kind]
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+        self.process.stdout.close()
+        if self._reader.ident:
+            self._reader.join()
+
+    def _read(self) -> None:
+        lines = (line.decode().rstrip() for line in self._stream)
+        for line in lines:
+            if line.startswith("event: "):
+                next(lines)
+                name, text = line.removeprefix("event: "), next(lines).removeprefix("data: ")
+                self.events.append((name, text if name == "rows" else json.loads(text)))
+
+    def _answer(self, path: str, body: str | None = None) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection(self.address.removeprefix("http://"), timeout=WITHIN_S)
+        given = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        connection.request("GET" if body is None else "POST", f"/api/experiments{path}", body, given)
+        return connection.getresponse()
+
+
+def test_the_page_on_another_machine_follows_and_outlives_an_outage(url, server, tmp_path):
+    first = driver(url, tmp_path, n=10_000, pause_s=0.2, saves=False)
+    wait_for(lambda: n_mirrored(url) >= 2, first)
+    page = Followed(url, tmp_path / "laptop")
+    try:
+        (listed,) = page.ask("")[1]["experiments"]
+        assert (listed["path"], listed["state"]) == (f"{url}/exp", "running")
+        before = page.ask("/exp/overview")[1]
+        assert (before["state"], before["is_polled"]) == ("running", True)
+        page.follow(f"/exp/stream?from={before['n']}&journal={before['journal']}")
+        wait_for(lambda: page.of("rows"), first)
+        status, refused = page.ask("/exp/actions", {"verb": "stop", "id": "stop it now"})
+        assert status == 409
+        assert refused["error"].startswith(f"{url}/exp is run by process {first.pid} on ")
+        assert (
+            "another machine than this one, laptop: use `overtone ctl` or `overtone ui` there"
+            in refused["error"]
+        )
+        server.stop()
+        wait_for(lambda: any(page.of("problem")), first)
+        assert page.ask("")[0] == 502
+        assert page.ask("/exp/overview")[1]["results"] >= before["results"]
+        assert page.ask("/exp/machines")[0] == 200
+        server.start()
+        wait_for(lambda: page.of("problem")[-1] is None)
+        first.send_signal(signal.SIGINT)
+        wait_for(lambda: page.of("overview")[-1]["state"] == "interrupted")
+        assert page.of("overview")[-1]["results"] == n_mirrored(url)
+        assert {one["state"] for one in page.of("overview")} <= {"running", "stopping", "interrupted"}
+        assert "Could not connect" in next(filter(None, page.of("problem")))["error"]
+    finally:
+        page.close()
+        first.kill()
+        first.wait()
+        first.stderr.close()

@@ -11,7 +11,10 @@ from overtone.tune import error as tune_error
 
 SOURCE = Path(errors.__file__).parent
 
-INTERNAL = {"NotData", "NotTheSame", "TrialHalted", "_Noticed"}
+INTERNAL = {
+    "BadRequestError", "BundleError", "CompactError", "Detached", "Interrupted", "JobError", "NVMLError", "NotData",
+    "NotTheSame", "OutOfMemory", "TrialHalted", "_End", "_Noticed",
+}  # fmt: skip
 """Exceptions that never reach a caller."""
 
 

@@ -27,16 +27,24 @@ def test_a_module_that_moved_has_the_names_of_the_one_here(path):
     assert not parent or getattr(importlib.import_module(ROOT + parent), path.rpartition(".")[2]) is module
 
 
+PACKAGES = {
+    f"train.{name}" for name in ("huggingface", "lightgbm", "lightning", "tensorflow", "torch", "xgboost")
+}
+
+
 @pytest.mark.parametrize("path", ABSENT)
 def test_an_absent_module_says_what_to_use_instead(path):
     try:
         importlib.import_module(ROOT + path)
     except ImportError as error:
         assert not isinstance(error, ModuleNotFoundError)
+        if path in PACKAGES:
+            assert " needs " in str(error)  # an optional package
+            return
         assert str(error).startswith(f"there is no {ROOT}{path}: ")
         assert "{" not in str(error).replace('{"', "")
     else:
-        assert path in {*MOVED, "tune.examples", "tune.execution"}  # absent is what lies below
+        assert path in {*MOVED, *PACKAGES, "tune.examples", "tune.execution"}  # absent is what lies below
     with pytest.raises(ImportError, match=f"there is no {ROOT}{path}"):
         importlib.import_module(f"{ROOT}{path}.below")
 
@@ -55,8 +63,8 @@ def test_attributes_say_it_too():
         AttributeError, match=r"there is no overtone.data: .* import ray.data beside overtone"
     ):
         _ = overtone.data
-    with pytest.raises(AttributeError, match=r"overtone.train.torch: Overtone runs trials"):
-        _ = importlib.import_module("overtone.train").torch
+    with pytest.raises(AttributeError, match=r"overtone.train.horovod: overtone.train.torch.TorchTrainer"):
+        _ = importlib.import_module("overtone.train").horovod
     assert overtone.ml.config.RunConfig is importlib.import_module("overtone.tune").RunConfig
     assert not hasattr(importlib.import_module("overtone.tune"), "nothing")
 
@@ -98,8 +106,9 @@ def test_util_is_that_of_an_installed_ray(monkeypatch, without_util):
     util.ActorPool, pools.Pool, util.__path__ = object(), object(), []
     for module in (ray, util, pools):
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    from overtone.util import ActorPool
     from overtone.util.multiprocessing import Pool
+
+    from overtone.util import ActorPool
 
     assert (ActorPool, Pool) == (util.ActorPool, pools.Pool)
 
@@ -108,7 +117,7 @@ def test_util_without_ray_names_the_extra(monkeypatch, without_util):
     monkeypatch.setattr("overtone.module_paths.spec_of", lambda name: None)
     monkeypatch.delitem(sys.modules, "ray", raising=False)
     with pytest.raises(
-        ImportError, match=r'overtone.util is Ray\'s, which is not installed: pip install "overtone\[ray\]"'
+        ImportError, match=r'multiprocessing is Ray\'s, which is not installed: pip install "overtone\[ray\]"'
     ):
         importlib.import_module("overtone.util.multiprocessing")
 

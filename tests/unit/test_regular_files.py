@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from overtone.errors import StorageError
 from overtone.regular_files import replace_file
 
 
@@ -21,3 +22,12 @@ def test_what_lies_in_the_way_is_not_written_to(tmp_path, kind):
     replace_file(path, b"data")
     assert not path.is_symlink()
     assert (path.read_bytes(), precious.read_text(), new.exists()) == (b"data", "precious", False)
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match="named pipe"):
+        replace_file(pipe, b"data")
+    assert pipe.is_fifo()
+    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]

@@ -1,4 +1,4 @@
-"""How Ray's own modules, and Overtone's engine for Ray, see `ray`: as the installed Ray alone."""
+"""Gives Ray's own modules, and Overtone's engine for Ray, the installed Ray alone as `ray`."""
 
 from __future__ import annotations
 

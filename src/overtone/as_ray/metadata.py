@@ -10,7 +10,7 @@ from overtone.as_ray.state import stated_version
 
 
 class RayMetadata(Distribution):
-    """What `importlib.metadata` says of Ray if Ray is not installed."""
+    """The distribution that `importlib.metadata` returns for Ray if Ray is not installed."""
 
     def read_text(self, filename: str | PathLike[str]) -> str | None:
         """Return the text of a file of metadata; None if there is no such file."""

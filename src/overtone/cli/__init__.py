@@ -1,6 +1,6 @@
-"""The command line: `overtone ls`, `show`, `best`, `why`, `tail`, `export`, `resume`, `whatif`, `completion`.
+"""The command line: `overtone COMMAND`.
 
-A command is one file here with `add_arguments(parser)` and `run(args) -> exit code`; the file
+A command is one file in `commands` with `add_arguments(parser)` and `run(args) -> exit code`; the file
 is loaded when its command is called.
 """
 
@@ -77,7 +77,8 @@ def _tell(error: Exception, args: Arguments) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_stdout()
-    sys.stderr.write(f"overtone: {clean(text)}\n")
+    lines = text.split("\n") if getattr(error, "has_lines", False) else [text]
+    sys.stderr.write("overtone: " + "\n".join(map(clean, lines)) + "\n")
     return code
 
 

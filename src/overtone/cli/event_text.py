@@ -13,12 +13,17 @@ from overtone.observers.display.plain_text import clean
 from overtone.observers.display.progress import Progress
 from overtone.observers.display.sentences import ended, parameters, reported
 from overtone.reading.recorded_goal import inferred_goal, recorded_goal, recorded_objectives
+from overtone.reading.request_text import asked
 
 _RULED = {
     "pause": "is paused",
     "restart": "is restarted",
     "continue": "goes on with another config",
 }
+
+
+_OFTEN = ("stop", "save_trial")
+"""Requests that programs make, and that other lines tell."""
 
 
 class Line(NamedTuple):
@@ -56,7 +61,7 @@ class Telling:
             metric=metric,
             mode=mode,
             limits=recorded_objectives(header),
-            total=self._total,
+            total=lambda: self._planned,
         )
         self.progress = Progress(facts, TrialTable(), keeps_results=True)
         self._tells_results = tells_results
@@ -85,6 +90,8 @@ class Telling:
             yield Line(record, "resumed", None, lambda: "a new driver goes on with the experiment")
         elif isinstance(event, m.Interrupted):
             yield Line(record, "interrupted", None, lambda: "interrupted: trials save and end")
+        elif isinstance(event, m.Requested) and (event.who or event.what not in _OFTEN):
+            yield Line(record, "asked", event.trial_id or None, partial(_asked, event))
         for choice in record.choices:
             if isinstance(choice, m.Ruled) and choice.what in _RULED:
                 yield Line(record, "ruled", choice.trial_id, partial(_ruled, choice))
@@ -96,15 +103,16 @@ class Telling:
         for note in progress.notes:
             yield Line(record, "note", None, partial("note: {}".format, clean(note)))
 
-    def _total(self) -> int | None:
-        limits = self.progress.table.limits
-        return limits.total if limits is not None else self._planned
-
     def _started(self, event: m.Started) -> str:
         shown = parameters(self.progress, self.progress.table.rows[event.trial_id].config)
         state = f" from iteration {event.restored.t}" if event.restored is not None else ""
         again = f", attempt {event.attempt + 1}" if event.attempt else ""
         return f"{clean(event.trial_id)} started{state}{again}{f' ({shown})' if shown else ''}"
+
+
+def _asked(event: m.Requested) -> str:
+    about = f"{clean(event.trial_id)}: " if event.trial_id and event.what != "add" else ""
+    return f"{about}{clean(asked(event))}"
 
 
 def _ruled(ruled: m.Ruled) -> str:

@@ -14,11 +14,12 @@ READER_GONE = 141
 EXPLAINED = f"""\
 exit codes:
   {OK:<4} done
-  {WRONG:<4} not possible: no such experiment or trial, no such metric, a folder that may not be read
+  {WRONG:<4} not possible: no such experiment or trial, no such metric, a folder that may not be read;
+       or `verify` found a difference
   {USAGE:<4} the command line is wrong
   {DAMAGED:<4} the experiment's journal is damaged, or of a newer version
   {INTERRUPTED:<4} ended by Ctrl-C
-  {READER_GONE:<4} whoever read the output stopped reading, as `head` does
+  {READER_GONE:<4} the reader of the output closed it, as `head` does
 """
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 
@@ -31,14 +31,6 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [as_plain(one) for one in value]
     return str(value)
-
-
-def moment(seconds: float | None) -> str | None:
-    """Seconds since 1970 as "2026-11-21T12:03:04Z"; None where they are none that a clock shows."""
-    try:
-        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError, OSError):
-        return None
 
 
 def at_home(text: str | None) -> str:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from overtone.cli.exit_codes import NotFoundError
 from overtone.errors import StorageError
-from overtone.reading.location import located
+from overtone.reading.location import RESULTS, located
+from overtone.reading.location import experiment_names as experiment_names
+from overtone.reading.trial_names import UnknownTrialError, find_trial, listed
 from overtone.store.files import is_url
 from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis, RecordedTrial
-
-RESULTS = "~/overtone_results"
-_MOST_LISTED = 8
 
 
 def results_folder(given: str | None) -> Path:
@@ -75,7 +74,7 @@ def _below(results: Path, name: str) -> Path | None:
         return results / name / JOURNAL
     names = [one for one in experiment_names(results) if one.startswith(name)]
     if len(names) > 1:
-        raise NotFoundError(f"{name!r} may be {_listed(names)}, below {results}: write more of the name")
+        raise NotFoundError(f"{name!r} may be {listed(names)}, below {results}: write more of the name")
     return results / names[0] / JOURNAL if names else None
 
 
@@ -85,38 +84,24 @@ def _unknown(name: str, results: Path) -> str:
     names = experiment_names(results)
     near = get_close_matches(name, names, 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    there = f"{results} has {_listed(names)}" if names else f"{results} has none"
+    there = f"{results} has {listed(names)}" if names else f"{results} has none"
     return f"there is no experiment {name!r}: {there}{hint}"
 
 
-def experiment_names(folder: Path) -> list[str]:
-    """Return the folders below `folder` that are experiments, the newest by name last."""
-    try:
-        with os.scandir(folder) as entries:
-            names = [one.name for one in entries if _is_experiment(one)]
-    except OSError:
-        return []
-    return sorted(names)
-
-
-def _is_experiment(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir() and os.path.isfile(os.path.join(entry.path, JOURNAL))
-    except OSError:
-        return False
-
-
 def analysis_of(
-    journal: Path, metric: str | None = None, mode: str | None = None
+    journal: Path, metric: str | None = None, mode: str | None = None, on_demand: bool = True
 ) -> tuple[ExperimentAnalysis, list[RecordedTrial]]:
     """Return the analysis of an experiment, and all its trials.
+
+    Args:
+        on_demand: Whether few trials are looked at, so that the others need not be read.
 
     Raises:
         StorageError: The journal cannot be read, or is damaged.
     """
     from overtone.analysis import ExperimentAnalysis
 
-    analysis = ExperimentAnalysis(journal, metric, mode)
+    analysis = ExperimentAnalysis(journal, metric, mode, on_demand=on_demand)
     return analysis, analysis.trials
 
 
@@ -129,24 +114,7 @@ def trial_id(wanted: str, ids: Iterable[str], folder: Path) -> str:
     Raises:
         NotFoundError: There is none, or more than one is meant.
     """
-    known = list(ids)
-    wanted = wanted.rstrip(os.sep)
-    name = os.path.basename(wanted)
-    if name in known:
-        return name
-    if wanted.isdecimal() and len(wanted) <= len(str(len(known))) and int(wanted) < len(known):
-        return known[int(wanted)]
-    found = [one for one in known if one.startswith(name)] or [
-        one for one in known if one.endswith(f"_{name}")
-    ]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise NotFoundError(f"{wanted!r} may be {_listed(found)}: write more of the id")
-    there = f"it has {_listed(known)}" if known else "it has none yet"
-    raise NotFoundError(f"experiment {folder} has no trial {wanted!r}: {there}")
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(names[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    try:
+        return find_trial(wanted, ids, folder)
+    except UnknownTrialError as error:
+        raise NotFoundError(str(error)) from None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import join, quote
 from typing import Any
 
 from overtone.cli.exit_codes import NotFoundError
+
+Execute = Callable[[str, Sequence[str], Mapping[str, str]], Any]
 
 _KERNELS = ("ipykernel", "colab_kernel_launcher", "ipython", "jupyter")
 
@@ -52,7 +55,7 @@ def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
         or not all(isinstance(one, str) for one in recorded)
     ):
         raise NotFoundError(f"no command is on record that could be run again; {_advice(path)}")
-    options, program = _options_and_program(recorded[1:])
+    options, program = options_and_program(recorded[1:])
     _check_repeatable(program, path)
     if not os.path.isdir(directory):
         raise NotFoundError(f"it ran in {directory!r}, which is not there; {_advice(path)}")
@@ -67,7 +70,34 @@ def again(facts: dict[str, Any], path: str, given: Sequence[str] = ()) -> Rerun:
     return Rerun(command, directory, hostname, tuple(notes))
 
 
-def _options_and_program(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+def check_owner(journal: Path, rerun: Rerun) -> None:
+    """Run nothing that somebody else wrote down, unless the user says so.
+
+    Raises:
+        NotFoundError: The journal is another user's, or names no Python to run.
+    """
+    name = os.path.basename(rerun.command[0]).lower()
+    shown = f"the recorded command is: cd {quote(rerun.directory)} && {join(rerun.command)}"
+    if hasattr(os, "getuid") and journal.stat().st_uid != os.getuid():
+        raise NotFoundError(f"{journal} belongs to another user, and {shown}; add --yes to run it")
+    if rerun.command[0] != sys.executable and not name.startswith(("python", "pypy")):
+        raise NotFoundError(f"{rerun.command[0]!r} is no Python, and {shown}; add --yes to run it")
+
+
+def become(rerun: Rerun, environment: Mapping[str, str], execute: Execute | None = None) -> None:
+    """Replace this process by a command.
+
+    Args:
+        environment: Variables for it, in addition to this process's.
+        execute: Does that: takes a program, its arguments and its environment, as `os.execvpe`.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.chdir(rerun.directory)
+    (execute or os.execvpe)(rerun.command[0], list(rerun.command), {**os.environ, **environment})
+
+
+def options_and_program(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split Python's arguments into its options, and the script or `-m MODULE` with what follows."""
     i = 0
     while i < len(arguments) - 1 and len(arguments[i]) > 1 and arguments[i][0] == "-":

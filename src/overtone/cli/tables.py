@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from overtone.observers.display.plain_text import clean, cut, pad, width
+from overtone.observers.display.plain_text import clean, cut, folded, pad, width
 
 _GAP = 2
 _WIDEST_LABEL = 32
@@ -15,6 +15,10 @@ _WIDEST_LABEL = 32
 STYLES = {
     "running": "cyan",
     "finished": "green",
+    "stopped": "dim",
+    "failed": "red",
+    "paused": "blue",
+    "pending": "dim",
     "interrupted": "yellow",
     "crashed": "yellow",
     "damaged": "red",
@@ -120,20 +124,6 @@ def show_facts(facts: Sequence[tuple[str, str]]) -> None:
         print(f"{styled(pad(name, margin), 'bold')}{lines[0]}")
         for line in lines[1:]:
             print(" " * margin + line)
-
-
-def folded(text: str, room: int) -> list[str]:
-    """Return `text` in lines of at most `room` columns, broken at spaces where there are some."""
-    lines, rest = [], text
-    while width(rest) > room:
-        at = room
-        while at > 1 and width(rest[:at]) > room:
-            at -= 1
-        space = rest.rfind(" ", room // 3, at + 1)
-        at = space if space > 0 else at
-        lines.append(rest[:at].rstrip())
-        rest = rest[at:].lstrip()
-    return [*lines, rest]
 
 
 def say(text: str = "", style: str = "") -> None:

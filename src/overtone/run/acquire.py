@@ -113,8 +113,8 @@ def make_room(place: Place, storage: str | Path | None, now: datetime) -> None:
             is_made = place.lock.move_folder(aside)
             place.made = [place.folder] if is_made else []
             forget_origin(aside)  # The URL holds another experiment now.
-            moved = f"{place.folder} was in use; its earlier results are now in {aside}{_unfinished(aside)}"
-            place.moved = place.moved or moved
+            moved = f"a new experiment begins in {place.folder}; the earlier one is now in {aside}"
+            place.moved = place.moved or f"{moved}{_unfinished(aside)}"
         if place.url is not None:
             note_origin(place.folder, place.url)  # Before the journal: a resume must know the URL.
     except StorageError:  # Also an OSError, with a better message.
@@ -252,7 +252,7 @@ def _moved_aside(root: RemoteFiles, name: str, stamp: str, number: int) -> str:
     patiently(lambda: here.copy(names, aside))
     gone = [one for one in names if not one.startswith("lease/")]  # leases stay: their numbers only grow
     patiently(lambda: here.remove(sorted(gone, key=lambda one: not one.startswith("journal/"))))
-    return f"{here.url} was in use; its earlier results are now in {aside.url}"
+    return f"a new experiment begins in {here.url}; the earlier one is now in {aside.url}"
 
 
 # --- an earlier experiment in the folder -----------------------------------------------------

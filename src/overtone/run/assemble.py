@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from overtone.control.added_configs import completion
 from overtone.core.controller import Controller
 from overtone.core.goal import lookup, real
 from overtone.core.limits import Limits
@@ -21,6 +22,7 @@ from overtone.run.parts import Parts, Past
 from overtone.run.plan import Plan
 from overtone.run.resume.resume import recorded_in, reopened
 from overtone.run.resume.target import count_in_process
+from overtone.run.storage.experiment_list import list_experiment
 from overtone.run.storage.initial_checkpoint import keep_initial, kept_initial, source_of
 from overtone.run.warm_start import warm
 
@@ -51,21 +53,8 @@ def assemble(plan: Plan) -> Parts:
             experiment.warm_start, searcher, plan.space, plan.goal, recorded.earlier, learns
         )
         limits = _limits(plan)
-        controller = Controller(
-            plan.scheduler,
-            plan.goal,
-            stoppers=plan.stoppers,
-            limits=recorded.limits or limits,
-            template=Template(
-                plan.resources, _tagger(plan), experiment.priority or equal, experiment.trial_name
-            ),
-            retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
-            checkpoint_worth=_worth(experiment.checkpoints),
-            seed=seed,
-            observes=learns(searcher),
-            observes_pauses=observes_pauses(searcher),
-            earlier=found_at,
-        )
+        most = plan.engine.capabilities.max_concurrent
+        controller = controller_for(plan, seed, recorded.limits or limits, most)
         past = None
         begins_from = source_of(experiment.restore) if experiment.restore and not place.goes_on else None
         if place.goes_on:
@@ -79,7 +68,34 @@ def assemble(plan: Plan) -> Parts:
     except BaseException:
         place.give_back()
         raise
+    list_experiment(place)
     return Parts(plan, place, nth, seed, limits, controller, earlier, earlier_line, past)
+
+
+def controller_for(plan: Plan, seed: int, limits: Limits, most_concurrent: int | None) -> Controller:
+    """Return a new controller with the parts of a plan; its searcher has begun.
+
+    Args:
+        most_concurrent: The largest number of trials that the engine runs at the same time, if limited.
+    """
+    experiment, searcher = plan.experiment, plan.searcher
+    priority, complete = experiment.priority or equal, completion(plan.space, seed)
+    template = Template(plan.resources, _tagger(plan), priority, experiment.trial_name, complete=complete)
+    return Controller(
+        plan.scheduler,
+        plan.goal,
+        stoppers=plan.stoppers,
+        limits=limits,
+        template=template,
+        retention=Retention(experiment.checkpoints.keep, experiment.checkpoints.most_bytes),
+        checkpoint_worth=_worth(experiment.checkpoints),
+        seed=seed,
+        observes=learns(searcher),
+        observes_pauses=observes_pauses(searcher),
+        earlier=found_at,
+        total_for=searcher.total_for,
+        most_concurrent=most_concurrent,
+    )
 
 
 def _drawn_seed() -> int:

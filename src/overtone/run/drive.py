@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overtone.control.inbox import Inbox
+from overtone.control.requests import KINDS
 from overtone.core.ledger import check_feasible
 from overtone.core.messages import CapacityChanged
-from overtone.core.protocols import Observer
+from overtone.core.protocols import Capabilities, Observer
 from overtone.core.table import TrialTable
 from overtone.observers.table_keeper import TableKeeper
+from overtone.reading.trial_names import find_trial
 from overtone.run.algorithms import host_for
+from overtone.run.dashboard_process import DashboardProcess
 from overtone.run.failed_trials import Tally, Watch
+from overtone.run.header.code_facts import CodeFacts
 from overtone.run.header.journal_setup import open_journal
 from overtone.run.jobs import job_for
 from overtone.run.loop import Loop
+from overtone.run.machine_watch import MachineWatch
 from overtone.run.observers import console_of, followers_for, mend_files, observers_for
 from overtone.run.parts import Parts
 from overtone.run.pending_commands import Outstanding
@@ -28,8 +35,10 @@ from overtone.run.storage.deletions import deletions_for
 from overtone.run.storage.folder_watch import FolderWatch
 from overtone.run.storage.leftover_checkpoints import LateSaves, clear_out, clear_up
 from overtone.run.storage.overview import Overview
+from overtone.space.questions import questions
 from overtone.standard_streams import say
 from overtone.store.folder_mark import FolderGoneError
+from overtone.worker.machines import DRIVER
 
 if TYPE_CHECKING:
     from overtone.journal.writer import JournalWriter
@@ -41,15 +50,17 @@ class Drive:
     Attributes:
         tally: Counts of the ended trials.
         news: Notified when a trial has ended.
+        inbox: Takes requests, now and when the loop begins.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.tally = Tally()
         self.news = threading.Condition()
+        self.inbox = Inbox(parts.controller, _refused(parts.plan.engine.capabilities))
         self._parts = parts
         self._where: FolderWatch | None = None
         self._loop: Loop | None = None
-        self._asked: str | None = None
+        self._is_interrupted = False
 
     def run(self) -> None:
         """Run to the end. The folder is released in any case; it is removed if there was no trial yet.
@@ -62,12 +73,15 @@ class Drive:
         engine = plan.engine
         with ExitStack() as open_parts:
             open_parts.enter_context(place)
+            open_parts.callback(self.inbox.close)
             open_parts.push(self._note_nothing)
             if past is not None:
                 open_parts.callback(past.journal.close)
-            for line in filter(None, (place.moved, parts.earlier_line)):
-                say(line)
+            asked = questions(plan.experiment.space) if past is None else ()
+            for line in filter(None, (place.moved, parts.earlier_line, *asked)):
+                parts.tell(line)
             open_parts.callback(engine.close)
+            code = CodeFacts(plan.experiment.trainable)
             engine.open(job_for(parts))
             first = engine.poll(0)
             if not engine.capabilities.is_elastic and plan.demand is not None:
@@ -77,7 +91,7 @@ class Drive:
             keeper = TableKeeper(TrialTable())
             console = console_of(parts, keeper.table)
             engine.on_output = console.on_output
-            journal = past.journal if past is not None else open_journal(parts)
+            journal = past.journal if past is not None else open_journal(parts, code.data())
             with closing(journal), self._settled(journal) as where:
                 followers = followers_for(parts, keeper.table, self._save)
                 watch = Watch(self.tally, self.news, self._on_failed)
@@ -88,7 +102,7 @@ class Drive:
                 snapshots = snapshots_of(parts, journal, remembering, outstanding, overview.write)
                 if past is not None:
                     first, answers = resume(
-                        parts, past, remembering, outstanding, snapshots, deletions, late, first
+                        parts, past, remembering, outstanding, snapshots, deletions, late, first, code.data()
                     )
                 elif place.fence > 1:  # An earlier driver left no journal.
                     clear_out(parts)
@@ -96,21 +110,26 @@ class Drive:
                 host = host_for(plan.searcher, plan.space, engine, answers)
                 loop = self._loop = Loop(
                     parts.controller, engine, host, journal.append, observers, say, journal.next_n - 1,
-                    outstanding, snapshots.look, deletions, late,
+                    outstanding, snapshots.look, deletions, late, self.inbox,
                 )  # fmt: skip
-                if self._asked:
-                    self.ask(self._asked)
+                if self._is_interrupted:
+                    loop.interrupt()
                 try:
                     place.open_mirror(lambda: journal.written_bytes, loop.leave)
                     console.open()
+                    if plan.experiment.ui:
+                        open_parts.callback(DashboardProcess(parts.folder).close)
                     loop.pump(late.events, is_past=True)
                     loop.pump(first)
+                    if not engine.capabilities.repeats:
+                        open_parts.callback(self._open_way_in())  # While the first trials start.
+                        open_parts.callback(self._watch_machines())
                     loop.run()
                     if parts.controller.is_finished:
                         account = engine.account
                         journal.note("end", {"account": account.as_data()} if account is not None else {})
-                    elif not parts.controller.is_running and journal.is_at_path:
-                        say(f"to go on with it: overtone resume {parts.folder}")
+                    is_left = not (parts.controller.is_finished or parts.controller.is_running)
+                    is_resumable = is_left and journal.is_at_path
                 finally:
                     host.close()
                     engine.close()
@@ -124,13 +143,45 @@ class Drive:
                 for observer, error in unfinished:
                     if observer.ends_run:
                         raise error
+                if is_resumable:
+                    parts.tell(f"to go on with it: overtone resume {parts.folder}")
 
-    def ask(self, what: str) -> None:
-        """Ask the loop to "stop" or "interrupt", now or when it begins; callable from any thread."""
-        self._asked = what
+    def interrupt(self) -> None:
+        """Interrupt the loop, now or when it begins; callable from any thread and from a signal handler."""
+        self._is_interrupted = True
         loop = self._loop
         if loop is not None:
-            loop.stop() if what == "stop" else loop.interrupt()
+            loop.interrupt()
+
+    def _open_way_in(self) -> Callable[[], None]:
+        """Take requests from other processes, and return the function that ends that."""
+        from overtone.control.server import Server
+
+        try:
+            return Server(self._parts.folder, self.inbox, {"stack": self.stacks}).close
+        except OSError as error:
+            say(f"{self._parts.folder} takes no requests from other processes: {error.strerror or error}")
+            return self.inbox.close
+
+    def _watch_machines(self) -> Callable[[], None]:
+        """Sample the machines of the run, and return the function that ends that."""
+        engine = self._parts.plan.engine
+        spans_hosts = engine.capabilities.spans_hosts
+        watch = MachineWatch(self._parts.place.mark, DRIVER if spans_hosts else os.uname().nodename)
+        engine.on_sample = watch.put
+        watch.start()
+        return watch.close
+
+    def stacks(self, wanted: str) -> str:
+        """Return the stacks of a trial that is named by its id, how one begins or ends, or its index.
+
+        Callable from any thread.
+
+        Raises:
+            OvertoneError: There is no such trial, or it has no process.
+        """
+        trial_id = find_trial(wanted, list(self._parts.controller.trials), self._parts.folder.name)
+        return f"Trial {trial_id}\n{self._parts.plan.engine.stacks(trial_id)}"
 
     @property
     def folder(self) -> Path:
@@ -163,7 +214,7 @@ class Drive:
     def _settled(self, journal: JournalWriter) -> Iterator[FolderWatch]:
         """Track the folder during the block and after it, in case it is moved or deleted."""
         controller = self._parts.controller
-        where = self._where = FolderWatch(self._parts.place, journal, lambda: self.ask("interrupt"))
+        where = self._where = FolderWatch(self._parts.place, journal, self.interrupt)
         try:
             yield where
         except BaseException as error:
@@ -178,6 +229,17 @@ class Drive:
             where.settle(controller.is_finished)
         finally:
             self._loop = None  # It knows this object: both are freed with the run, not when garbage is.
+
+
+def _refused(engine: Capabilities) -> dict[str, str]:
+    """Return the kinds of requests that a run on this engine does not take, each with the reason."""
+    if engine.repeats:
+        reason = "a simulation takes only stop and note, since its resume repeats its events"
+        return dict.fromkeys(set(KINDS) - {"stop", "note"}, reason)
+    if not engine.pauses:
+        reason = "its trials are run by the program that asked for them; stop_trial can end a trial"
+        return dict.fromkeys(("pause_trial", "save_trial"), reason)
+    return {}
 
 
 def _close(observer: Observer) -> Exception | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from overtone.core.job import Job
 from overtone.core.limits import TrialLimits
 from overtone.core.protocols import Stopper, TrialScheduler
+from overtone.reading.trial_output import names_of
 from overtone.run.parts import Parts
 from overtone.store.budgeted import within
 from overtone.store.folder_mark import FolderMark
@@ -30,13 +30,14 @@ def job_for(parts: Parts) -> Job:
         checkpoint_freq=policy.every,
         checkpoint_at_end=policy.at_end,
         reuse=experiment.reuse,
-        log_to_file=_log_files(experiment.log_to_file),
+        log_to_file=names_of(experiment.log_to_file),
         grace_s=experiment.grace_s,
         limits=limits,
         captures_output=experiment.captures_output,
         store=within(parts.place.store(mark), policy.most_bytes, parts.folder, patience_s),
         elapsed_s=past.journal.newest_time() if past is not None and not engine.repeats else 0.0,
         seed=parts.seed,
+        seed_index=None if experiment.rerun_of is None else experiment.rerun_of["index"],
         is_bounded=is_bounded(plan.scheduler, plan.stoppers, parts.limits.time_budget_s, limits),
         uses_ray=bound.uses_ray,
         runtime_env=bound.runtime_env,
@@ -56,11 +57,3 @@ def is_bounded(
     """Return whether `stop`, `max_t` or a time limit may end a trial."""
     has_time = time_budget_s is not None or (trial_limits is not None and trial_limits.time_s is not None)
     return has_time or scheduler.ends_trials or any(one.ends_trials for one in stoppers)
-
-
-def _log_files(asked: Any) -> tuple[str, str] | None:
-    if not asked:
-        return None
-    if asked is True:
-        return ("stdout", "stderr")
-    return (asked, asked) if isinstance(asked, str) else (str(asked[0]), str(asked[1]))

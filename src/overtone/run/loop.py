@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from overtone.control.inbox import Inbox
 from overtone.core.controller import Controller
 from overtone.core.messages import (
     Command,
@@ -74,6 +75,7 @@ class Loop:
         deletions: Holds deletions of checkpoints until the journal is safe; None for engines that
             repeat their events.
         late: Checkpoints of attempts whose start is in no record.
+        inbox: Requests from outside; by default there are none.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Loop:
         look: Callable[[], None] = lambda: None,
         deletions: Deletions | None = None,
         late: LateSaves | None = None,
+        inbox: Inbox | None = None,
     ) -> None:
         self._controller = controller
         self._engine = engine
@@ -108,7 +111,9 @@ class Loop:
         self._gathers = engine.capabilities.repeats
         self._gathered: list[Record] = []
         self._gathered_at = time.monotonic()
-        self._asked: deque[str] = deque()
+        self._is_interrupted = False
+        self._inbox = inbox or Inbox(controller)
+        self._inbox.wake = engine.wake
         self._to_save: list[str] = []
         self._is_around_trials = engine.capabilities.calls_pump  # Trials end if the poll raises.
         engine.attach(self.pump)
@@ -123,7 +128,7 @@ class Loop:
         try:
             # trials in this process may leave large objects to the collector
             with nullcontext() if self._is_around_trials and not self._gathers else seldom_collecting():
-                while not self._controller.is_done and not self._is_left:
+                while not self._is_over():
                     self._step()
             self._await_deletions()
             self._put_down()
@@ -134,15 +139,13 @@ class Loop:
                 self._abandon()
             raise
         finally:
+            self._inbox.close()
             self._put_down()
 
     def interrupt(self) -> None:
         """End the search gracefully; callable from any thread and from a signal handler."""
-        self._ask("interrupt")
-
-    def stop(self) -> None:
-        """End the search and its trials; callable from any thread."""
-        self._ask("stop")
+        self._is_interrupted = True
+        self._engine.wake()
 
     def save(self, trial_id: str) -> None:
         """Make a trial save, at an observer's request."""
@@ -161,12 +164,16 @@ class Loop:
                 Then only deletions are carried out: trials started now would count as lost.
         """
         queue = deque(events)
-        while self._asked:  # An inline trial runs inside a poll.
-            queue.append(self._request())
+        if self._is_interrupted and not is_past:  # A Resumed would undo it.
+            self._is_interrupted = False
+            queue.append(Interrupted(self._engine.now()))
         records: list[Record] = []
         commands: list[Command] = []
         discards: list[Command] = []
         handle, submit = self._controller.handle, self._host.submit
+        if self._inbox.asks and not is_past:
+            queue.extend(self._inbox.events(self._engine.now()))
+            handle = self._inbox.handle
         note, expect = self._outstanding.on_event, self._outstanding.on_command
         while queue:
             event = queue.popleft()
@@ -208,7 +215,8 @@ class Loop:
                     commands.append(order)
         if self._gathers:
             self._gathered += records
-            if len(self._gathered) >= GATHERED or time.monotonic() - self._gathered_at > IDLE_S:
+            is_due = len(self._gathered) >= GATHERED or time.monotonic() - self._gathered_at > IDLE_S
+            if is_due or self._inbox.waiting:
                 self._put_down()
         elif records:
             self._write(records)
@@ -257,7 +265,7 @@ class Loop:
         answers = self._host.poll()
         if answers:
             events = [*events, *answers]
-        if events or self._asked:
+        if events or self._is_interrupted or self._inbox.asks:
             self.pump(events)
         else:
             self._show([])
@@ -265,17 +273,9 @@ class Loop:
             self._engine.submit(self._deletions.due())
         self._raise_failure()
 
-    def _ask(self, what: str) -> None:
-        self._asked.append(what)
-        self._engine.wake()
-
-    def _request(self) -> Event:
-        now = self._engine.now()
-        return (
-            Interrupted(now)
-            if self._asked.popleft() == "interrupt"
-            else Requested(now, "stop", note="stopped")
-        )
+    def _is_over(self) -> bool:
+        """Return whether nothing is left to do and no request has come: from then on none is taken."""
+        return self._is_left or (self._controller.is_done and self._inbox.shut())
 
     def _write(self, records: Sequence[Record]) -> None:
         """Append records to the journal; failed writes are retried while the loop waits."""
@@ -283,6 +283,8 @@ class Loop:
         while True:
             try:
                 self._append(records)
+                if self._inbox.waiting:
+                    self._inbox.written(records)
                 return
             except StorageError as error:
                 if is_in_vain():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from overtone.observers.display.console import Console
     from overtone.observers.display.silent import SilentConsole
     from overtone.observers.table_keeper import TableKeeper
+    from overtone.observers.trackers.tracker import TrackerCallback
     from overtone.reading.journal_index import JournalIndex
+    from overtone.run.plan import Plan
 
 
 def console_of(parts: Parts, table: TrialTable) -> Console | SilentConsole:
@@ -38,14 +42,50 @@ def console_of(parts: Parts, table: TrialTable) -> Console | SilentConsole:
         goal=lambda: (goal.metric, goal.mode),
         limits=goal,
         total=lambda: plan.searcher.total,
+        longest=_longest(plan),
+        rung_defaults=_rung_defaults(plan),
+        budget_s=plan.experiment.time_budget_s,
         describe=plan.scheduler.describe,
         waits=engine.waits,
         parameters=variables(plan.space) or None,
         has_tensorboard=plan.has_tensorboard and plan.has_files,
+        lacks_tensorboard=plan.experiment.tensorboard is None and plan.has_files and not plan.has_tensorboard,
         has_callbacks=bool(_callbacks(parts)),
         may_redraw=not engine.capabilities.calls_pump,
     )
     return console_for(facts, table, plan.experiment.verbose, plan.experiment.reporter)
+
+
+def _longest(plan: Plan) -> int | None:
+    """Return the most iterations that `stop` and the scheduler's `max_t` allow a trial; None for no limit."""
+    found = []
+    stop = plan.experiment.stop
+    if isinstance(stop, Mapping):
+        found.append(stop.get("training_iteration"))
+    if plan.scheduler.ends_trials and plan.scheduler.time_attr == "training_iteration":
+        found.append(_scheduler_arguments(plan)[1].get("max_t"))
+    known = [int(one) for one in found if isinstance(one, (int, float)) and 0 < one < math.inf]
+    return min(known, default=None)
+
+
+def _rung_defaults(plan: Plan) -> Mapping[str, float] | None:
+    given, every = _scheduler_arguments(plan)
+    names = ("grace_period", "max_t", "reduction_factor")
+    if "grace_period" in given or not all(isinstance(every.get(name), (int, float)) for name in names):
+        return None
+    return {name: every[name] for name in names}
+
+
+def _scheduler_arguments(plan: Plan) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the scheduler's arguments as they were given, and with the defaults; empty if not known."""
+    positional, named = plan.scheduler.arguments
+    try:
+        bound = signature(type(plan.scheduler)).bind(*positional, **named)
+    except (TypeError, ValueError):  # a class that changes its arguments
+        return {}, {}
+    given = dict(bound.arguments)
+    bound.apply_defaults()
+    return given, bound.arguments
 
 
 def followers_for(parts: Parts, table: TrialTable, ask_to_save: Callable[[str], None]) -> list[Observer]:
@@ -78,14 +118,14 @@ def followers_for(parts: Parts, table: TrialTable, ask_to_save: Callable[[str], 
         states = CallbackStates(folder, callbacks)
         if parts.past is not None:
             states.restore()
-        facts = {
-            "stop": experiment.stop, "num_samples": experiment.num_samples,
-            "time_budget_s": experiment.time_budget_s, "total_num_samples": plan.searcher.total,
-        }  # fmt: skip
-        hooks = CallbackObserver(callbacks, seen, table, facts, experiment.fail_fast == "raise")
+        hooks = CallbackObserver(callbacks, seen, table, _facts(parts), experiment.fail_fast == "raise")
         found += [StepBegin(hooks), hooks] if hooks.has_steps else [hooks]
         if states:
             found.append(states)
+    if trackers := _trackers(parts):
+        from overtone.observers.trackers.trackers import Trackers
+
+        found.append(Trackers(folder, trackers, table, _facts(parts)))
     if plan.scheduler.log_config:
         from overtone.observers.files.policy_log import PolicyLog
 
@@ -110,7 +150,8 @@ def observers_for(
 
     plan, experiment, folder = parts.plan, parts.plan.experiment, parts.folder
     found: list[Observer] = []
-    is_prompt = bool(experiment.callbacks)  # which may write beside a trial's files, or read them
+    trackers = _trackers(parts)  # they read a trial's files at its end, if at all
+    is_prompt = len(trackers) < len(experiment.callbacks)  # others may use its files at any time
     if not plan.has_files:
         pass
     elif parts.past is not None:
@@ -126,7 +167,7 @@ def observers_for(
         )  # fmt: skip
     found += followers
     is_shown = plan.has_files or experiment.verbose != 0 or experiment.reporter is not None
-    if plan.engine.capabilities.repeats and not is_shown and not _callbacks(parts):
+    if plan.engine.capabilities.repeats and not is_shown and not experiment.callbacks:
         return found  # nobody looks, and there is no table to keep
     return sorted([keeper, *found, console], key=lambda one: not one.precedes_table)
 
@@ -163,8 +204,33 @@ def mend_files(
 
 
 def _callbacks(parts: Parts) -> list[Any]:
-    """Return the callbacks whose hooks are called; the others are observers themselves."""
-    return [one for one in parts.plan.experiment.callbacks if not isinstance(one, Observer)]
+    """Return the callbacks whose hooks the driver calls; the others are observers themselves, or trackers."""
+    trackers = _trackers(parts)
+    return [
+        one
+        for one in parts.plan.experiment.callbacks
+        if not isinstance(one, Observer) and one not in trackers
+    ]
+
+
+def _trackers(parts: Parts) -> list[TrackerCallback]:
+    """Return the callbacks whose hooks are called in processes of their own."""
+    given = parts.plan.experiment.callbacks
+    if not given:
+        return []
+    from overtone.observers.trackers.tracker import TrackerCallback
+
+    return [one for one in given if isinstance(one, TrackerCallback)]
+
+
+def _facts(parts: Parts) -> Mapping[str, Any]:
+    """Return the arguments of `Callback.setup`."""
+    plan, experiment, folder = parts.plan, parts.plan.experiment, parts.folder
+    return {
+        "stop": experiment.stop, "num_samples": experiment.num_samples,
+        "time_budget_s": experiment.time_budget_s, "total_num_samples": plan.searcher.total,
+        "name": folder.name, "path": str(folder), "goal": lambda: (plan.goal.metric, plan.goal.mode),
+    }  # fmt: skip
 
 
 def _written_by_callbacks(parts: Parts) -> set[str]:

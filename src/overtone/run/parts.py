@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overtone.standard_streams import say
+
 if TYPE_CHECKING:
     from overtone.core.controller import Controller
     from overtone.core.limits import Limits
@@ -41,6 +43,11 @@ class Parts:
     def folder(self) -> Path:
         """The experiment's folder when its run began."""
         return self.place.folder
+
+    def tell(self, text: str) -> None:
+        """Say a line that is not about an error; `verbose=0` silences it."""
+        if self.plan.experiment.verbose != 0:
+            say(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from overtone.core.protocols import Engine, Searcher, TrialScheduler
 from overtone.core.resources import Resources
 from overtone.core.types import Config
 from overtone.engines.default import why_ray
-from overtone.errors import OvertoneError, TrainableError
+from overtone.errors import OvertoneError, ResourceError, TrainableError, UsageError
 from overtone.experiment import Experiment
 from overtone.run.algorithms import scheduler_for, searcher_for
 from overtone.run.resume.target import Wish, wish
@@ -82,6 +82,11 @@ def plan(experiment: Experiment) -> Plan:
             f"restore={str(experiment.restore)!r}: simulated trials begin at their beginning; leave it out"
         )
     scheduler = scheduler_for(experiment.scheduler)
+    if scheduler.pauses and not engine.capabilities.pauses:
+        raise UsageError(
+            f"scheduler={type(scheduler).__name__}: it pauses or restarts trials, and trials that the caller "
+            'runs cannot start again: choose "asha", "median", "moasha", "auto" or None, or use tune.run'
+        )
     searcher, space = searcher_for(experiment, scheduler)
     goal = Goal.collect(
         [
@@ -101,9 +106,8 @@ def plan(experiment: Experiment) -> Plan:
             'search_alg="sobol" or search_alg="auto", or leave the constraint out'
         )
     asked = wish(experiment.resume)
-    demand, resources = resources_for(
-        experiment.resources if experiment.resources is not None else bound.resources, bound.trainable
-    )
+    asked_for = experiment.resources if experiment.resources is not None else bound.resources
+    demand, resources = resources_for(asked_for, bound.trainable, engine.capabilities.spans_hosts)
     has_tensorboard = is_available() if experiment.tensorboard is None else experiment.tensorboard
     return Plan(
         experiment, name, bound, engine, why_engine, scheduler, searcher, space, goal, stoppers, demand,
@@ -124,7 +128,7 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
         from overtone.run.ray_engine import ray_cluster
 
         return ray_cluster(), why
-    why = why or "nothing else was asked for"
+    why = why or "default"
     if asked == "inline":
         from overtone.engines.inline import Inline
 
@@ -138,8 +142,9 @@ def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
 
     amounts = declared()
     cpus, gpus = amounts.pop("cpu", None), amounts.pop("gpu", None)
-    memory = amounts.pop("memory", None)
-    return Local(cpus, None if gpus is None else int(gpus), memory, amounts or None), why
+    memory, gpu_memory = amounts.pop("memory", None), amounts.pop("gpu_memory", None)
+    whole = None if gpus is None else int(gpus)
+    return Local(cpus, whole, memory, amounts or None, gpu_memory=gpu_memory), why
 
 
 def check_options(bound: Bound, engine: Engine) -> None:
@@ -158,15 +163,40 @@ def check_options(bound: Bound, engine: Engine) -> None:
             raise OvertoneError(f"{name}={value!r}: only a Ray cluster has that; on one machine {instead}")
 
 
-def resources_for(asked: Any, trainable: Any) -> tuple[Resources | None, Callable[[Config], Resources]]:
-    """Return the demand of all trials, if it is constant, and a function that returns a config's demand."""
+def resources_for(
+    asked: Any, trainable: Any, is_cluster: bool = False
+) -> tuple[Resources | None, Callable[[Config], Resources]]:
+    """Return the demand of all trials, if it is constant, and a function that returns a config's demand.
+
+    Raises:
+        UsageError: `asked` is given for a trainable that counts its own resources.
+        ResourceError: GPU memory is asked for on a cluster; so does the function.
+    """
     if asked is None:
         asked = getattr(trainable, "default_resource_request", None)
+    elif getattr(trainable, "counts_resources", False):
+        raise UsageError(
+            f"resources_per_trial={asked!r:.100}: leave it out for {trainable.__name__}; "
+            f"{trainable.resource_help({})}"
+        )
     wanted = demand(asked)
+    if callable(wanted) and is_cluster:
+        return None, lambda config: _without_gpu_memory(wanted(config) or DEFAULT_DEMAND)
     if callable(wanted):
         return None, lambda config: wanted(config) or DEFAULT_DEMAND
     fixed = wanted or DEFAULT_DEMAND
+    if is_cluster:
+        _without_gpu_memory(fixed)
     return fixed, lambda _: fixed
+
+
+def _without_gpu_memory(wanted: Resources) -> Resources:
+    if wanted.gpu_memory or wanted.auto is not None:
+        raise ResourceError(
+            "gpu_memory: a Ray cluster does not count the memory of GPUs: ask for a fraction, such as "
+            '{"gpu": 0.25}, or use engine="local"'
+        )
+    return wanted
 
 
 def _is_curve(trainable: Any, parameters: Mapping[str, Any]) -> bool:

@@ -37,7 +37,8 @@ class Saving(EngineSuite):
         driver = script(self.saving(), halting_at(2, save=True, park=True))
         driver.start()
         driver.run()
-        assert driver.story() == ["started", "reported 1", "reported 2", "saved 2", "ended halted"]
+        parked = ["started", "reported 1", "reported 2", "saved 2", "ended halted"]
+        assert driver.story() == parked, driver.events
         driver.answer = go_on
         driver.start("t", attempt=1, checkpoint=saved_by(driver))
         driver.run()
@@ -93,7 +94,8 @@ class Saving(EngineSuite):
         driver = script(faulty.saves_when_asked, halting_at(2, save=True, park=True))
         driver.start()
         driver.run()
-        assert driver.story() == ["started", "reported 1", "reported 2", "saved 2", "ended halted"]
+        parked = ["started", "reported 1", "reported 2", "saved 2", "ended halted"]
+        assert driver.story() == parked, driver.events
         driver.answer = go_on
         driver.start("t", attempt=1, checkpoint=saved_by(driver))
         driver.run()

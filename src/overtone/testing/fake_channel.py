@@ -32,8 +32,13 @@ class FakeChannel(Channel):
         self.sent: list[Message] = []
         self.on_wait: Callable[[], None] = lambda: None
 
+    why_no_ranks = ""
+
     def send(self, message: Message) -> None:
         self.sent.append(message)
+
+    def put_back(self, orders: list[Order]) -> None:
+        self.early.extendleft(reversed(orders))
 
     def receive(self, wait: bool) -> Order | Nothing:
         if not wait:
@@ -56,9 +61,9 @@ def start(
     trial_id: str = "t",
     **more: Any,
 ) -> Start:
-    """Return the Start of a one-CPU trial."""
+    """Return the Start of a trial, by default of one CPU."""
     place = more.pop("placement", None) or Placement(("local",), ((),))
-    demand = Resources.of({"cpu": 1})
+    demand = more.pop("resources", None) or Resources.of({"cpu": 1})
     attempt = more.pop("attempt", 0)
     return Start(
         trial_id,

@@ -22,6 +22,7 @@ from overtone.core.limits import Limits
 from overtone.core.protocols import TrialScheduler
 from overtone.core.randomness import keyed
 from overtone.core.types import Config
+from overtone.testing.random_requests import random_request, releases
 from overtone.testing.trial_life import Perils
 from overtone.testing.world import World
 
@@ -34,6 +35,9 @@ PERILS = Perils(
 def _drawn(config: Config, t: int) -> float:
     return keyed(config["x"], "drawn", t=t).random()
 
+
+PEOPLE = ("pause_trial", "pause_trial", "resume_trial", "add", "set_limits", "set_priority", "stop_trial")
+"""The requests that a scheduler must cope with."""
 
 METRICS: dict[str, Callable[[Config, int], float]] = {
     "random": _drawn,
@@ -107,6 +111,25 @@ class SchedulerConformance(ABC):
                 world.at(world.now, m.Requested(0.0, "stop_trial", chance.choice(list(controller.trials))))
             assert world.step()
         self._all_ended(controller)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_people_may_pause_and_add_trials_and_change_limits(self, seed: int) -> None:
+        """At random moments, with a driver that is killed in between; held trials are resumed in the end."""
+        controller, world = self._search(METRICS["random"], PERILS)
+        chance = Random(seed)
+        kept: list[frozenset[str]] = []
+        for _ in range(2_000):
+            if controller.is_done or not world.step():
+                break
+            if controller.trials and chance.random() < 0.15 and world.now < 100:
+                what = chance.choice(PEOPLE)
+                config = self._config(len(controller.trials))
+                world.at(world.now, random_request(chance, controller, config, what, self.n + 3))
+            kept += [frozenset(world.kept)] * (len(world.records) - len(kept))
+        self._released_to_the_end(controller, world)
+        assert self._replayed(world.records).is_done
+        n = len(kept) // 2
+        self._resume(world.records[:n], set(kept[n - 1]))
 
     def test_nothing_is_ruled_before_the_next_decision(self) -> None:
         scheduler = self.make_scheduler()
@@ -183,9 +206,16 @@ class SchedulerConformance(ABC):
 
         return report
 
+    def _released_to_the_end(self, controller: Controller, world: World) -> None:
+        """Resume what people hold, and let all trials come to their end."""
+        for event in releases(controller):
+            world.at(world.now, event)
+        world.run()
+        self._all_ended(controller)
+
     def _all_ended(self, controller: Controller) -> None:
         ends = {trial.id: trial.status.value for trial in controller.trials.values()}
-        assert len(ends) >= self.n
+        assert len(ends) >= min(self.n, controller.limits.total or self.n)
         assert set(ends.values()) <= {"TERMINATED", "ERROR"}, ends
         forgotten = [one.id for one in controller.trials.values() if one.why and one.why.rule == "not chosen"]
         assert not forgotten, f"the scheduler neither chose nor stopped {forgotten}"
@@ -210,8 +240,9 @@ class SchedulerConformance(ABC):
         world.at(now, m.CapacityChanged(now, NODES))
         world.step()  # the world begins without nodes
         first = len(world.records)
-        world.run()
-        self._all_ended(controller)
+        while not (controller.is_done or controller.held) and world.step():
+            pass
+        self._released_to_the_end(controller, world)
         renumbered = [*records, *world.records]
         assert first == 1
         self._replayed(renumbered)

@@ -58,14 +58,13 @@ class Script:
         checkpoint: Checkpoint | None = None,
         until_t: float = 0.0,
         attempt: int = 0,
-        world_size: int = 1,
+        n_ranks: int = 0,
     ) -> None:
         """Queue a trial of one CPU, which its ranks share."""
-        demand = Resources.of([{"cpu": 1 / world_size}] * world_size)
-        place = Placement(("",) * world_size, ((),) * world_size)
+        demand = Resources.of([{}, *[{"cpu": 1 / n_ranks}] * n_ranks] if n_ranks else {"cpu": 1})
+        place = Placement(("",) * (1 + n_ranks), ((),) * (1 + n_ranks))
         self._queue.append(m.Start(
             trial_id, attempt, len(self._queue), config or {}, demand, place, checkpoint, until_t,
-            ranks=tuple(range(world_size)), world_size=world_size,
         ))  # fmt: skip
 
     def handle(self, events: Sequence[m.Event]) -> None:
@@ -84,7 +83,7 @@ class Script:
             queued = self._queue.pop(0)
             self._free -= 1
             self._running.add((queued.trial_id, queued.attempt))
-            nodes = (self._node,) * queued.world_size
+            nodes = (self._node,) * len(queued.resources.bundles)
             commands.append(replace(queued, placement=replace(queued.placement, nodes=nodes)))
         if commands:
             self.engine.submit(commands)

@@ -16,8 +16,10 @@ from overtone.core.messages import (
     Noted,
     Record,
     Reported,
+    Requested,
     Ruled,
     Started,
+    Steered,
     Suggested,
 )
 from overtone.core.resources import Resources
@@ -63,14 +65,19 @@ class Story:
         return trial
 
     def start(
-        self, trial: str, node: str = "127.0.0.1", pid: int = 0, restored: Checkpoint | None = None
+        self,
+        trial: str,
+        node: str = "127.0.0.1",
+        pid: int = 0,
+        restored: Checkpoint | None = None,
+        hostname: str = "host",
     ) -> Record:
         """The trial's process runs; it was given its resources one record before."""
         attempt = self._attempts[trial]
         self._tell(Suggested(self.time, -1, None), Moved(trial, "STARTING", attempt))
         self._started[trial] = self.time
         pid = pid or 1000 + len(self.records)
-        event = Started(self.time, trial, attempt, node, pid, "host", restored)
+        event = Started(self.time, trial, attempt, node, pid, hostname, restored)
         return self._tell(event, Moved(trial, "RUNNING", attempt))
 
     def report(
@@ -114,6 +121,11 @@ class Story:
         self._attempts[trial] += 1
         event = Ended(self.time, trial, attempt, "raised", error)
         return self._tell(event, Moved(trial, "PENDING", attempt + 1, Why("raised"), error=error))
+
+    def hold(self, trial: str, is_held: bool = True) -> Record:
+        """A request holds a trial that has no process, or releases it."""
+        what: Any = "pause_trial" if is_held else "resume_trial"
+        return self._tell(Requested(self.time, what, trial), Steered(trial, is_held=is_held))
 
     def note(self, text: str) -> Record:
         """A line that people should read once."""

@@ -12,10 +12,18 @@ from overtone.errors import TuneError as TuneError
 from overtone.named import create_scheduler as create_scheduler
 from overtone.named import create_searcher as create_searcher
 from overtone.observers.callbacks.callback import Callback as Callback
+from overtone.observers.callbacks.notification import NotificationCallback as NotificationCallback
+from overtone.observers.callbacks.prometheus_file import PrometheusCallback as PrometheusCallback
 from overtone.observers.display.reporters import CLIReporter as CLIReporter
 from overtone.observers.display.reporters import JupyterNotebookReporter as JupyterNotebookReporter
 from overtone.observers.display.reporters import ProgressReporter as ProgressReporter
+from overtone.program.program import command as command
+from overtone.run.asked_trial import AskedTrial as AskedTrial
+from overtone.run.attached import AttachedRun as AttachedRun
+from overtone.run.attached import attach as attach
 from overtone.run.ray_engine import ray_cluster as ray_cluster
+from overtone.run.study import Study as Study
+from overtone.run.verify import verify as verify
 from overtone.space.constraint import space as space
 from overtone.space.dsl import choice as choice
 from overtone.space.dsl import grid_search as grid_search
@@ -32,6 +40,7 @@ from overtone.space.dsl import randn as randn
 from overtone.space.dsl import sample_from as sample_from
 from overtone.space.dsl import uniform as uniform
 from overtone.stoppers import Stopper as Stopper
+from overtone.train.torchrun import torchrun as torchrun
 from overtone.tune import callback as callback
 from overtone.tune import constants as constants
 from overtone.tune import error as error
@@ -40,6 +49,7 @@ from overtone.tune import execution as execution
 from overtone.tune import experiment as experiment
 from overtone.tune import integration as integration
 from overtone.tune import logger as logger
+from overtone.tune import plots as plots
 from overtone.tune import progress_reporter as progress_reporter
 from overtone.tune import registry as registry
 from overtone.tune import result as result
@@ -74,6 +84,7 @@ from overtone.tune.session import get_trial_dir as get_trial_dir
 from overtone.tune.session import get_trial_id as get_trial_id
 from overtone.tune.session import get_trial_name as get_trial_name
 from overtone.tune.session import get_trial_resources as get_trial_resources
+from overtone.tune.session import get_trial_seed as get_trial_seed
 from overtone.tune.session import is_session_enabled as is_session_enabled
 from overtone.tune.session import make_checkpoint_dir as make_checkpoint_dir
 from overtone.tune.session import record_checkpoint as record_checkpoint
@@ -81,6 +92,7 @@ from overtone.tune.session import report as report
 from overtone.tune.session import save_checkpoint as save_checkpoint
 from overtone.tune.session import should_checkpoint as should_checkpoint
 from overtone.tune.session import simulate_time as simulate_time
+from overtone.tune.study import ask_tell as ask_tell
 from overtone.tune.syncer import SyncConfig as SyncConfig
 from overtone.tune.trainable import DurableTrainable as DurableTrainable
 from overtone.tune.trainable import Trainable as Trainable

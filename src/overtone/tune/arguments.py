@@ -17,7 +17,7 @@ from overtone.option import options
 from overtone.tune.environment import settings
 from overtone.tune.registry import registered
 from overtone.tune.trial import with_shown_trial
-from overtone.worker.trainables.demand import demand
+from overtone.worker.trainables.demand import ScalingConfig, demand
 from overtone.worker.trainables.with_parameters import Bound, as_bound, trainable_name
 
 FIELDS = {
@@ -30,14 +30,18 @@ POLICY = {name: one.argument for name, one in options(CheckpointPolicy).items()}
 
 SILENT = frozenset(
     {
-        "autosync", "global_checkpoint_period", "queue_trials", "ray_auto_init",
-        "reuse", "server_port", "storage_filesystem", "sync_config", "sync_function", "sync_on_checkpoint",
-        "sync_to_driver", "verbose_level", "with_server",
+        "storage_filesystem", "sync_config",
     }
 )  # fmt: skip
-"""Arguments that are accepted and ignored without a warning."""
+"""Arguments that are accepted, and warned of elsewhere where a part of them has no effect."""
 
-WITHOUT_EFFECT = frozenset({"sync_to_cloud", "trial_executor", "upload_dir"})
+WITHOUT_EFFECT = frozenset(
+    {
+        "autosync", "global_checkpoint_period", "queue_trials", "ray_auto_init", "reuse", "server_port",
+        "sync_function", "sync_on_checkpoint", "sync_to_cloud", "sync_to_driver", "trial_executor",
+        "upload_dir", "verbose_level", "with_server",
+    }
+)  # fmt: skip
 """Arguments without effect in Overtone: accepted with one warning if they are set."""
 
 
@@ -49,6 +53,8 @@ def to_experiment(run_or_experiment: Any, **arguments: Any) -> Experiment:
         ValueError: Two arguments contradict each other.
     """
     known = _known(arguments)
+    if hasattr(as_bound(run_or_experiment).trainable, "as_trainable") and "config" in known:
+        known["config"] = _with_plain_scaling(known["config"])
     trainable = trainable_of(run_or_experiment)
     shown_name = trainable_name(trainable)
     given = _with_environment(known, shown_name)
@@ -100,6 +106,14 @@ def trainable_of(given: Any) -> Any:
             "and not what it returned"
         )
     return given
+
+
+def _with_plain_scaling(space: Any) -> Any:
+    """Return a trainer's space; a ScalingConfig in it becomes a dict, which may hold domains."""
+    scaling = space.get("scaling_config") if isinstance(space, Mapping) else None
+    if not isinstance(scaling, ScalingConfig):
+        return space
+    return {**space, "scaling_config": scaling.changes()}
 
 
 def _known(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from overtone.errors import TrainableError
 from overtone.worker.session.current import current, is_inside
 from overtone.worker.session.no_trial import NoTrial
+from overtone.worker.session.parent_trial import SOCKET, ParentTrial
 
 if TYPE_CHECKING:
     from overtone.core.placement_group import PlacementGroupFactory
@@ -36,7 +37,7 @@ def get_context() -> Session:
     try:
         return current()
     except TrainableError:
-        return cast("Session", NoTrial())
+        return cast("Session", ParentTrial() if SOCKET in os.environ else NoTrial())
 
 
 def checkpoint_dir(step: int | None = None) -> AbstractContextManager[str]:
@@ -57,6 +58,11 @@ def record_checkpoint(path: str | os.PathLike[str]) -> None:
 def get_trial_id() -> str:
     """Return the trial's id, such as "358bb_00006"."""
     return current().get_trial_id()
+
+
+def get_trial_seed() -> int:
+    """Return the trial's seed, which is the same in each of its attempts and in `overtone rerun`."""
+    return current().get_trial_seed()
 
 
 def get_trial_name() -> str:

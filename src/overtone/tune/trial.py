@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from overtone.core.placement_group import PlacementGroupFactory
+from overtone.core.trial import ShownStatuses
 from overtone.errors import ArgumentError
 from overtone.observers.columns import chosen
 
@@ -50,7 +51,7 @@ class ExportFormat:
                 raise ArgumentError(f"export format {given!r}: must be one of {', '.join(map(repr, known))}")
 
 
-class AddedTrial:
+class AddedTrial(ShownStatuses):
     """The trial that `trial_name_creator` and the like get: a view of a core trial, with all its attributes.
 
     Args:
@@ -61,12 +62,6 @@ class AddedTrial:
     Attributes:
         trainable_name: The name of the trainable.
     """
-
-    PENDING: ClassVar[str] = "PENDING"
-    RUNNING: ClassVar[str] = "RUNNING"
-    PAUSED: ClassVar[str] = "PAUSED"
-    TERMINATED: ClassVar[str] = "TERMINATED"
-    ERROR: ClassVar[str] = "ERROR"
 
     def __init__(self, trial: Any, trainable_name: str, parameters: Sequence[str] | None = None) -> None:
         self._trial = trial

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
 from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError, TrainableError
+from overtone.keywords import KnownKeywords
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def run(
     storage_patience_s: float = 300.0,
     tensorboard: bool | None = None,
     files: bool | None = None,
+    ui: bool = False,
     **others: Any,
 ) -> ExperimentAnalysis:
     """Run one or more experiments and return their results. Block until every trial has ended.
@@ -95,8 +97,8 @@ def run(
         time_budget_s: Maximum time of the search, in seconds or as a timedelta; None for no limit.
         config: The search space; or a list, generator or frame of configs.
         resources_per_trial: Resources of a trial, such as {"cpu": 2, "gpu": 0.5, "memory": "2GB"}; a list of
-            such mappings, one a bundle; or a function `config -> resources`. None takes the trainable's own
-            request, else 1 CPU.
+            such mappings, one a bundle; or a function `config -> resources`. "gpu_memory", such as "6GB" or
+            "auto", lets trials share GPUs by memory. None takes the trainable's own request, else 1 CPU.
         num_samples: Number of samples of the space; -1 for no limit.
         storage_path: The folder of all experiments, or a URL; `~/overtone_results` when None.
         local_dir: The old name of `storage_path`.
@@ -109,8 +111,8 @@ def run(
         checkpoint_score_attr: The metric that selects the kept checkpoints; None for the newest. `tune.run`
             also takes "min-loss": low values of "loss" are kept.
         checkpoint_freq: Iterations between two checkpoints; 0 for no checkpoints. None saves automatically,
-            with a target of at most 5 % overhead; if one save takes longer than about 30 s, a trial saves
-            every 10 minutes.
+            with a target of at most 5 % overhead. No more than about 10 minutes of work stay unsaved, which
+            costs more if one save takes longer than 30 s or one iteration longer than 5 minutes.
         checkpoint_at_end: Whether class trainables save when a trial ends. None saves if checkpoints are
             automatic and the trial ran for 10 s or more.
         max_disk: Size limit of the checkpoints of all trials together, such as "20GB" or a number of bytes;
@@ -163,6 +165,8 @@ def run(
         tensorboard: Whether event files are written; None writes them if the library is installed.
         files: Whether each trial has params.json, result.json, progress.csv and event files; None for all but
             simulated searches. The journal has it all, and `overtone export` writes it.
+        ui: Whether the dashboard of the folder of all experiments is started, or used if it runs; its address
+            is printed. Needs `pip install "overtone[ui]"`.
         others: Arguments of earlier versions of the API.
 
     Returns:
@@ -171,6 +175,7 @@ def run(
     Raises:
         TuneError: Trials failed; the error's `analysis` holds all results.
         TypeError: An argument is unknown.
+        KeyboardInterrupt: At the second Ctrl-C, or at the first if no trial has reported a result.
     """
     arguments = dict(locals())
     arguments |= arguments.pop("others")
@@ -207,7 +212,7 @@ def start(run_or_experiment: Any, *args: Any, **arguments: Any) -> Run:
 
 
 @dataclass
-class TuneConfig:
+class TuneConfig(KnownKeywords):
     """Search settings: goal, searcher, scheduler and budget.
 
     Attributes:
@@ -257,7 +262,7 @@ class TuneConfig:
 
 
 @dataclass
-class RunConfig:
+class RunConfig(KnownKeywords):
     """Run settings: name, storage, failures, checkpoints and output.
 
     Attributes:
@@ -283,6 +288,8 @@ class RunConfig:
         chdir_to_trial_dir: Whether each trial works in its own folder, so that files with relative paths are
             there; the driver's directory is `os.environ["TUNE_ORIG_WORKING_DIR"]`. None takes the environment
             variable RAY_CHDIR_TO_TRIAL_DIR (1 or 0), else True.
+        ui: Whether the dashboard of the folder of all experiments is started, or used if it runs; its address
+            is printed. Needs `pip install "overtone[ui]"`.
     """
 
     name: str | None = None
@@ -300,10 +307,11 @@ class RunConfig:
     engine: Any = None
     trial_limits: Mapping[str, Any] | None = None
     chdir_to_trial_dir: bool | None = None
+    ui: bool = False
 
 
 @dataclass
-class FailureConfig:
+class FailureConfig(KnownKeywords):
     """Failure settings: retries, and whether a failed trial ends the search.
 
     Attributes:
@@ -318,7 +326,7 @@ class FailureConfig:
 
 
 @dataclass
-class CheckpointConfig:
+class CheckpointConfig(KnownKeywords):
     """Checkpoint settings: when trials save, and which checkpoints are kept.
 
     Attributes:
@@ -328,8 +336,9 @@ class CheckpointConfig:
             `tune.run` also takes "min-loss": low values of "loss" are kept.
         checkpoint_score_order: "max" or "min": whether high or low values of that metric are kept.
         checkpoint_frequency: Iterations between two checkpoints; 0 for no checkpoints. None saves
-            automatically, with a target of at most 5 % overhead; if one save takes longer than about 30 s, a
-            trial saves every 10 minutes.
+            automatically, with a target of at most 5 % overhead. No more than about 10 minutes of work stay
+            unsaved, which costs more if one save takes longer than 30 s or one iteration longer than 5
+            minutes.
         checkpoint_at_end: Whether class trainables save when a trial ends. None saves if checkpoints are
             automatic and the trial ran for 10 s or more.
         max_disk: Size limit of the checkpoints of all trials together, such as "20GB" or a number of bytes;
@@ -354,7 +363,7 @@ class CheckpointConfig:
 
 
 @dataclass
-class ResumeConfig:
+class ResumeConfig(KnownKeywords):
     """Resume settings for an earlier experiment's trials.
 
     Attributes:

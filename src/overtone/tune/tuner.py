@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from overtone.engines.local.prestart import ahead
 from overtone.errors import ArgumentError, OvertoneError, UsageError
 from overtone.experiment import Experiment
+from overtone.keywords import KnownKeywords
 from overtone.tune.arguments import FIELDS, POLICY, to_experiment
 from overtone.tune.environment import catches_signals, changes_directory
 from overtone.tune.tune import FailureConfig, RunConfig, TuneConfig
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from overtone.analysis import ResultGrid
 
 
-class Tuner:
+class Tuner(KnownKeywords):
     """A search with its settings; `fit()` runs it.
 
     Args:
@@ -53,6 +54,9 @@ class Tuner:
         """Run the search and return the results of all trials. Block until every trial has ended.
 
         Failed trials do not raise: their errors are in the grid's `errors`.
+
+        Raises:
+            KeyboardInterrupt: At the second Ctrl-C, or at the first if no trial has reported a result.
         """
         experiment = self.to_experiment()
         with ahead(experiment.engine):
@@ -123,8 +127,10 @@ class Tuner:
             SpaceError: `param_space` has other keys than the recorded space.
             StorageError: There is no experiment at `path`.
         """
+        from overtone.reading.location import located
         from overtone.run.resume.recorded_experiment import recorded_experiment
         from overtone.run.storage.location import locate
+        from overtone.store.files import is_url
 
         if not resume_unfinished:
             raise OvertoneError(
@@ -134,6 +140,8 @@ class Tuner:
             raise UsageError(
                 "Tuner.restore() needs the trainable: Tuner.restore(path, trainable=my_function)"
             )
+        if not is_url(str(path)):
+            located(path)  # raises if there is no experiment, and says what there is
         folder = locate(path)
         if param_space is not None:
             arguments["config"] = param_space

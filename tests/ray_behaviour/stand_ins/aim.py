@@ -1,11 +1,11 @@
-"""Stands in for Aim: `CALLS` has what it is told."""
+"""Stands in for Aim: `told` has what it is told."""
 
 from __future__ import annotations
 
 import sys
 from types import ModuleType
 
-CALLS = []
+from told import tell
 
 
 class Repo:
@@ -13,17 +13,22 @@ class Repo:
 
 
 class Run:
+    hash = "run"
+
     def __init__(self, **kwargs):
-        CALLS.append(("Run", kwargs))
+        tell("Run", kwargs)
 
     def __setitem__(self, key, value):
-        CALLS.append((key, value))
+        tell(key, value)
 
     def track(self, **kwargs):
-        CALLS.append(("track", kwargs))
+        tell("track", kwargs)
+
+    def add_tag(self, tag):
+        tell("tag", tag)
 
     def close(self):
-        CALLS.append(("close",))
+        tell("close")
 
 
 sys.modules["aim.sdk"] = sdk = ModuleType("aim.sdk")

@@ -1,12 +1,13 @@
-"""Stands in for MLflow: `CALLS` has what it is told."""
+"""Stands in for MLflow: `told` has what it is told."""
 
 from __future__ import annotations
 
 import sys
 from types import ModuleType, SimpleNamespace
 
+from told import tell
+
 __version__ = "3.0"
-CALLS = []
 EXPERIMENTS = {"7": "known"}
 """The experiments by their ids."""
 
@@ -17,7 +18,7 @@ class MlflowException(Exception):
 
 def _noted(name, result=None):
     def call(*args, **kwargs):
-        CALLS.append((name, *args, kwargs))
+        tell(name, *args, kwargs)
         return result(*args, **kwargs) if callable(result) else result
 
     return call
@@ -59,8 +60,17 @@ def get_registry_uri():
 
 class MlflowClient:
     def __init__(self, tracking_uri=None, registry_uri=None):
-        run = SimpleNamespace(info=SimpleNamespace(run_id="run"))
-        self.create_run = _noted("create_run", run)
+        facts = {"info": SimpleNamespace(run_id="run"), "data": SimpleNamespace(params={}, tags={})}
+        self.create_run = _noted("create_run", SimpleNamespace(**facts))
+
+    def search_runs(self, *args, **kwargs):
+        return []
+
+    def log_batch(self, run_id, metrics=(), params=()):
+        for one in metrics:
+            tell("log_metric", vars(one))
+        for one in params:
+            tell("log_param", vars(one))
 
     def __getattr__(self, name):
         return _noted(name)
@@ -72,6 +82,7 @@ def _module(name, **names):
     globals()[name] = module
 
 
+_module("entities", Metric=SimpleNamespace, Param=SimpleNamespace)
 _module("exceptions", MlflowException=MlflowException)
 _module("tracking", MlflowClient=MlflowClient)
 _module("utils")

@@ -9,16 +9,16 @@ from pathlib import Path
 from types import ModuleType
 
 
-class Video:
+class WBValue:
     def __init__(self, data, **kwargs):
         self.kwargs = kwargs
 
 
-class Image(Video):
+class Image(WBValue):
     pass
 
 
-class WBValue:
+class Video(WBValue):
     pass
 
 
@@ -36,7 +36,7 @@ class Config:
 
 
 class Run:
-    newest = None
+    newest, tags = None, ()
 
     def __init__(self, dir, stuck=False, **kwargs):
         Run.newest, self.dir, self.stuck, self.config = self, dir, stuck, Config()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,29 +9,18 @@ import pytest
 from overtone.cli import main
 from overtone.core.messages import Ended, Moved
 from overtone.core.types import Why
-from overtone.journal.header import new_header
-from overtone.journal.writer import JournalWriter
-from overtone.testing.scripted_records import Story
+from overtone.testing.scripted_journal import ScriptedJournal
 
 
-class Told(Story):
+class Told(ScriptedJournal):
     """An experiment that is told and written to a journal; `write()` appends what is new."""
 
     def __init__(self, folder: Path, command: list[str] | None = None, /, **parts: Any) -> None:
-        super().__init__()
+        super().__init__(folder, command or ["python", "train.py"], 1_790_000_000.0, **parts)
         self.folder = folder
-        self.journal = folder / "journal.jsonl"
-        folder.mkdir(parents=True)
-        given = {"name": "train", "metric": ["loss"], "mode": ["min"], **parts}
-        header = {**new_header(1, given, command=command or ["python", "train.py"]), "wall": 1_790_000_000.0}
-        self.writer = JournalWriter(self.journal, header)
-        self._written = 0
 
     def write(self) -> Path:
-        new = self.records[self._written :]
-        first = self.writer.next_n
-        self.writer.append([replace(one, n=first + i) for i, one in enumerate(new)])
-        self._written += len(new)
+        super().write()
         return self.folder
 
     def close(self, finished: bool = True) -> Path:
@@ -43,13 +31,7 @@ class Told(Story):
         return self.folder
 
     def run(self, config: dict, *losses: float) -> str:
-        trial = self.add(config)
-        self.start(trial)
-        for loss in losses:
-            self.time += 1.0
-            self.report(trial, loss=loss)
-        self.end(trial)
-        return trial
+        return super().run(config, *({"loss": loss} for loss in losses))
 
     def judged(self, config: dict, losses: list[float], why: Why) -> str:
         """A trial that is stopped at its last loss."""

@@ -21,3 +21,19 @@ def test_counts_are_whole_numbers_from_0(text, capsys):
         parsed(["ls", "-n", text])
     assert caught.value.code == 2
     assert "is not a number of 0 or more" in capsys.readouterr().err
+
+
+def test_the_folder_of_names_stands_before_or_after_a_verb():
+    for words in (
+        ["exp", "--dir", "d", "stop"],
+        ["exp", "stop", "--dir", "d"],
+        ["exp", "stop", "7", "--dir", "d"],
+    ):
+        assert parsed(["ctl", *words]).dir == "d"
+    assert parsed(["ctl", "exp", "stop"]).dir is None
+
+
+def test_an_unknown_command_is_answered_with_a_similar_one(capsys):
+    with pytest.raises(SystemExit):
+        parsed(["shwo", "exp"])
+    assert "did you mean 'show'?" in capsys.readouterr().err

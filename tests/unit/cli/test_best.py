@@ -4,7 +4,7 @@ from __future__ import annotations
 def test_the_best_trial(overtone, search):
     done = overtone("best", "search")
     assert done.code == 0
-    assert "358bb_00000, the best of 3" in done.out
+    assert "358bb_00000, the best of 3 by the last value" in done.out
     data = overtone("best", "search", "--json").data
     assert (data["trial_id"], data["value"], data["config"]) == ("358bb_00000", 0.2, {"lr": 0.1, "layers": 2})
     assert (data["metric"], data["mode"], data["scope"], data["checkpoint"]) == ("loss", "min", "last", None)
@@ -18,8 +18,8 @@ def test_by_its_best_value_and_by_another_metric(overtone, tell):
     assert overtone("best", "exp", "--json").data["index"] == 1
     over_all = overtone("best", "exp", "--scope", "all", "--json").data
     assert (over_all["index"], over_all["value"], over_all["best_iteration"]) == (0, 0.1, 1)
-    assert "0.1 at iteration 1, its best" in overtone("best", "exp", "--scope", "all").out
-    assert "0.4 at its last iteration, 2\n" in overtone("best", "exp").out
+    assert "0.1 at iteration 1 (best value)" in overtone("best", "exp", "--scope", "all").out
+    assert "0.4 at iteration 2 (last value)\n" in overtone("best", "exp").out
     assert overtone("best", "exp", "--mode", "max", "--json").data["index"] == 0
     later = overtone("best", "exp", "--metric", "training_iteration", "--mode", "max", "--json").data
     assert later["value"] == 2

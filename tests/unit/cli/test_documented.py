@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from pathlib import Path
@@ -22,7 +23,7 @@ def test_each_command_has_its_section():
 def test_each_option_is_named(command):
     (commands,) = made([command])._subparsers._group_actions
     for option in commands.choices[command]._actions:
-        names = option.option_strings
+        names = option.option_strings if option.help != argparse.SUPPRESS else []
         assert not names or "--help" in names or any(re.search(rf"`[^`]*{name}\b", PAGE) for name in names)
 
 

@@ -88,6 +88,7 @@ def test_where_nothing_can_be_written(overtone, search, tmp_path):
     done = overtone("export", "search", "-o", tmp_path / "no" / "out.csv")
     assert done.code == 1
     assert f"there is no folder {tmp_path / 'no'} for out.csv" in done.err
+    assert "/proc/out.csv cannot be written: " in overtone("export", "search", "-o", "/proc/out.csv").err
 
 
 def test_types_of_parquet_columns():

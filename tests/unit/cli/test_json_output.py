@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from overtone.cli.json_output import as_plain, at_home, line_of, moment
+from overtone.cli.json_output import as_plain, at_home, line_of
+from overtone.quantity_text import moment
 
 
 def test_what_json_does_not_know_becomes_text():

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from overtone.cli.run_holder import holder
+from overtone.control.holder import holder
 
 
 def test_a_driver_that_lives_holds_it(tell):

@@ -7,7 +7,8 @@ def test_an_experiment_and_its_trials_best_first(overtone, search):
     assert done.code == 0
     assert lines[0].split() == ["experiment", "search"]
     assert "trials      4: 3 done, 1 failed; 6 results" in lines
-    assert "best        loss=0.2 by 358bb_00000" in lines
+    assert "best        loss=0.2 by 358bb_00000 (last value)" in lines
+    assert "its config  lr=0.1, layers=2" in lines
     table = [line.split()[0] for line in lines if line.startswith("358bb")]
     assert table == ["358bb_00000", "358bb_00002", "358bb_00001", "358bb_00003"]
     assert "asha at rung 1: 2 of 3" in done.out
@@ -28,7 +29,7 @@ def test_newest_failed_and_how_many(overtone, search):
 def test_the_shape_for_scripts(overtone, search):
     data = overtone("show", "search", "--json").data
     assert set(data) - set(overtone("ls", "--json").data[0]) == {
-        "seed", "command", "directory", "parts", "trial_list",
+        "seed", "command", "directory", "code", "parts", "trial_list",
     }  # fmt: skip
     first = data["trial_list"][0]
     assert first == {
@@ -36,6 +37,7 @@ def test_the_shape_for_scripts(overtone, search):
         "index": 0,
         "name": "train_358bb_00000",
         "status": "TERMINATED",
+        "end": "finished",
         "config": {"lr": 0.1, "layers": 2},
         "value": 0.2,
         "training_iteration": 4,
@@ -43,7 +45,7 @@ def test_the_shape_for_scripts(overtone, search):
         "results": 4,
         "why": {
             "rule": "returned", "t": None, "rung": None, "cutoff": None, "rank": None, "of": None,
-            "against": [], "note": "",
+            "against": [], "note": "", "bracket": None,
         },
         "failures": 0,
         "error": None,
@@ -91,3 +93,34 @@ def test_an_experiment_of_which_nothing_is_known_yet(overtone, tell):
     done = overtone("show", "exp")
     assert done.code == 0
     assert "trials      0: none; 0 results" in done.out
+
+
+def test_trials_rank_by_their_last_value_or_in_another_scope(overtone, tell):
+    told = tell()
+    told.run({"x": 1}, 0.1, 0.9)
+    told.run({"x": 2}, 0.5, 0.4)
+    told.close()
+    out = overtone("show", "exp").out
+    assert "loss=0.4 by 358bb_00001 (last value)\n" in out
+    assert "best loss (iter)" in out
+    assert "0.1 (1)" in out  # on the way, of the other trial
+    out = overtone("show", "exp", "--scope", "all").out
+    assert "loss=0.1 by 358bb_00000 (best value)\n" in out
+    assert "loss (all)" in out
+    best = overtone("show", "exp", "--json", "--mode", "max").data["best"]
+    assert best == {
+        "trial_id": "358bb_00000", "value": 0.9, "scope": "last", "best_value": 0.9, "best_iteration": 2,
+    }  # fmt: skip
+
+
+def test_what_the_nodes_did(overtone, search):
+    from overtone.store.folder_mark import FolderMark
+    from overtone.worker.machines.ring import Ring
+    from overtone.worker.machines.sample import MachineSample
+
+    assert "CPU" not in overtone("show", "search").out
+    ring = Ring(FolderMark(str(search)), "worker-2")
+    for cpu, used in ((float("nan"), 1 << 30), (0.5, 3 << 30), (0.7, 2 << 30)):
+        ring.put(MachineSample(0.0, cpu, 4, used, 8 << 30, 1, 2))
+    ring.close()
+    assert "worker-2: CPU 60% on average, memory up to 3.22 GB of 8.59 GB" in overtone("show", "search").out

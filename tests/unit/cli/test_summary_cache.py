@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from overtone.journal.codec import sealed
+from overtone.journal.seals import sealed
 from overtone.reading import summary_cache as module
 from overtone.reading.experiment_summary import ExperimentSummary
 from overtone.reading.summary_cache import SummaryCache, cache_file, folder_bytes
@@ -31,9 +31,9 @@ def test_only_what_is_new_is_read(tell, monkeypatch):
     begun: list[int] = []
     read = ExperimentSummary.read
 
-    def watched(self, journal):
+    def watched(self, journal, *more):
         begun.append(self.data["offset"])
-        read(self, journal)
+        read(self, journal, *more)
 
     monkeypatch.setattr(ExperimentSummary, "read", watched)
     size = told.journal.stat().st_size

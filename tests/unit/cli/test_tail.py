@@ -15,7 +15,11 @@ def test_the_last_lines_of_one_that_has_ended(overtone, search):
     assert done.code == 0
     assert lines[0].endswith("358bb_00003 started (lr=9, layers=4)")
     assert "358bb_00003 failed: ValueError: lr is too high" in lines[1]
-    assert lines[2] == "finished: 3 done, 1 failed; best so far 0.2 (358bb_00000)"
+    assert lines[2:5] == [
+        "finished: 3 done, 1 failed",
+        "best by last value: loss=0.2 by 358bb_00000 at iteration 4",
+        "  lr=0.1, layers=2",
+    ]
 
 
 def test_without_single_results(overtone, search):
@@ -88,3 +92,16 @@ def test_how_to_go_on_with_one_that_was_cut_off(overtone, tell):
     assert overtone("tail", "exp").out.endswith(
         f"crashed: 1 cut off\nto go on: overtone resume {told.folder}\n"
     )
+
+
+def test_who_asked_for_what(overtone, tell):
+    from overtone.core.messages import Requested
+
+    told = tell()
+    trial = told.add({})
+    told.tell(Requested(1.0, "pause_trial", trial, "too warm", "user1 from the dashboard"))
+    told.tell(Requested(1.0, "note", note="all is well"))
+    told.close()
+    out = overtone("tail", "exp").out
+    assert f"{trial}: user1 from the dashboard asked it to pause: too warm" in out
+    assert "note: all is well" in out

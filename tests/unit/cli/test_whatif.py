@@ -22,7 +22,7 @@ def test_it_tells_what_would_have_been_stopped_and_why(overtone, told):
     assert done.code == 0
     assert "4 recorded trials under ASHAScheduler(max_t=9, reduction_factor=3):" in done.out
     assert "found    loss=0.211111 (it was 0.211111)" in done.out
-    assert "stopped at 1: loss=1.9 is 4th of 4; it took" in done.out
+    assert "stopped at 1: loss=1.9 is 4th of 4; the cutoff was" in done.out
 
 
 def test_as_json(overtone, told):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from overtone.cli.commands.why import ordinal
 from overtone.core.messages import (
     Added,
     Ended,
@@ -18,6 +17,7 @@ from overtone.core.messages import (
 from overtone.core.resources import Resources
 from overtone.core.types import Checkpoint, Why
 from overtone.reading.rung_standings import Standings
+from overtone.reading.story_text import ordinal
 
 
 def steps(done) -> list[tuple[str, str]]:
@@ -28,7 +28,7 @@ def test_a_trial_that_was_stopped_at_a_rung(overtone, search):
     done = overtone("why", "search", 2)
     assert done.code == 0
     assert done.out.split("\n")[0] == (
-        "358bb_00002 was stopped by asha at rung 1: loss=0.6 is 2nd of 3; it took 0.55 to go on."
+        "358bb_00002 was stopped by asha at rung 1: loss=0.6 is 2nd of 3; the cutoff was 0.55."
     )
     assert "better: 358bb_00000 0.5" in done.out
     assert "not better: 358bb_00001 0.9" in done.out
@@ -37,8 +37,29 @@ def test_a_trial_that_was_stopped_at_a_rung(overtone, search):
 def test_a_trial_that_passed_and_returned(overtone, search):
     done = overtone("why", "search", 0)
     assert "358bb_00000 ended by itself: its function returned." in done.out
-    assert "It was never ruled on: no scheduler" in done.out
+    assert "No scheduler or stop condition stopped, paused or changed this trial." in done.out
     assert "passed rung 1: loss=0.5, 1st of 1 there by then" in done.out
+
+
+def test_a_trial_that_a_request_ended_has_no_word_on_schedulers(overtone, tell):
+    told = tell()
+    trial = told.add({})
+    told.start(trial)
+    told.end(trial, "halted", Why("stopped", note="stopped by user1 from Python: bad"))
+    told.close()
+    out = overtone("why", "exp", 0).out
+    assert out.startswith("358bb_00000 ended: stopped by user1 from Python: bad.\nconfig: ")
+
+
+def test_a_study_has_no_function_that_returns_and_no_interruption(overtone, tell):
+    told = tell(engine="Asked")
+    told.run({}, 0.5)
+    told.tell(Interrupted(2.0))
+    told.close(finished=False)
+    done = overtone("why", "exp", 0)
+    assert done.out.startswith("358bb_00000 ended: its program told the end.\n")
+    assert done.out.endswith("the study was closed\n")
+    assert "the study was closed" in overtone("why", "exp").out
 
 
 def test_a_trial_that_failed(overtone, search):
@@ -131,7 +152,7 @@ def test_a_trial_that_ran_when_its_driver_died(overtone, tell):
     told.close(finished=False)
     done = overtone("why", "exp", 0)
     assert "was running when its driver died" in done.out
-    assert "never ruled on so far" in done.out
+    assert "changed this trial so far." in done.out
 
 
 def test_a_stop_condition(overtone, tell):
@@ -177,3 +198,57 @@ def test_the_schedulers_clock_tells_who_was_at_a_rung():
 )
 def test_ordinals(rank, text):
     assert ordinal(rank) == text
+
+
+def test_requests_and_who_made_them(overtone, tell):
+    from overtone.core.messages import Steered
+
+    told = tell()
+    trial = told.add({"lr": 1})
+    told.start(trial)
+    who = "user1 from the dashboard"
+    told.tell(
+        Requested(1.0, "pause_trial", trial, "too warm", who),
+        Steered(trial, is_held=True),
+        Moved(trial, "HALTING", 0),
+    )
+    why = Why("pause_trial", note=f"paused by {who}: too warm")
+    told.tell(Ended(1.5, trial, 0, "halted"), Moved(trial, "PAUSED", 1, why))
+    told.tell(Requested(1.6, "note", trial, "look at this", who))
+    told.tell(Requested(1.7, "set_priority", trial, priority=5.0), Steered(trial, priority=5.0))
+    told.tell(Requested(1.8, "set_limits", who=who, limits={"max_concurrent": 4}))
+    clone = "358bb_00001"
+    told.tell(
+        Requested(1.9, "add", trial, "", who, config={"lr": 2}, deferred=True),
+        Added(
+            clone,
+            1,
+            {"lr": 2},
+            Resources.of({"cpu": 1}),
+            "1",
+            why=Why("add", note=f"clone of {trial}, added by {who}"),
+        ),
+    )
+    told.close(finished=False)
+    done = overtone("why", "exp", 0)
+    assert done.out.startswith(f"{trial} is held until it is resumed: {who} asked it to pause: too warm.")
+    assert steps(overtone("why", "exp", 0, "--json"))[2:] == [
+        ("asked", f"{who} asked it to pause: too warm"),
+        ("waits", f"paused by {who}: too warm; it waits to be resumed"),
+        ("asked", f"note by {who}: look at this"),
+        ("asked", "its priority was set to 5"),
+        ("asked", f"a clone of {trial} was added by {who}"),
+    ]
+    assert ("created", f"created: clone of {trial}, added by {who}") in steps(
+        overtone("why", "exp", 1, "--json")
+    )
+    texts = [(one["trial_id"], one["text"]) for one in overtone("why", "exp", "--json").data]
+    assert texts[3:] == [
+        ("", f"limits were set to max_concurrent=4 by {who}"),
+        (clone, f"a clone of {trial} was added by {who} (no driver ran: it takes effect at the next resume)"),
+    ]
+    assert f"limits were set to max_concurrent=4 by {who}" in overtone("why", "exp").out
+
+
+def test_an_experiment_without_requests(overtone, search):
+    assert "Nobody asked anything" in overtone("why", "search").out

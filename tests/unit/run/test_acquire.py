@@ -82,7 +82,7 @@ def test_a_used_folder_is_moved_aside(tmp_path):
     aside = "exp.2024-05-06_07-08-09"
     assert {path.name for path in tmp_path.iterdir()} == {"exp", aside, f"{aside}_2"}
     assert place.moved.startswith(
-        f"{place.folder} was in use; its earlier results are now in {tmp_path / aside}_2"
+        f"a new experiment begins in {place.folder}; the earlier one is now in {tmp_path / aside}_2"
     )
 
 
@@ -201,7 +201,7 @@ def test_an_earlier_experiment_at_a_url_is_moved_aside_with_its_leases(url):
     with prepare(url, "exp", "train", NOW) as place:
         assert (
             place.moved
-            == f"{url}/exp was in use; its earlier results are now in {url}/exp.2024-05-06_07-08-09"
+            == f"a new experiment begins in {url}/exp; the earlier one is now in {url}/exp.2024-05-06_07-08-09"
         )
         assert sorted(files.sizes("exp")) == ["exp/lease/000001.json", "exp/lease/000002.json"]
         assert sorted(files.sizes("exp.2024-05-06_07-08-09")) == [

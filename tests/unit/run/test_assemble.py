@@ -166,7 +166,7 @@ def test_the_shortest_of_all_limits_counts(parts_of):
         searcher=searcher, max_concurrent=2, num_samples=9, time_budget_s=60, stop=tune.stopper.TimeoutStopper(5),
         fail_fast="raise", max_failures=4, engine=tune.Simulated(9),
     )  # fmt: skip
-    limits = parts.controller._limits
+    limits = parts.controller.limits
     assert (limits.max_concurrent, limits.total, limits.time_budget_s) == (2, 9, 5)
     assert (limits.fail_fast, limits.max_failures) == (True, 4)
     assert parts_of(engine=tune.Simulated(9)).controller.limits.max_concurrent is None
@@ -181,8 +181,8 @@ def test_a_searcher_of_ones_own_is_asked_num_samples_times(parts_of):
         def suggest(self, index):
             return {}
 
-    assert parts_of(searcher=Mine(), num_samples=4).controller._limits.total == 4
-    assert parts_of(searcher=Mine(), num_samples=-1).controller._limits.total is None
+    assert parts_of(searcher=Mine(), num_samples=4).controller.limits.total == 4
+    assert parts_of(searcher=Mine(), num_samples=-1).controller.limits.total is None
 
 
 def test_checkpoints_are_ordered_by_the_metric_that_is_named(parts_of):

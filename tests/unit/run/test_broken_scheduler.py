@@ -68,7 +68,7 @@ def train(config):
 def test_it_goes_on_where_it_broke_once_it_is_mended(at_once, hook, trainable, engine, tmp_path, capsys):
     options = {
         "config": {"lr": tune.grid_search([1.0, 2.0, 3.0, 4.0])}, "metric": "score", "mode": "max", "seed": 1,
-        "verbose": 0, "storage_path": str(tmp_path), "name": "search", "tensorboard": False,
+        "verbose": 1, "storage_path": str(tmp_path), "name": "search", "tensorboard": False,
         "max_concurrent_trials": at_once,
     }  # fmt: skip
     with pytest.raises(RuntimeError, match=f"a bug in {hook}"):

@@ -125,7 +125,7 @@ def test_a_resume_lists_whole_checkpoints_that_do_not_say_whose_they_are(tmp_pat
 
     def run(**options):
         return tune.run(
-            train, metric="loss", mode="min", name="a name", verbose=0, storage_path=str(tmp_path), engine="inline",
+            train, metric="loss", mode="min", name="a name", verbose=1, storage_path=str(tmp_path), engine="inline",
             tensorboard=False, **options,
         )  # fmt: skip
 

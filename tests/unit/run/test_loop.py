@@ -4,7 +4,10 @@ import threading
 
 import pytest
 
+from overtone.control.inbox import Inbox
+from overtone.control.requests import requested
 from overtone.core import messages as m
+from overtone.core.limits import Limits
 from overtone.core.outcome import Outcome
 from overtone.core.protocols import Engine, Observer, Searcher
 from overtone.core.resources import Resources
@@ -15,6 +18,7 @@ from overtone.run.loop import Loop
 from overtone.run.searcher_host import InlineHost
 from overtone.run.storage.deletions import Deletions
 from overtone.standard_streams import say
+from overtone.testing.scripted_driver import ScriptedController
 
 
 class Scripted:
@@ -265,17 +269,69 @@ def test_leaving_ends_it_after_the_batch():
     assert controller.seen == [reported(1)]
 
 
-def test_requests_from_other_threads_become_events():
+def test_an_interruption_from_another_thread_becomes_an_event():
     engine = FakeEngine()
-    controller = Scripted(done_after=2)
+    controller = Scripted()
     loop = loop_of(controller, engine)
-    for ask in (loop.interrupt, loop.stop):
-        thread = threading.Thread(target=ask)
-        thread.start()
-        thread.join()
+    thread = threading.Thread(target=loop.interrupt)
+    thread.start()
+    thread.join()
+    assert engine.n_wakes == 1
+    loop.run()
+    assert controller.seen == [m.Interrupted(7.0)]
+
+
+def asking_loop(done_after, append=None):
+    """A loop with an inbox, whose controller is done after so many events."""
+
+    class Controller(ScriptedController):
+        choices_so_far = ()
+
+        @property
+        def is_done(self):
+            return len(self.handled) >= done_after
+
+    engine, controller = FakeEngine(), Controller()
+    inbox = Inbox(controller)
+    log = engine.log
+    append = append or (lambda records: log.append(("journal", [record.n for record in records])))
+    host = InlineHost(Counting(), engine.now)
+    return Loop(controller, engine, host, append, [Noting(log)], log.append, inbox=inbox), inbox, engine
+
+
+def asked(inbox, log, what="note", **fields):
+    inbox.put(
+        requested({"what": what, "note": "hello", **fields}), lambda answer: log.append(answer.get("n"))
+    )
+
+
+def test_a_request_is_in_the_journal_before_it_is_answered_and_seen():
+    loop, inbox, engine = asking_loop(done_after=2)
+    asked(inbox, engine.log)
+    asked(inbox, engine.log)
     assert engine.n_wakes == 2
     loop.run()
-    assert controller.seen == [m.Interrupted(7.0), m.Requested(7.0, "stop", note="stopped")]
+    assert engine.log == [("journal", [2, 3]), 2, 3, ("seen", 2), ("seen", 3), ("seen", "flush")]
+
+
+def test_a_request_at_the_end_is_handled_and_a_later_one_is_refused():
+    loop, inbox, engine = asking_loop(done_after=1)
+    loop.pump([m.Tick(1.0)])
+    asked(inbox, engine.log)  # The controller is done already.
+    loop.run()
+    asked(inbox, engine.log)
+    assert [each for each in engine.log if not isinstance(each, tuple)] == [3, None]
+
+
+def test_requests_are_answered_if_the_journal_cannot_be_written():
+    def fail(records):
+        raise ValueError("not a journal")
+
+    loop, inbox, engine = asking_loop(done_after=2, append=fail)
+    asked(inbox, engine.log)
+    with pytest.raises(ValueError, match="not a journal"):
+        loop.run()
+    assert engine.log.count(None) == 1
 
 
 def test_where_something_that_decides_is_broken_trials_are_asked_to_save():
@@ -375,3 +431,12 @@ def test_an_observer_that_ends_the_run_does_so_when_the_batch_is_carried_out():
     ]  # fmt: skip
     loop.pump([reported(3)])  # It is raised once.
     assert (loop.disconnected, warned) == ([], [])
+
+
+def test_an_interruption_waits_for_the_resume_that_would_undo_it():
+    controller, engine = ScriptedController(), FakeEngine()
+    loop = Loop(controller, engine, InlineHost(Counting(), engine.now), lambda records: None, [], print)
+    loop.interrupt()
+    loop.pump([m.Discarded(1.0, "a")], is_past=True)
+    loop.pump([m.Resumed(2.0, Limits())])
+    assert [type(event) for event in controller.handled] == [m.Discarded, m.Resumed, m.Interrupted]

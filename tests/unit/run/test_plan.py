@@ -121,7 +121,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, is_initialized: bool) -> None:
 
 def test_this_machine_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     engine, why = engine_for(None)
-    assert (type(engine), why) == (Local, "nothing else was asked for")
+    assert (type(engine), why) == (Local, "default")
     pretend(monkeypatch, is_initialized=False)
     assert type(engine_for(None)[0]) is Local
 
@@ -190,3 +190,14 @@ def test_the_trainables_own_request() -> None:
     assert resources_for({"cpu": 1}, Model)[1]({"n": 3}) == Resources.of({"cpu": 1})
     with pytest.raises(ResourceError, match="cpu='many'"):
         resources_for({"cpu": "many"}, Model)
+
+
+@pytest.mark.parametrize("memory", ["6GB", "auto"])
+def test_a_cluster_does_not_count_gpu_memory(memory: str) -> None:
+    asked = {"gpu_memory": memory}
+    with pytest.raises(ResourceError, match='"gpu": 0.25'):
+        resources_for(asked, train, is_cluster=True)
+    _, of = resources_for(lambda _: asked, train, is_cluster=True)
+    with pytest.raises(ResourceError, match='engine="local"'):
+        of({})
+    assert resources_for(asked, train)[0] == Resources.of(asked)

@@ -49,7 +49,7 @@ GIVEN_AGAIN = {
     "callbacks": [Callback()], "reporter": tune.CLIReporter(), "trial_name": number, "trial_folder": number,
     "priority": number,
 }  # fmt: skip
-OF_THE_CALL = {"name", "storage", "resume", "warm_start"}
+OF_THE_CALL = {"name", "storage", "resume", "warm_start", "ui"}
 KNOWN = options(Experiment)
 DATA = [name for name in KNOWN if name not in GIVEN_AGAIN.keys() | OF_THE_CALL]
 

@@ -84,6 +84,7 @@ def test_without_a_name_the_newest_unfinished_one_of_this_script(tmp_path, scrip
     folder, hint = find(tmp_path, None, "train", wish(False), 0)
     assert folder is None
     assert f"overtone resume {newest}" in hint
+    assert hint.startswith(f"a new experiment begins; the last one of train is unfinished, in {newest}")
     assert find(tmp_path, None, "another", wish("AUTO"), 0) == (None, "")
 
 
@@ -91,8 +92,17 @@ def test_a_finished_one_is_begun_anew_unless_it_must_be_resumed(tmp_path, script
     folder = experiment(tmp_path, "train_2026-01-01_00-00-00", ends=True)
     assert is_finished(folder)
     assert find(tmp_path, None, "train", wish("AUTO"), 0) == (None, "")
-    assert find(tmp_path, None, "train", wish(False), 0) == (None, "")
+    hint = f"a new experiment begins; the last one of train, which is finished, is in {folder}"
+    assert find(tmp_path, None, "train", wish(False), 0) == (None, hint)
     assert find(tmp_path, None, "train", wish(True), 0) == (folder, "")
+
+
+def test_without_a_script_nothing_is_said_of_earlier_experiments(tmp_path, monkeypatch):
+    main = types.ModuleType("__main__")  # a notebook, or `python -c`
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    folder = experiment(tmp_path, "train_2026-01-01_00-00-00", script="")
+    assert find(tmp_path, None, "train", wish(False), 0) == (None, "")
+    assert find(tmp_path, None, "train", wish("AUTO"), 0) == (folder, "")
 
 
 def test_one_that_runs_now_is_left_alone(tmp_path, script):

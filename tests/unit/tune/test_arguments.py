@@ -125,13 +125,13 @@ def test_an_argument_like_none_that_there_is_is_answered_without_a_guess():
 
 
 def test_what_has_no_effect_is_said_once():
-    with pytest.warns(UserWarning, match="sync_to_cloud, trial_executor has no effect") as caught:
+    with pytest.warns(UserWarning, match="queue_trials, sync_to_cloud, trial_executor has no effect") as caught:
         to_experiment(f, trial_executor=object(), sync_to_cloud=True, queue_trials=True)
     assert len(caught) == 1
 
 
-def test_what_nobody_misses_is_taken_in_silence():
-    harmless = {"queue_trials": True, "ray_auto_init": False, "server_port": 4321, "loggers": None}
+def test_what_is_not_set_is_taken_in_silence():
+    harmless = {"queue_trials": False, "ray_auto_init": False, "server_port": None, "loggers": None}
     assert to_experiment(f, **harmless) == Experiment(trainable=f)
 
 

@@ -57,7 +57,7 @@ def test_there_are_no_results_before_the_fit():
 
 def test_restoring_what_is_not_there():
     assert not tune.Tuner.can_restore("/somewhere")
-    with pytest.raises(OvertoneError, match="/somewhere/journal.jsonl cannot be read"):
+    with pytest.raises(OvertoneError, match="there is no experiment at ./somewhere."):
         tune.Tuner.restore("/somewhere", f)
 
 

@@ -47,13 +47,15 @@ def complete() -> None:
         return [*_names(parsed_args.dir or "~/overtone_results"), *folders(prefix)]
 
     by_metavar: dict[str, Any] = {
-        "DIR": folders, "FILE": completers.FilesCompleter(), "EXP": experiments, "PATH": experiments,
+        "DIR": folders, "FILE": completers.FilesCompleter(), "CONFIG": completers.FilesCompleter(),
+        "EXP": experiments, "PATH": experiments,
     }  # fmt: skip
     words = os.environ["COMP_LINE"].split()
     parser = made([word for word in words if word in COMMANDS])
     for action in _actions(parser):
         if action.choices is None and action.nargs != 0:
-            action.completer = by_metavar.get(str(action.metavar), completers.SuppressCompleter())  # type: ignore[attr-defined]
+            place = str(action.metavar).partition("|")[0]  # such as that of CONFIG|NAME
+            action.completer = by_metavar.get(place, completers.SuppressCompleter())  # type: ignore[attr-defined]
     autocomplete(parser, always_complete_options=False)
 
 
@@ -61,7 +63,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
-                yield from command._actions
+                yield from _actions(command)
         else:
             yield action
 

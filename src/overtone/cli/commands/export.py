@@ -1,4 +1,4 @@
-"""`overtone export EXP`: all results in one table, as CSV, JSON or Parquet."""
+"""`overtone export EXP`: all results in one table, as CSV, JSON or Parquet, or as a study of Optuna."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from overtone.cli.arguments import Arguments, add_experiment
+from overtone.cli.arguments import Arguments, add_experiment, add_goal
 from overtone.cli.exit_codes import OK
 from overtone.errors import OvertoneError
 
 if TYPE_CHECKING:
-    from overtone.analysis import RecordedTrial
+    from pathlib import Path
+
+    from overtone.analysis import ExperimentAnalysis, RecordedTrial
 
 FORMATS = ("csv", "json", "parquet")
+STUDY = "optuna"
+"""The format of a SQLite file with a study, not of a table."""
 
 Rows = Callable[[], Iterable[dict[str, Any]]]
 """Gives all rows, from the first, each time that it is called."""
@@ -25,9 +28,11 @@ Rows = Callable[[], Iterable[dict[str, Any]]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `overtone export`."""
     add_experiment(parser)
-    parser.add_argument("--format", choices=FORMATS, help="csv, unless FILE ends with another one's name")
+    about = "csv, unless FILE ends with another one's name; optuna is a new SQLite file with a study"
+    parser.add_argument("--format", choices=(*FORMATS, STUDY), help=about)
     parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to standard output")
     parser.add_argument("--trials", action="store_true", help="the last result of each trial only")
+    add_goal(parser)
 
 
 def run(args: Arguments) -> int:
@@ -37,20 +42,52 @@ def run(args: Arguments) -> int:
         OvertoneError: It cannot be written so.
     """
     from overtone.cli.lookup import analysis_of, journal_of
+    from overtone.cli.output_file import open_output
     from overtone.observers.display.plain_text import clean
 
     journal = journal_of(args.experiment, args.dir)
-    _, trials = analysis_of(journal)
+    analysis, trials = analysis_of(journal, args.metric, args.mode, on_demand=False)
+    if args.format == STUDY:
+        return _write_study(args, journal, analysis, trials)
     kind = args.format or _by_name(args.output)
     if kind == "parquet" and args.output in (None, "-") and sys.stdout.isatty():
         raise OvertoneError("Parquet is not for a terminal: name a file with -o FILE")
     rows = _rows(trials, args.trials)
-    with _opened(args.output, is_binary=kind == "parquet") as file:
+    with open_output(args.output, is_binary=kind == "parquet") as file:
         count = _WRITERS[kind](rows, file)
     if args.output not in (None, "-"):
         what = "trials" if args.trials else "results"
         text = f"wrote {count} {what} of {journal.parent.name} to {args.output}"
         sys.stderr.write(f"overtone: {clean(text)}\n")
+    return OK
+
+
+def _write_study(
+    args: Arguments, journal: Path, analysis: ExperimentAnalysis, trials: Sequence[RecordedTrial]
+) -> int:
+    """Write a study of Optuna.
+
+    Raises:
+        OvertoneError: No file or no objective is named, or the file exists.
+    """
+    from overtone.cli.ranking import goal_needed
+    from overtone.core.goal import Goal
+    from overtone.importers.optuna.study_file import write_study
+    from overtone.observers.display.plain_text import clean
+
+    if args.output in (None, "-"):
+        raise OvertoneError("a study of Optuna is a file: name it with -o FILE, such as -o study.db")
+    header = analysis.runner_data()
+    parts = header.get("parts", {})
+    metric, mode = (args.metric, args.mode) if args.metric else (parts.get("metric"), parts.get("mode"))
+    if not metric:
+        metric, mode = goal_needed(analysis, None, args.mode)
+    goal = Goal(metric, mode, constraints=parts.get("constraints") or ())
+    count = write_study(args.output, journal.parent.name, header, goal, trials)
+    text = (
+        f"wrote {count} trials of {journal.parent.name} to the study {journal.parent.name} in {args.output}"
+    )
+    sys.stderr.write(f"overtone: {clean(text)}\n")
     return OK
 
 
@@ -179,28 +216,3 @@ _WRITERS: dict[str, Callable[[Rows, IO[Any]], int]] = {
     "json": _write_json,
     "parquet": _write_parquet,
 }
-
-
-@contextmanager
-def _opened(output: str | None, is_binary: bool) -> Iterator[IO[Any]]:
-    """Standard output, or a file that is there whole in the end, or not at all."""
-    if output in (None, "-"):
-        yield sys.stdout.buffer if is_binary else sys.stdout
-        return
-    assert output is not None
-    if os.path.isdir(output):
-        raise OvertoneError(f"{output} is a folder: name a file in it")
-    if not os.path.isdir(os.path.dirname(output) or "."):
-        raise OvertoneError(f"there is no folder {os.path.dirname(output)} for {os.path.basename(output)}")
-    draft = f"{output}.{os.getpid()}.tmp"
-    try:
-        how: dict[str, Any] = {"mode": "wb"}
-        if not is_binary:
-            how = {"mode": "w", "encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
-        with open(draft, **how) as file:
-            yield file
-        os.replace(draft, output)
-    except BaseException:
-        if os.path.exists(draft):
-            os.unlink(draft)
-        raise

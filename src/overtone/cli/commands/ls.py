@@ -75,7 +75,7 @@ def _fetched(url: str) -> list[Path]:
 
 
 def _overviews(journals: list[Path]) -> list[dict[str, Any]]:
-    from overtone.cli.overview import damaged, overview
+    from overtone.control.overview import damaged, overview
     from overtone.reading.summary_cache import SummaryCache
 
     found = []
@@ -98,7 +98,7 @@ def _show(found: list[dict[str, Any]]) -> None:
         Column("name"),
         Column("state"),
         Column("trials", keep=7, least=18),
-        Column("best", keep=6),
+        Column("best last value", keep=6),
         Column("started", keep=3),
         Column("ran for", right=True, keep=4),
         Column("size", right=True, keep=2),
@@ -125,7 +125,7 @@ def _show(found: list[dict[str, Any]]) -> None:
 
 def _trials(one: dict[str, Any]) -> str:
     """Return the counts of trials, such as `5/12 done, 2 cut off`; the rest is pending."""
-    from overtone.cli.overview import counted
+    from overtone.control.overview import counted
 
     others = {name: count for name, count in one["statuses"].items() if name not in ("TERMINATED", "PENDING")}
     total = max(one["trials"], one["planned"] or 0)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Any
 
-from overtone.cli.arguments import Arguments, add_dir, add_json
+from overtone.cli.arguments import Arguments, add_command_options, add_dir
 from overtone.cli.exit_codes import OK, NotFoundError
 
 if TYPE_CHECKING:
-    from overtone.cli.recorded_command import Rerun
-
-Execute = Callable[[str, Sequence[str], Mapping[str, str]], Any]
+    from overtone.cli.recorded_command import Execute, Rerun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,11 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also where the experiment is finished: a script that asks for more trials goes on with it",
     )
-    parser.add_argument(
-        "-y", "--yes", action="store_true", help="also where the folder belongs to another user"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run, and do not run it")
-    add_json(parser)
+    add_command_options(parser)
 
 
 def run(args: Arguments, execute: Execute | None = None) -> int:
@@ -47,26 +37,25 @@ def run(args: Arguments, execute: Execute | None = None) -> int:
     Raises:
         NotFoundError: It cannot be resumed; the message says why and what to do.
     """
+    from overtone.cli.recorded_command import become
     from overtone.run.resume.target import ENVIRONMENT
 
     path, rerun, facts = _planned(args)
     _tell(args, path, rerun, facts)
     if args.dry_run:
         return OK
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os.chdir(rerun.directory)
-    become = execute if execute is not None else os.execvpe
-    become(rerun.command[0], list(rerun.command), {**os.environ, ENVIRONMENT: path})
+    become(rerun, {ENVIRONMENT: path}, execute)
     return OK
 
 
 def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
     """Return the experiment's place, the command to run, and the experiment's overview."""
     from overtone.cli.lookup import journal_of
-    from overtone.cli.overview import overview, place_of
-    from overtone.cli.recorded_command import again
+    from overtone.cli.recorded_command import again, check_owner
+    from overtone.control.overview import overview, place_of
+    from overtone.journal.lines import header
     from overtone.journal.newest_parts import newest_driver
+    from overtone.reading.imported import how_to_go_on, origin_of
     from overtone.reading.summary_cache import SummaryCache
 
     journal = journal_of(args.experiment, args.dir)
@@ -77,6 +66,11 @@ def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
     if driver is not None:
         who = "a process" if driver["pid"] is None else f"process {driver['pid']} on {driver['hostname']}"
         raise NotFoundError(f"{path} is running: {who} is at work on it")
+    if origin_of(header(journal)):
+        raise NotFoundError(how_to_go_on(path, header(journal)))
+    if "rerun_of" in header(journal):
+        command = f"overtone rerun {quote(path)} 0"
+        raise NotFoundError(f"{path} is the rerun of one trial. To run it again: {command}")
     if facts["state"] == "finished" and not args.force:
         raise NotFoundError(
             f"{path} is finished, so there is nothing to resume; with --force its script is run again, and "
@@ -84,22 +78,8 @@ def _planned(args: Arguments) -> tuple[str, Rerun, dict[str, Any]]:
         )
     rerun = again(newest_driver(journal), path, args.rest)
     if not args.rest and not args.yes:
-        _check_owner(journal, rerun)
+        check_owner(journal, rerun)
     return path, rerun, facts
-
-
-def _check_owner(journal: Path, rerun: Rerun) -> None:
-    """Run nothing that somebody else wrote down, unless the user says so.
-
-    Raises:
-        NotFoundError: The journal is another user's, or names no Python to run.
-    """
-    name = os.path.basename(rerun.command[0]).lower()
-    shown = f"the recorded command is: cd {quote(rerun.directory)} && {join(rerun.command)}"
-    if hasattr(os, "getuid") and journal.stat().st_uid != os.getuid():
-        raise NotFoundError(f"{journal} belongs to another user, and {shown}; add --yes to run it")
-    if rerun.command[0] != sys.executable and not name.startswith(("python", "pypy")):
-        raise NotFoundError(f"{rerun.command[0]!r} is no Python, and {shown}; add --yes to run it")
 
 
 def _tell(args: Arguments, path: str, rerun: Rerun, facts: dict[str, Any]) -> None:
@@ -111,11 +91,11 @@ def _tell(args: Arguments, path: str, rerun: Rerun, facts: dict[str, Any]) -> No
         return
     import platform
 
-    from overtone.cli.overview import counted
     from overtone.cli.tables import say
+    from overtone.control.overview import counted
 
     results = f"{facts['results']} result{'' if facts['results'] == 1 else 's'}"
-    of = f" of {facts['planned']}" if facts["planned"] not in (None, facts["trials"]) else ""
+    of = f" of {facts['planned']}" if (facts["planned"] or 0) > facts["trials"] else ""
     trials = f"{facts['trials']}{of} trials ({counted(facts['statuses'])})"
     say(f"resuming {facts['name']}: {trials}, {results}")
     for note in rerun.notes:

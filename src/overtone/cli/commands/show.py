@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from overtone.cli.arguments import Arguments, add_experiment, add_goal, add_json, positive
+from overtone.cli.arguments import Arguments, add_experiment, add_goal, add_json, add_scope, positive
 from overtone.cli.exit_codes import OK
 
 if TYPE_CHECKING:
-    from overtone.analysis import ExperimentAnalysis, RecordedTrial
+    from overtone.analysis import RecordedTrial
+    from overtone.cli.trial_rows import RanksBy
 
+_NODES = 3
 _ROWS = 20
 
 
@@ -23,14 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     order.add_argument("--newest", action="store_true", help="the newest trials first, not the best")
     order.add_argument("--failed", action="store_true", help="failed trials only")
     add_goal(parser)
+    add_scope(parser)
     add_json(parser)
 
 
 def run(args: Arguments) -> int:
     """Show it."""
     from overtone.cli.lookup import analysis_of, journal_of, trial_id
-    from overtone.cli.overview import overview
-    from overtone.cli.ranking import goal_of
+    from overtone.cli.ranking import goal_of, ranking
+    from overtone.cli.trial_rows import RanksBy
+    from overtone.control.overview import overview
     from overtone.reading.summary_cache import SummaryCache
 
     journal = journal_of(args.experiment, args.dir)
@@ -38,13 +42,15 @@ def run(args: Arguments) -> int:
         facts = overview(journal, index)
     analysis, trials = analysis_of(journal, args.metric, args.mode)
     metric, mode = goal_of(analysis, args.metric, args.mode)
-    facts = {**facts, "metric": metric, "mode": mode, "best": _best(analysis, trials, metric, mode)}
+    ranked = ranking(analysis, trials, metric, mode, args.scope)
+    best = _best(*ranked[0], metric, mode, args.scope) if ranked else None
+    facts = {**facts, "metric": metric, "mode": mode, "best": best}
     is_running = facts["driver"] is not None
     if args.trial is not None:
         wanted = trial_id(args.trial, (one.trial_id for one in trials), journal.parent)
         _show_trial(next(one for one in trials if one.trial_id == wanted), metric, is_running, args.json)
         return OK
-    ordered = _ordered(analysis, trials, metric, mode, args)
+    ordered = _ordered([one for _, one in ranked], trials, args)
     if args.json:
         from overtone.cli.json_output import write_json
         from overtone.cli.trial_rows import trial_data
@@ -56,66 +62,114 @@ def run(args: Arguments) -> int:
             "seed": header.get("seed"),
             "command": header.get("command"),
             "directory": header.get("directory"),
+            "code": header.get("code"),
             "parts": header.get("parts"),
-            "trial_list": [trial_data(one, is_running, metric) for one in kept],
+            "trial_list": [trial_data(one, is_running, metric, args.scope, mode) for one in kept],
         })  # fmt: skip
         return OK
-    _show(facts, analysis.runner_data(), trials)
-    _show_table(ordered, _ROWS if args.n is None else args.n, trials, metric, is_running)
+    _show(facts, analysis.runner_data(), ranked[0][1] if ranked else None)
+    by = RanksBy(metric, mode, args.scope)
+    _show_table(ordered, _ROWS if args.n is None else args.n, trials, by, is_running)
     return OK
 
 
 def _best(
-    analysis: ExperimentAnalysis, trials: list[RecordedTrial], metric: str | None, mode: str | None
-) -> dict[str, Any] | None:
-    from overtone.cli.ranking import ranking
+    value: float, trial: RecordedTrial, metric: str | None, mode: str | None, scope: str
+) -> dict[str, Any]:
+    from overtone.cli.ranking import peak
 
-    ranked = ranking(analysis, trials, metric, mode)
-    return {"trial_id": ranked[0][1].trial_id, "value": ranked[0][0]} if ranked else None
+    best_value, best_iteration = peak(trial, metric, mode)
+    return {
+        "trial_id": trial.trial_id, "value": value, "scope": scope,
+        "best_value": best_value, "best_iteration": best_iteration,
+    }  # fmt: skip
 
 
 def _ordered(
-    analysis: ExperimentAnalysis,
-    trials: list[RecordedTrial],
-    metric: str | None,
-    mode: str | None,
-    args: Arguments,
+    ranked: list[RecordedTrial], trials: list[RecordedTrial], args: Arguments
 ) -> list[RecordedTrial]:
-    from overtone.cli.ranking import ranking
-
     if args.failed:
         return [one for one in trials if one.num_failures or one.status == "ERROR"]
     if args.newest:
         return trials[::-1]
-    best = [one for _, one in ranking(analysis, trials, metric, mode)]
-    known = {one.trial_id for one in best}
-    return [*best, *(one for one in trials if one.trial_id not in known)]
+    known = {one.trial_id for one in ranked}
+    return [*ranked, *(one for one in trials if one.trial_id not in known)]
 
 
-def _show(facts: dict[str, Any], header: dict[str, Any], trials: list[RecordedTrial]) -> None:
-    from overtone.cli.overview import counted
+def _show(facts: dict[str, Any], header: dict[str, Any], first: RecordedTrial | None) -> None:
     from overtone.cli.tables import show_facts
-    from overtone.observers.display.plain_text import duration, number
+    from overtone.control.overview import counted
+    from overtone.observers.display.plain_text import duration
     from overtone.quantity_text import size_text
+    from overtone.reading.imported import origin_of
 
-    best = facts["best"]
-    of = f" of {facts['planned']} planned" if facts["planned"] not in (None, facts["trials"]) else ""
+    can_resume = facts["is_resumable"] and not origin_of(header)
+    of = f" of {facts['planned']} planned" if (facts["planned"] or 0) > facts["trials"] else ""
     results = f"{facts['results']} result{'' if facts['results'] == 1 else 's'}"
     show_facts([
         ("experiment", facts["name"]),
         ("state", _state(facts)),
-        ("to go on", f"overtone resume {_quoted(facts['path'])}" if facts["is_resumable"] else ""),
+        ("imported", origin_of(header)),
+        ("to go on", f"overtone resume {_quoted(facts['path'])}" if can_resume else ""),
         ("trainable", facts["trainable"]),
         ("trials", f"{facts['trials']}{of}: {counted(facts['statuses'])}; {results}"),
-        ("best", "" if best is None else f"{facts['metric']}={number(best['value'])} by {best['trial_id']}"),
+        ("best", _shown_best(facts)),
+        ("its config", "" if first is None else _shown_config(first)),
         ("goal", "" if facts["metric"] is None else f"{facts['mode']} {facts['metric']}"),
         ("scheduler", _part(header, "scheduler")),
         ("searcher", _part(header, "searcher")),
         ("started", _started(facts)),
         ("ran for", duration(facts["duration_s"])),
+        ("machines", _machines(facts["path"])),
         ("command", _command(header)),
+        ("code", _code(header.get("code"))),
         ("folder", f"{facts['path']} ({size_text(facts['size_bytes'])})"),
     ])  # fmt: skip
+
+
+def _machines(folder: str) -> str:
+    """`vm: CPU 83 % on average, memory up to 12 GiB of 31 GiB`; of many nodes the first few."""
+    import os
+
+    from overtone.worker.machines.ring import FOLDER
+
+    if not os.path.isdir(os.path.join(folder, FOLDER)):
+        return ""  # spares the import of NumPy
+    import numpy as np
+
+    from overtone.quantity_text import size_text
+    from overtone.reading.machine_samples import machine_samples
+
+    lines = []
+    for node, one in machine_samples(folder).items():
+        known = one.cpu[~np.isnan(one.cpu)]
+        cpu = f"CPU {known.mean():.0%} on average, " if len(known) else ""
+        if len(one.time):
+            most = int(one.memory_used.argmax())
+            used, total = size_text(int(one.memory_used[most])), size_text(int(one.memory_total[most]))
+            lines.append(f"{node}: {cpu}memory up to {used} of {total}")
+    more = f"; and {len(lines) - _NODES} more" if len(lines) > _NODES else ""
+    return "; ".join(lines[:_NODES]) + more
+
+
+def _shown_best(facts: dict[str, Any]) -> str:
+    """`loss=0.125 by 57c12_00009 (last value); on the way 0.12 at iteration 18`."""
+    from overtone.cli.ranking import SCOPES_SHOWN, peak_shown
+    from overtone.observers.display.plain_text import number
+
+    best = facts["best"]
+    if best is None:
+        return ""
+    text = f"{facts['metric']}={number(best['value'])} by {best['trial_id']} ({SCOPES_SHOWN[best['scope']]})"
+    if best["best_value"] == best["value"]:
+        return text
+    return f"{text}; on the way {peak_shown(best['best_value'], best['best_iteration'])}"
+
+
+def _shown_config(trial: RecordedTrial) -> str:
+    from overtone.cli.trial_rows import parameter_shown
+
+    return ", ".join(f"{name}={parameter_shown(one)}" for name, one in trial.evaluated_params.items())
 
 
 def _state(facts: dict[str, Any]) -> str:
@@ -141,6 +195,18 @@ def _part(header: dict[str, Any], name: str) -> str:
     return str(part or "").rsplit(".", 1)[-1]
 
 
+def _code(facts: Any) -> str:
+    """Return the commit and the packages of the experiment's code."""
+    if not isinstance(facts, dict):
+        return ""
+    packages = facts.get("packages")
+    shown = [f"{name} {version}" for name, version in packages.items()] if isinstance(packages, dict) else []
+    if isinstance(commit := facts.get("commit"), str):
+        changes = {True: ", with changes that are not committed", None: ""}.get(facts.get("is_modified"), "")
+        shown.insert(0, f"commit {commit[:10]}{changes}")
+    return "; ".join(shown)
+
+
 def _command(header: dict[str, Any]) -> str:
     command = header.get("command")
     return " ".join(_quoted(str(one)) for one in command) if isinstance(command, list) else ""
@@ -156,7 +222,7 @@ def _show_table(
     ordered: list[RecordedTrial],
     rows: int,
     trials: list[RecordedTrial],
-    metric: str | None,
+    by: RanksBy,
     is_running: bool,
 ) -> None:
     from overtone.cli.tables import say, show_table
@@ -168,8 +234,8 @@ def _show_table(
     parameters = parameter_names(trials)
     say()
     show_table(
-        table_columns(parameters, metric),
-        [table_row(one, parameters, metric, is_running) for one in shown],
+        table_columns(parameters, by),
+        [table_row(one, parameters, by, is_running) for one in shown],
     )
     if len(shown) < len(ordered):
         say(f"... {len(ordered) - len(shown)} more: -n 0 shows all", "dim")
@@ -192,7 +258,7 @@ def _show_trial(trial: RecordedTrial, metric: str | None, is_running: bool, as_j
         return
     from overtone.analysis.frames import flatten
     from overtone.cli.tables import say, show_facts
-    from overtone.cli.trial_rows import in_short, parameter_shown
+    from overtone.cli.trial_rows import in_short, parameter_shown, state_now
     from overtone.core.goal import OWN_FIELDS
     from overtone.observers.display.plain_text import duration, show
 
@@ -201,7 +267,7 @@ def _show_trial(trial: RecordedTrial, metric: str | None, is_running: bool, as_j
     took = f" in {duration(seconds)}" if isinstance(seconds, (int, float)) else ""
     show_facts([
         ("trial", f"{trial.trial_id} (index {trial.index})"),
-        ("status", data["status"]),
+        ("status", state_now(trial, is_running)),
         ("why", in_short(trial)),
         *((f"config {name}", parameter_shown(one)) for name, one in flatten(trial.config).items()),
         *((f"last {name}", show(one)) for name, one in reported.items() if name not in OWN_FIELDS),

@@ -37,8 +37,8 @@ def run(args: Arguments) -> int:
     import time
 
     from overtone.cli.lookup import journal_of
-    from overtone.cli.overview import overview
-    from overtone.cli.run_holder import holder
+    from overtone.control.holder import holder
+    from overtone.control.overview import overview
     from overtone.reading.summary_cache import SummaryCache
     from overtone.store.cache import origin
 
@@ -87,8 +87,8 @@ def followed(
 
 def _print(lines: Iterable[Line], as_json: bool) -> None:
     from overtone.cli.json_output import line_of
-    from overtone.cli.tables import folded, terminal_columns
-    from overtone.observers.display.plain_text import clean, duration, pad
+    from overtone.cli.tables import terminal_columns
+    from overtone.observers.display.plain_text import clean, duration, folded, pad
 
     room = terminal_columns()
     for one in lines:
@@ -115,11 +115,12 @@ def _print(lines: Iterable[Line], as_json: bool) -> None:
 def _say_end(facts: dict[str, Any], progress: Progress) -> None:
     from shlex import quote
 
-    from overtone.cli.overview import counted
-    from overtone.cli.tables import say
-    from overtone.observers.display.sentences import best
+    from overtone.cli.tables import say, terminal_columns
+    from overtone.control.overview import counted
+    from overtone.observers.display.sentences import best_lines
 
-    so_far = best(progress)
-    say(f"{facts['state']}: {counted(facts['statuses'])}{f'; {so_far}' if so_far else ''}")
+    say(f"{facts['state']}: {counted(facts['statuses'])}")
+    for line in best_lines(progress, terminal_columns()):
+        say(line)
     if facts["is_resumable"]:
         say(f"to go on: overtone resume {quote(facts['path'])}")

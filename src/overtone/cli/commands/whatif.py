@@ -137,15 +137,15 @@ def _show(found: WhatIf, scheduler: str) -> None:
 
 def reason(one: Stopped, found: WhatIf) -> str:
     """Return the reason why a trial would have been stopped, and its recorded outcome."""
-    from overtone.cli.commands.why import ordinal
     from overtone.observers.display.plain_text import number
+    from overtone.reading.story_text import ordinal
 
     why, sign = one.why, 1.0 if found.mode == "max" else -1.0
     parts = [f"{found.metric}={'no number' if one.value is None else number(one.value)}"]
     if why.rank is not None:
         parts[0] += f" is {ordinal(why.rank)}" + (f" of {why.of}" if why.of is not None else "")
     if why.cutoff is not None:
-        parts.append(f"it took {number(sign * why.cutoff)} to go on")
+        parts.append(f"the cutoff was {number(sign * why.cutoff)}")
     if why.note:
         parts.append(why.note)
     if one.best is not None:

@@ -65,13 +65,17 @@ def _named(value: Any) -> Any:
 def codec_for(space: Any) -> Codec:
     """Return the codec for configs of `space`, also for values that are not data."""
     from overtone.journal.codec import Codec
-    from overtone.space import decode_config, encode_config
+    from overtone.space.data import decode_config, encode_config, is_data_alone
 
-    return Codec(partial(encode_config, space), partial(decode_config, space))
+    return Codec(partial(encode_config, space), partial(decode_config, space), not is_data_alone(space))
 
 
-def open_journal(parts: Parts) -> JournalWriter:
-    """Create the experiment's journal with its header, and return it."""
+def open_journal(parts: Parts, code: Mapping[str, Any] | None = None) -> JournalWriter:
+    """Create the experiment's journal with its header, and return it.
+
+    Args:
+        code: Where the code of the trainable comes from; see `CodeFacts`.
+    """
     from overtone.journal.header import new_header, set_apart
     from overtone.journal.writer import JournalWriter
 
@@ -79,6 +83,10 @@ def open_journal(parts: Parts) -> JournalWriter:
     header = {**new_header(parts.seed, header_parts(parts)), "nth": parts.nth}
     if experiment.name is not None:
         header["called"] = experiment.name  # The folder may be renamed.
+    if experiment.rerun_of is not None:
+        header["rerun_of"] = dict(experiment.rerun_of)
+    if code:
+        header["code"] = dict(code)
     if parts.earlier:
         header["earlier"] = list(parts.earlier)  # a resume learns the same, whatever became of the sources
     if parts.plan.engine.capabilities.repeats:

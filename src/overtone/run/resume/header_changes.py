@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from overtone.run.parts import Parts
 
 _MIXES = (
-    "taken: results of both stand side by side. To keep them apart, choose another name, or begin anew "
-    "without resume"
+    "taken: trials that still run use it, and recorded results stay. To keep them apart, choose another "
+    "name, or leave resume out"
 )
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _RESOURCES = "overtone.core.resources.Resources"
+_OLD_DOMAIN = '"path": "overtone.space.'
+"""In older journals: a domain among the arguments of an algorithm, without its scale."""
 _LONGEST = 100
 _MISSING = object()
 
@@ -104,6 +106,12 @@ def resume_changes(header: Mapping[str, Any], parts: Parts) -> tuple[list[str], 
     return told_changes(parts.folder.name, found), {} if is_same else {"parts": noted}
 
 
+def is_other_code(header: Mapping[str, Any], parts: Parts) -> bool:
+    """Return whether the trainable's source differs from the recorded run's."""
+    old = newest_parts(parts.folder / JOURNAL, header)
+    return is_same_source(old.get("source", {}), header_parts(parts)["source"]) is False
+
+
 def _defaults(part: Any) -> dict[str, Any]:
     """Return the default arguments of a scheduler or searcher, as data."""
     parameters = inspect.signature(type(part)).parameters.values()
@@ -150,6 +158,8 @@ def _of_algorithm(
             points = first.get(argument) or None, second.get(argument) or None
             yield from _differing(f"{shown}'s {argument}", *points, known[argument].changed)
         elif argument != "num_samples" and argument in first and argument in second:
+            if _OLD_DOMAIN in _text(first[argument]):
+                continue
             yield from _differing(f"{shown}'s {argument}", first[argument], second[argument], effect)
 
 

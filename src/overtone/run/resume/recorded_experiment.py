@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from overtone.journal.newest_parts import newest_parts
 from overtone.option import APART, CODE, DATA, options
 from overtone.run.resume.same_experiment import Sources, check_keys, check_trainable
 from overtone.run.resume.target import header_of
+from overtone.space.data import DOMAIN, space_from_data
+from overtone.space.dsl import DOMAINS
 from overtone.store.folder_mark import JOURNAL
 
 
@@ -36,15 +39,8 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     check_trainable(folder, parts, trainable)
     if "space" in given:
         check_keys(folder, parts, given["space"])
+    made, not_data = recorded_fields(header, parts, Sources(trainable), given)
     known = options(Experiment)
-    recorded = {name: parts["options"].get(name) for name in known if known[name].recorded in (DATA, CODE)}
-    recorded |= {name: parts.get(name) for name in known if known[name].recorded == APART}
-    # An older journal lacks some: they had their defaults.
-    fields: dict[str, Any] = {name: data for name, data in recorded.items() if data not in (None, [], {})}
-    fields["seed"] = header["seed"]
-    _take_apart(fields)
-    missing = {name: data for name, data in fields.items() if name not in given}
-    made, not_data = _made_of(missing, Sources(trainable))
     if not_data:
         errors = {known[name].shown: error for name, error in not_data.items()}
         why = ", ".join(f"{name} is not plain data ({error})" for name, error in errors.items())
@@ -60,6 +56,27 @@ def recorded_experiment(folder: Path, trainable: Any, given: Mapping[str, Any]) 
     return Experiment(
         trainable, **{"name": folder.name, "storage": folder.parent, "resume": True, **made, **given}
     )
+
+
+def recorded_fields(
+    header: Mapping[str, Any], parts: Mapping[str, Any], sources: Sources, given: Container[str] = ()
+) -> tuple[dict[str, Any], dict[str, Exception]]:
+    """Return the recorded fields of an experiment, and an error for each that is not plain data.
+
+    Args:
+        header: The journal's first record.
+        parts: The newest description of the experiment.
+        sources: Has the functions that recorded fields name.
+        given: Names of fields to leave out.
+    """
+    known = options(Experiment)
+    recorded = {name: parts["options"].get(name) for name in known if known[name].recorded in (DATA, CODE)}
+    recorded |= {name: parts.get(name) for name in known if known[name].recorded == APART}
+    # An older journal lacks some: they had their defaults.
+    fields: dict[str, Any] = {name: data for name, data in recorded.items() if data not in (None, [], {})}
+    fields["seed"] = header["seed"]
+    _take_apart(fields)
+    return _made_of({name: data for name, data in fields.items() if name not in given}, sources)
 
 
 def _made_of(fields: Mapping[str, Any], sources: Sources) -> tuple[dict[str, Any], dict[str, Exception]]:
@@ -92,8 +109,6 @@ def _take_apart(fields: dict[str, Any]) -> None:
 
 
 def _space(data: Any, sources: Sources) -> Any:
-    from overtone.space import space_from_data
-
     if isinstance(data, list):
         return data
     try:
@@ -125,6 +140,8 @@ def _made(data: Any) -> Any:
         return data
     if "__repr__" in data:
         raise ValueError(data["__repr__"])
+    if DOMAIN in data:
+        return space_from_data(data)
     if set(data) not in ({"path"}, {"path", "arguments"}):
         return {name: _made(one) for name, one in data.items()}
     path = str(data["path"])
@@ -133,7 +150,21 @@ def _made(data: Any) -> Any:
     if path == "overtone.core.resources.Resources":
         bundles, *strategy = data["arguments"].values()
         return Resources(tuple(tuple(map(tuple, one)) for one in bundles), *strategy)
+    if path.startswith("overtone.space."):
+        return _old_domain(path, data["arguments"])
     return _part(path)(**{name: _made(one) for name, one in data["arguments"].items()})
+
+
+def _old_domain(path: str, attributes: Mapping[str, Any]) -> Any:
+    """Return a domain that an earlier version recorded by its attributes, as an argument of a scheduler.
+
+    Raises:
+        ValueError: It is not one.
+    """
+    make = DOMAINS.get(str(attributes.get("name")))
+    if make is None:
+        raise ValueError(path)
+    return make(**{name: one for name, one in attributes.items() if name in signature(make).parameters})
 
 
 def _part(path: str) -> Any:

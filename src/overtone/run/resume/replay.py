@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from overtone.core import messages as m
 from overtone.core.controller import Controller
 from overtone.core.protocols import Engine, Observer, Searcher, overrides
+from overtone.core.recorded_choices import actions
 from overtone.core.types import Config
 from overtone.errors import OvertoneError
 from overtone.journal.codec import Codec
@@ -55,6 +56,8 @@ def replay_into(
 ) -> list[Divergence]:
     """Let a new controller handle the events of a journal again; return the choices that differ.
 
+    Choices that differ only in their reasons are the same.
+
     Args:
         entries: Entries such as `read(path)`, or `read(path).entries()`, which is faster.
         on_command: Called with each resulting command.
@@ -81,7 +84,7 @@ def replay_into(
             for command in outcome.commands:
                 on_command(command)
         if not differs and outcome.choices != record.choices:  # as text, a tuple equals a list
-            now, then = codec.encode_choices(outcome.choices), codec.encode_choices(record.choices)
+            now, then = (codec.encode_choices(actions(one)) for one in (outcome.choices, record.choices))
             differs = [(now, then)] if now != then else []
         divergences.extend(Divergence(record, now, then) for now, then in differs)
         if on_record is not None:

@@ -31,11 +31,10 @@ from overtone.run.parts import Parts, Past
 from overtone.run.pending_commands import Outstanding
 from overtone.run.resume.replay import Divergence, Resuming
 from overtone.run.resume.snapshot import Snapshots
-from overtone.run.resume.target import header_of
+from overtone.run.resume.target import header_of, is_finished
 from overtone.run.searcher_host import Answers, answer
 from overtone.run.storage.deletions import Deletions
 from overtone.run.storage.leftover_checkpoints import LateSaves, take_in
-from overtone.standard_streams import say
 from overtone.store.folder_mark import JOURNAL
 
 if TYPE_CHECKING:
@@ -92,6 +91,7 @@ def resume(
     deletions: Deletions,
     late: LateSaves,
     first: Sequence[Event],
+    code: Mapping[str, Any],
 ) -> tuple[list[Event], Answers]:
     """Restore all parts to the last driver's state; return the next events, and known suggestions.
 
@@ -101,31 +101,39 @@ def resume(
         deletions: Gets the deletions that were requested and not confirmed.
         late: Gets the checkpoints of attempts that are in no record.
         first: The first events of the engine.
+        code: Where the code of the trainable comes from; the new driver notes it.
 
     Raises:
         StorageError: The journal cannot be read, or a store stays away.
         OvertoneError: A simulated engine repeats other events than the recorded ones.
     """
     from overtone.journal.header import driver_facts
-    from overtone.run.resume.header_changes import resume_changes
+    from overtone.run.resume.header_changes import is_other_code, resume_changes
 
     engine, controller, errored = parts.plan.engine, parts.controller, parts.plan.asked.errored
     repeats = engine.capabilities.repeats
     lines, noted = resume_changes(past.header, parts)
+    is_old = is_finished(parts.folder) and is_other_code(past.header, parts)
     for line in lines:
-        say(line)
+        parts.tell(line)
     replay = Resuming(past.journal, controller, parts.plan.searcher, observers, outstanding)
     if repeats:
         first = replay.replay_in(engine, first)
     elif divergences := replay.replay(snapshots.recall()):
-        say(_about_divergences(divergences))
-    past.journal.note("driver", {**driver_facts(), **noted})
-    say(_about_state(parts, is_lost=not repeats))
+        parts.tell(_about_divergences(divergences))
+    past.journal.note("driver", {**driver_facts(), "code": dict(code), **noted})
+    parts.tell(_about_state(parts))
+    if is_old and not errored and parts.limits == controller.limits:
+        parts.tell(_about_old_results(parts))
     answers = replay.answers
     if not repeats:
         deletions.hold([Discard(uri) for uri in outstanding.discards])
         late.events = take_in(parts, outstanding, late)
-    elif controller.is_running and not errored and parts.limits == controller.limits:
+    elif (
+        controller.is_running
+        and not (errored or controller.has_deferred)
+        and parts.limits == controller.bounds.given
+    ):
         asked = [
             answer(parts.plan.searcher, Suggest(i), engine.now, answers) for i in sorted(outstanding.asked)
         ]
@@ -135,32 +143,52 @@ def resume(
     return [Resumed(engine.now(), parts.limits, errored), *first], answers
 
 
-def _about_state(parts: Parts, is_lost: bool) -> str:
-    """Return a line about the recovered state.
-
-    Args:
-        is_lost: Whether trials that had a process have lost it.
-    """
+def _about_state(parts: Parts) -> str:
+    """Return a line about the recovered state."""
+    engine = parts.plan.engine.capabilities
     trials = parts.controller.trials.values()
     n_results, n_ended = sum(one.n_results for one in trials), sum(one.status.is_final for one in trials)
     told = [f"{len(trials)} trials with {n_results:,} results", f"{n_ended} of them had ended"]
     n_failed = sum(one.status is Status.ERROR for one in trials) if parts.plan.asked.errored else 0
     if n_failed:
         told[-1] += f", {n_failed} in an error: {'it is' if n_failed == 1 else 'these are'} tried again"
-    again = [one for one in trials if one.status.is_placed or one.status is Status.PARKED] if is_lost else []
-    if again:
+    if held := parts.controller.held:
+        told.append(f"{len(held)} {'stays' if len(held) == 1 else 'stay'} held until resumed")
+    again = [one for one in trials if _was_cut_off(one) and one.id not in held]
+    if again and not engine.pauses:
+        told.append(f"{len(again)} {'is' if len(again) == 1 else 'are'} open and asked first")
+    elif again and not engine.repeats:
         n_saved = sum(one.checkpoint is not None for one in again)
         redone = sum(one.ruled_t - (one.checkpoint.t if one.checkpoint else 0) for one in again)
         seconds = sum(map(_seconds_again, again))
-        told.append(f"{n_saved} go on from their checkpoints and {len(again) - n_saved} from their beginning")
-        told.append(f"{redone:,} iterations (about {seconds:.0f} s of training) are done again")
+        starts = (n_saved, "from their checkpoints"), (len(again) - n_saved, "from their beginning")
+        told.append(" and ".join(f"{n} go on {where}" for n, where in starts if n))
+        if redone:
+            told.append(f"{redone:,} iterations (about {seconds:.0f} s of training) are done again")
     return f"resuming {parts.folder}: " + "; ".join(told)
+
+
+def _about_old_results(parts: Parts) -> str:
+    """Return a line about a finished experiment whose trainable's code is another one now."""
+    name, n = parts.folder.name, len(parts.controller.trials)
+    return (
+        f"{name} is finished: its results are returned, and the changed {parts.plan.name} does not run. "
+        "To run it in a new experiment, leave resume out (the earlier one is moved aside) or choose another "
+        f"name; to run it in more trials of this one, set num_samples above {n}"
+    )
 
 
 def _about_divergences(found: Sequence[Divergence]) -> str:
     """Return a line about decisions that today's code would make otherwise."""
     more = f" ({len(found)} differences in all)" if len(found) > 1 else ""
     return f"decisions are kept as they were, where today's code would decide otherwise: {found[0]}{more}"
+
+
+def _was_cut_off(trial: Trial) -> bool:
+    """Return whether a trial had a process when its driver ended or was interrupted."""
+    if trial.status is Status.PAUSED:
+        return trial.why is not None and trial.why.rule == "interrupted"
+    return trial.status.is_placed or trial.status is Status.PARKED
 
 
 def _seconds_again(trial: Trial) -> float:

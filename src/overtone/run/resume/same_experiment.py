@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Any
 
 from overtone.errors import SpaceError, TrainableError
 from overtone.run.resume.header_changes import is_mark
-from overtone.worker.trainables.with_parameters import as_bound, trainable_name
+from overtone.worker.trainables.with_parameters import as_bound, trainable_name, unwrap
 
 
 def check_trainable(folder: Path, parts: Mapping[str, Any], trainable: Any) -> None:
@@ -69,9 +68,7 @@ class Sources:
     """
 
     def __init__(self, trainable: Any) -> None:
-        inner = as_bound(trainable).trainable
-        while isinstance(inner, functools.partial):
-            inner = inner.func
+        inner = unwrap(trainable)
         self._name: str = getattr(inner, "__module__", None) or type(inner).__module__
         self._module = sys.modules.get(self._name)
 

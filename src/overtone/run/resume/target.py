@@ -18,6 +18,12 @@ from overtone.store.folder_mark import JOURNAL, LOCK
 ENVIRONMENT = "OVERTONE_RESUME"
 """The folder of the experiment that a command, run again, is to resume."""
 
+RERUN = "OVERTONE_RERUN"
+"""The experiment and the trial that a command is to run again, as JSON: {"path": ..., "trial_id": ...}."""
+
+RERUN_INFIX = "_rerun_"
+"""Stands in the name of a rerun's folder, between the experiment and the trial."""
+
 Errored = Literal["", "resume", "restart"]
 
 _SUFFIXES: dict[str, Errored] = {
@@ -82,7 +88,7 @@ def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) ->
     """
     again = os.environ.get(ENVIRONMENT)
     if again:
-        found = _of_last_time(locate(again), root, name, nth)
+        found = of_last_time(locate(again), root, name, nth)
         if found is not None or asked.kind == "no":
             return found, ""
     if name is not None:
@@ -102,13 +108,21 @@ def find(root: Path, name: str | None, trainable: str, asked: Wish, nth: int) ->
         if newest is None:
             raise OvertoneError(f"resume=True, but {root} holds no earlier experiment of {trainable}")
         return newest, ""
-    if newest is None or is_finished(newest) or is_running(newest):
+    if newest is None or is_running(newest):
         return None, ""
+    is_over = is_finished(newest)
     if asked.kind == "auto":
-        return newest, ""
-    return None, (
-        f"the last experiment of {trainable} is unfinished: {newest}. "
-        f'To go on with it: overtone resume {newest}, or resume="AUTO"'
+        return (None if is_over else newest), ""
+    return None, _about_new(newest, trainable, is_over) if main_script() else ""
+
+
+def _about_new(earlier: Path, trainable: str, is_over: bool) -> str:
+    """Return a line about an earlier experiment of the same script, which a new one does not continue."""
+    if is_over:
+        return f"a new experiment begins; the last one of {trainable}, which is finished, is in {earlier}"
+    return (
+        f"a new experiment begins; the last one of {trainable} is unfinished, in {earlier}. To go on with it "
+        f'instead: overtone resume {earlier}, or resume="AUTO"'
     )
 
 
@@ -157,9 +171,15 @@ def is_begun(folder: Path) -> bool:
         return True  # it cannot be read, but is there
 
 
-def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path | None:
-    """Return this experiment's folder of the last time that the command of `target` ran."""
-    last = header_of(target)
+def of_last_time(
+    target: Path, root: Path, name: str | None, nth: int, last: Mapping[str, Any] | None = None
+) -> Path | None:
+    """Return this experiment's folder of the last time that the command of `target` ran.
+
+    Args:
+        last: The header of `target`, or facts that replace it.
+    """
+    last = last or header_of(target)
     if name is not None:
         # under another name, where it was moved aside or copied
         if (root / name).absolute() == target.absolute() or last.get("called") == name:
@@ -180,7 +200,8 @@ def _of_last_time(target: Path, root: Path, name: str | None, nth: int) -> Path 
 def _newest(root: Path, trainable: str) -> Path | None:
     """Return the newest unnamed experiment of this script."""
     script = main_script()
-    for folder in sorted(_experiments(root, f"{trainable}_2"), key=lambda one: one.name, reverse=True)[:3]:
+    found = [folder for folder in _experiments(root, f"{trainable}_2") if RERUN_INFIX not in folder.name]
+    for folder in sorted(found, key=lambda one: one.name, reverse=True)[:3]:
         try:
             if header_of(folder)["parts"].get("main") == script:
                 return folder

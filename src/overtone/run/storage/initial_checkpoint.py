@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overtone.core.store import Store
 from overtone.core.types import Checkpoint
 from overtone.errors import StorageError
 
@@ -70,7 +71,12 @@ def keep_initial(place: Place, source: Path) -> Checkpoint:
 
 def kept_initial(place: Place) -> Checkpoint | None:
     """Return the checkpoint that an earlier driver kept; None if there is none."""
-    for key in place.store(place.mark).list(f"{FOLDER}/"):
+    return initial_in(place.store(place.mark), str(place.url or place.folder))
+
+
+def initial_in(store: Store, base: str) -> Checkpoint | None:
+    """Return the checkpoint that trials begin with, in the store of an experiment at `base`."""
+    for key in store.list(f"{FOLDER}/"):
         if found := _NAME.fullmatch(key):
-            return Checkpoint("", int(found[1]), f"{place.url or place.folder}/{key}")
+            return Checkpoint("", int(found[1]), f"{base}/{key}")
     return None

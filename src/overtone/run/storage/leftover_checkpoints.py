@@ -9,7 +9,7 @@ the next start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING, Protocol
@@ -89,11 +89,11 @@ class LateSaves:
             return None, events
         return replace(start, checkpoint=_checkpoint(usable[-1]), fallbacks=()), events
 
-    def remove(self) -> None:
-        """Delete the checkpoints of trials that did not start again."""
+    def remove(self, tell: Callable[[str], None]) -> None:
+        """Delete the checkpoints of trials that did not start again, and tell how many."""
         for saved in self._by_trial.values():
             for finder, leftover in saved:
-                _remove(finder, [leftover])
+                _remove(finder, [leftover], tell)
         self._by_trial.clear()
 
 
@@ -116,10 +116,10 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
     by_trial: dict[str, list[Leftover]] = {}
     for finder in _finders(parts):
         found = patiently(lambda finder=finder: finder.find(named))  # type: ignore[misc]
-        _tell_kept([one for one in found if not one.is_ours])
+        _tell_kept([one for one in found if not one.is_ours], parts.tell)
         found = [one for one in found if one.is_ours]
         wanted = [one for one in found if is_wanted(one, controller.trials, fence)]
-        _remove(finder, [one for one in found if one not in wanted])
+        _remove(finder, [one for one in found if one not in wanted], parts.tell)
         for one in wanted:
             trial = controller.trials.get(one.trial_id)
             if trial is None or not _is_live(trial):
@@ -130,7 +130,7 @@ def take_in(parts: Parts, outstanding: Outstanding, late: LateSaves) -> list[Eve
     _set_book(parts, {**kept, **{one.uri: one.size_bytes for one in found}})
     if found and parts.past is not None:
         saves = f"{_counted(len(found), 'save')} of {_counted(len(by_trial) + len(late), 'trial')}"
-        say(f"found {saves} that the journal did not name yet: nothing of these is done again")
+        parts.tell(f"found {saves} that the journal did not name yet: nothing of these is done again")
     events: list[Event] = []
     for trial in [one for one in controller.trials.values() if _is_live(one)]:
         saved, now = sorted(by_trial.get(trial.id, []), key=_order), parts.plan.engine.now()
@@ -157,13 +157,13 @@ def clear_out(parts: Parts) -> None:
     """Delete all checkpoints in the place of an experiment that begins."""
     late = LateSaves()
     take_in(parts, Outstanding(), late)
-    late.remove()
+    late.remove(parts.tell)
 
 
 def clear_up(parts: Parts, late: LateSaves) -> None:
     """Delete the parts of saves and deletions that killed processes left; no trial runs any more."""
     if parts.controller.is_finished:
-        late.remove()
+        late.remove(parts.tell)
     trials, is_resumed = parts.controller.trials.values(), parts.past is not None
     if parts.plan.engine.capabilities.repeats and not is_resumed:
         return
@@ -173,7 +173,7 @@ def clear_up(parts: Parts, late: LateSaves) -> None:
         if is_resumed or among:
             try:
                 found = finder.find(None, None if is_resumed else among)
-                _remove(finder, [one for one in found if one.is_ours])
+                _remove(finder, [one for one in found if one.is_ours], parts.tell)
             except Exception as error:
                 say(f"what killed processes left cannot be found: {error}")
 
@@ -278,8 +278,8 @@ def _checkpoint(leftover: Leftover) -> Checkpoint:
     return Checkpoint(leftover.trial_id, t, leftover.uri, leftover.size_bytes, is_automatic)
 
 
-def _remove(finder: Finder, found: list[Leftover]) -> None:
-    """Delete these, and say how much that was; what cannot be deleted stays for the next resume."""
+def _remove(finder: Finder, found: list[Leftover], tell: Callable[[str], None]) -> None:
+    """Delete these, and tell how much that was; what cannot be deleted stays for the next resume."""
     n = n_bytes = 0
     for one in found:
         try:
@@ -289,17 +289,18 @@ def _remove(finder: Finder, found: list[Leftover]) -> None:
             break
         n, n_bytes = n + 1, n_bytes + one.size_bytes
     if n:
-        say(f"removed {_counted(n, 'unfinished save')} ({size_text(n_bytes)}) that the journal does not name")
+        saves = _counted(n, "unfinished save")
+        tell(f"removed {saves} ({size_text(n_bytes)}) that the journal does not name")
 
 
-def _tell_kept(found: Sequence[Leftover]) -> None:
+def _tell_kept(found: Sequence[Leftover], tell: Callable[[str], None]) -> None:
     """Tell of checkpoints that are not deleted, since nothing in them says that Overtone saved them there."""
     if not found:
         return
     listed = [f"\n  {one.uri} ({size_text(one.size_bytes)})" for one in found[:MOST_TOLD]]
     more = len(found) - len(listed)
     here = [quote(one.uri) for one in found[:MOST_TOLD] if not one.names]
-    say(
+    tell(
         f"kept {_counted(len(found), 'checkpoint')} that the journal does not name, of an older version or "
         f"your own:{''.join(listed)}"
         + (f"\n  and {more} more" if more else "")

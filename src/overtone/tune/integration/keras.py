@@ -26,9 +26,8 @@ class ReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
     """Callback that reports the logs of Keras, with the model as a checkpoint, "model.keras".
 
     Args:
-        checkpoint_on: When to save: "epoch_end", or several of `HOOKS`; empty for never. A hook that
-            is not in `report_metrics_on` saves nothing.
-        report_metrics_on: When to report: one or several of `HOOKS`.
+        checkpoint_on: When to report with a checkpoint: one or several of `HOOKS`; empty for never.
+        report_metrics_on: When to report, with or without a checkpoint: one or several of `HOOKS`.
         metrics: Names in the logs of Keras, or {name to report: name in Keras}; None for all.
         filename: The model's file in the checkpoint.
     """
@@ -66,8 +65,6 @@ class ReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
         def called(*args: Any, **kwargs: Any) -> None:
             inherited(*args, **kwargs)
             logs = kwargs.get("logs") or next((one for one in reversed(args) if isinstance(one, dict)), {})
-            if hook not in self._reports_on:
-                return
             metrics = chosen(self._metrics, logs)
             if hook in self._saves_on:
                 report_saved(metrics, lambda folder: self.model.save(os.path.join(folder, self._file)))
@@ -97,19 +94,49 @@ class TuneReportCheckpointCallback(ReportCheckpointCallback):
         filename: The model's file in the checkpoint.
         frequency: Accepted and ignored: each report has a checkpoint.
         on: When to report: one or several of `HOOKS`.
+        checkpoint_on: When to report with a checkpoint; by default `on`.
+        report_metrics_on: When to report, with or without a checkpoint; by default `on`.
     """
 
     def __init__(
         self,
         metrics: Metrics = None,
-        filename: str = "checkpoint.keras",
+        filename: str = "model.keras",
         frequency: Any = 1,
         on: Any = "epoch_end",
+        *,
+        checkpoint_on: Any = None,
+        report_metrics_on: Any = None,
     ) -> None:
-        super().__init__(on, on, metrics, filename)
+        super().__init__(
+            on if checkpoint_on is None else checkpoint_on,
+            on if report_metrics_on is None else report_metrics_on,
+            metrics,
+            filename,
+        )
 
 
-TuneReporterCallback = TuneReportCallback
+class TuneReporterCallback(Callback):  # type: ignore[misc,unused-ignore]
+    """Callback that reports the logs of Keras as `keras_info`, and the accuracy as `mean_accuracy`.
+
+    Args:
+        reporter: Called with these metrics by name, as trainables of the 0.x API get one; None for
+            `tune.report`.
+        freq: When to report: "epoch" or "batch".
+        logs: Accepted and ignored.
+    """
+
+    def __init__(self, reporter: Any = None, freq: str = "epoch", logs: Any = None) -> None:
+        super().__init__()
+        if freq not in ("epoch", "batch"):
+            raise OvertoneError(f'freq={freq!r}: choose "epoch" or "batch"')
+        self._report = reporter if callable(reporter) else lambda **metrics: report(metrics)
+        setattr(self, "on_epoch_end" if freq == "epoch" else "on_train_batch_end", self._ended)
+
+    def _ended(self, index: int, logs: Any = None) -> None:
+        info = chosen(None, logs or {})
+        accuracy = info.get("accuracy", info.get("acc"))
+        self._report(keras_info=info, **({} if accuracy is None else {"mean_accuracy": accuracy}))
 
 
 def _only_model(folder: str) -> str:

@@ -16,6 +16,9 @@ FILE = "model.txt"
 class TuneReportCheckpointCallback:
     """Callback that reports each round's evaluation, such as "valid-binary_error", with checkpoints.
 
+    In `lightgbm.cv` it reports the mean and the standard deviation over the folds, "valid-binary_error-mean"
+    and "valid-binary_error-stdv", without checkpoints.
+
     Args:
         metrics: Names in LightGBM, or {name to report: name in LightGBM}; None for all.
         filename: The model's file in the checkpoint.
@@ -55,10 +58,19 @@ class TuneReportCheckpointCallback:
 
     def __call__(self, env: Any) -> None:
         """Report a round; LightGBM calls this after each round."""
-        logs = {f"{data}-{name}": value for data, name, value, *_ in env.evaluation_result_list or ()}
+        logs: dict[str, Any] = {}
+        is_cv = False
+        for data, name, value, _, *deviation in env.evaluation_result_list or ():
+            is_cv = bool(deviation)
+            logs |= (
+                {f"{data}-{name}-mean": value, f"{data}-{name}-stdv": deviation[0]}
+                if is_cv
+                else {f"{data}-{name}": value}
+            )
         metrics = chosen(self._metrics, self._process(logs) if self._process else logs)
         is_last = self._saves_last and env.iteration == env.end_iteration - 1
-        if is_last or (self._every and (env.iteration + 1) % self._every == 0):
+        is_due = is_last or (self._every and (env.iteration + 1) % self._every == 0)
+        if is_due and not is_cv:  # lightgbm.cv has a model for each fold
             report_saved(metrics, lambda folder: env.model.save_model(os.path.join(folder, self._file)))
         else:
             report(metrics)

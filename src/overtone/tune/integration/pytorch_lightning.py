@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from overtone.errors import MissingPackageError, OvertoneError
@@ -22,7 +23,33 @@ except ImportError:
         raise MissingPackageError("lightning", "", "overtone.tune.integration.pytorch_lightning") from error
 
 
-class TuneReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore]
+class TuneCallback(Callback):  # type: ignore[misc,unused-ignore]
+    """Base of callbacks that act at hooks of Lightning: define `_handle(trainer, pl_module)`.
+
+    Args:
+        on: Names of Lightning's hooks, such as "validation_end".
+
+    Raises:
+        OvertoneError: Lightning has no hook of this name.
+    """
+
+    def __init__(self, on: str | Sequence[str] = "validation_end") -> None:
+        super().__init__()
+        for hook in (on,) if isinstance(on, str) else on:
+            name = hook if hook.startswith("on_") else f"on_{hook}"
+            if not hasattr(Callback, name):
+                raise OvertoneError(f"on={hook!r}: Lightning has no hook {name}")
+            setattr(self, name, self._called)
+
+    def _called(self, trainer: Any, pl_module: Any = None, *_: Any, **__: Any) -> None:
+        if not getattr(trainer, "sanity_checking", False):
+            self._handle(trainer, pl_module)
+
+    def _handle(self, trainer: Any, pl_module: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} needs _handle(self, trainer, pl_module)")
+
+
+class TuneReportCheckpointCallback(TuneCallback):
     """Callback that reports the module's logged metrics, with the trainer's state as a checkpoint.
 
     Args:
@@ -39,17 +66,10 @@ class TuneReportCheckpointCallback(Callback):  # type: ignore[misc,unused-ignore
         save_checkpoints: bool = True,
         on: Any = "validation_end",
     ) -> None:
-        super().__init__()
+        super().__init__(on)
         self._metrics, self._file, self._saves = metrics, filename, save_checkpoints
-        for hook in (on,) if isinstance(on, str) else tuple(on):
-            name = hook if hook.startswith("on_") else f"on_{hook}"
-            if not hasattr(Callback, name):
-                raise OvertoneError(f"on={hook!r}: Lightning has no hook {name}")
-            setattr(self, name, self._called)
 
-    def _called(self, trainer: Any, *_: Any, **__: Any) -> None:
-        if getattr(trainer, "sanity_checking", False):
-            return
+    def _handle(self, trainer: Any, pl_module: Any) -> None:
         metrics = chosen(self._metrics, trainer.callback_metrics)
         if self._saves:
             report_saved(metrics, lambda folder: trainer.save_checkpoint(os.path.join(folder, self._file)))

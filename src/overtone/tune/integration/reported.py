@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from overtone.errors import OvertoneError
-from overtone.tune.session import report
+from overtone.tune.session import get_context, report
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 
 Metrics = str | Sequence[str] | Mapping[str, str] | None
@@ -40,7 +40,13 @@ def plain(value: Any) -> Any:
 
 
 def report_saved(metrics: Mapping[str, Any], save: Callable[[str], Any]) -> None:
-    """Report `metrics` with a checkpoint of the files that `save(folder)` writes."""
+    """Report `metrics` with a checkpoint of the files that `save(folder)` writes.
+
+    In a trainer's ranks each reports, and rank 0 alone saves: all have the same model.
+    """
+    if get_context().get_world_rank():
+        report(metrics)
+        return
     with tempfile.TemporaryDirectory() as folder:
         save(folder)
         report(metrics, checkpoint=Checkpoint.from_directory(folder))

@@ -24,6 +24,9 @@ FILE = "model.ubj"
 class TuneReportCheckpointCallback(TrainingCallback):  # type: ignore[misc,unused-ignore]
     """Callback that reports each round's evaluation, such as "eval-logloss", with checkpoints.
 
+    In `xgboost.cv` it reports the mean and the standard deviation over the folds, "test-logloss-mean" and
+    "test-logloss-std", without checkpoints.
+
     Args:
         metrics: Names in XGBoost, or {name to report: name in XGBoost}; None for all.
         filename: The model's file in the checkpoint.
@@ -64,8 +67,17 @@ class TuneReportCheckpointCallback(TrainingCallback):  # type: ignore[misc,unuse
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Report a round; XGBoost calls this after each round. Returns False: training continues."""
         logs = {f"{data}-{name}": values[-1] for data, by in evals_log.items() for name, values in by.items()}
+        has_model = hasattr(model, "save_model")  # not in xgboost.cv, which has a model for each fold
+        if not has_model:
+            logs = {
+                f"{name}-{part}": value
+                for name, values in logs.items()
+                for part, value in zip(("mean", "std"), values, strict=True)
+            }
         metrics = chosen(self._metrics, self._process(logs) if self._process else logs)
-        if self._every and (epoch + 1) % self._every == 0:
+        if not has_model:
+            report(metrics)
+        elif self._every and (epoch + 1) % self._every == 0:
             self._unsaved = None
             self._report_saved(metrics, model)
         else:

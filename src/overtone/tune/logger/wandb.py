@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from overtone.errors import ArgumentError, MissingPackageError
-from overtone.observers.callbacks.callback import LoggerCallback
+from overtone.observers.trackers.tracker import WAIT_S, Steps, TrackerCallback
 from overtone.space import flatten
 from overtone.tune.session import get_context
 from overtone.worker.session.current import is_inside
@@ -20,11 +19,16 @@ __all__ = ["WandbLoggerCallback", "setup_wandb"]
 KEY, PROJECT, GROUP = "WANDB_API_KEY", "WANDB_PROJECT_NAME", "WANDB_GROUP_NAME"
 """Environment variables that stand for arguments."""
 
+_FAILED, _KILLED = 1, 255
+"""Exit codes of runs."""
 
-class WandbLoggerCallback(LoggerCallback):
+
+class WandbLoggerCallback(TrackerCallback):
     """Callback that logs each trial as a run of Weights & Biases.
 
-    The runs belong to the driver's process. A run's files are in its trial's folder.
+    A process of its own sends the runs, so that wandb holds up neither the search nor its start. A run's
+    files are in its trial's folder. The run of the best trial that has ended stays open until the search
+    ends or another trial is better. At the end of the search it gets the tag "best".
 
     Args:
         project: The project; by default of the environment variable `WANDB_PROJECT_NAME`.
@@ -35,7 +39,7 @@ class WandbLoggerCallback(LoggerCallback):
         log_config: Whether each result's config updates the run's config.
         upload_checkpoints: Whether checkpoints are logged as artifacts.
         save_checkpoints: The older name of `upload_checkpoints`.
-        upload_timeout: Seconds that the end of the search waits for uploads.
+        upload_timeout: Most seconds that the end of the search waits for uploads.
         video_kwargs: Arguments of `wandb.Video`, which shows arrays of five axes.
         image_kwargs: Arguments of `wandb.Image`, which shows arrays of three or four axes.
         kwargs: Arguments of `wandb.init`; they override this callback's own.
@@ -49,6 +53,8 @@ class WandbLoggerCallback(LoggerCallback):
     ]  # fmt: skip
     """Entries of results that go into the run's config."""
 
+    kind = package = distribution = "wandb"
+
     _never: ClassVar[tuple[str, ...]] = ("done", "should_checkpoint")
 
     def __init__(
@@ -61,12 +67,12 @@ class WandbLoggerCallback(LoggerCallback):
         log_config: bool = False,
         upload_checkpoints: bool = False,
         save_checkpoints: bool = False,
-        upload_timeout: float = 1800,
+        upload_timeout: float = WAIT_S,
         video_kwargs: Mapping[str, Any] | None = None,
         image_kwargs: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
-        self._wandb = _wandb("WandbLoggerCallback")
+        super().__init__("WandbLoggerCallback")
         self.project, self.group = project, group
         self.api_key_file, self.api_key = api_key_file, api_key
         self.excludes = list(excludes or ())
@@ -75,8 +81,8 @@ class WandbLoggerCallback(LoggerCallback):
         self.upload_timeout = upload_timeout
         self.video_kwargs, self.image_kwargs = dict(video_kwargs or {}), dict(image_kwargs or {})
         self.kwargs = kwargs
-        self._runs: dict[Any, Any] = {}
-        self._uploads: list[threading.Thread] = []
+        self._runs: dict[str, Any] = {}
+        self._steps: dict[str, Steps] = {}
 
     def setup(self, *args: Any, **info: Any) -> None:
         """Find the API key and the project.
@@ -90,10 +96,22 @@ class WandbLoggerCallback(LoggerCallback):
             raise ArgumentError(f'WandbLoggerCallback needs project="..." or {PROJECT} in the environment')
         self.group = self.group or os.environ.get(GROUP)
 
+    def settings(self) -> dict[str, Any]:
+        given = {"mode": os.environ.get("WANDB_MODE"), **self.kwargs}
+        plain = {name: given.get(name) for name in ("mode", "entity", "dir")}
+        return {
+            "project": self.project, "group": self.group, "upload_checkpoints": self.upload_checkpoints,
+            **{name: value if value is None else str(value) for name, value in plain.items()},
+        }  # fmt: skip
+
+    def note(self) -> str:
+        settings = self.settings()
+        place = settings["dir"] or os.path.join(self.folder, "*")
+        is_offline = settings["mode"] == "offline"
+        return f"the runs are files: wandb sync {place}/wandb/offline-run-*" if is_offline else ""
+
     def log_trial_start(self, trial: Any) -> None:
-        """Begin the trial's run, unless the trial resumes."""
-        if trial in self._runs:
-            return
+        """Begin the trial's run, or take it up again."""
         trial.init_local_path()
         config = {key: value for key, value in trial.config.items() if key not in self.excludes}
         given = {
@@ -107,11 +125,10 @@ class WandbLoggerCallback(LoggerCallback):
             "reinit": "create_new",
             "allow_val_change": True,
         }
-        self._runs[trial] = self._wandb.init(**{**given, **self.kwargs})
+        self.do(self._begin, trial.trial_id, {**given, **self.kwargs})
 
     def log_trial_result(self, iteration: int, trial: Any, result: dict[str, Any]) -> None:
         """Log the numbers, images and videos of a result."""
-        self.log_trial_start(trial)
         config = dict(result.get("config") or {}) if self.log_config else {}
         logged: dict[str, Any] = {}
         left_out = (*self._never, *self.excludes, *(() if self.log_config else ("config",)))
@@ -123,35 +140,76 @@ class WandbLoggerCallback(LoggerCallback):
             elif (shown := self._shown(value)) is not None:
                 logged[name] = shown
         config = {name: value for name, value in config.items() if name not in self.excludes}
-        if config:
-            self._runs[trial].config.update(config, allow_val_change=True)
-        self._runs[trial].log(logged, step=result.get("training_iteration"))
+        step = self._steps.setdefault(trial.trial_id, Steps()).next(result.get("training_iteration"))
+        self.do(self._log, trial.trial_id, config, logged, step)
 
     def log_trial_save(self, trial: Any) -> None:
         """Log the newest checkpoint, if it is asked for."""
-        if not self.upload_checkpoints or trial.checkpoint is None or trial not in self._runs:
-            return
-        artifact = self._wandb.Artifact(name=f"checkpoint_{trial}", type="model")
-        with trial.checkpoint.as_directory() as folder:
-            artifact.add_dir(os.fspath(folder))
-            self._runs[trial].log_artifact(artifact)
+        if self.upload_checkpoints and trial.checkpoint is not None:
+            self.do(self._log_checkpoint, trial.trial_id, str(trial), trial.checkpoint)
 
     def log_trial_end(self, trial: Any, failed: bool = False) -> None:
-        """End the trial's run; its uploads go on beside the search."""
-        if (run := self._runs.pop(trial, None)) is None:
-            return
-        upload = threading.Thread(target=run.finish, kwargs={"exit_code": int(failed)}, daemon=True)
-        upload.start()
-        self._uploads.append(upload)
+        """End the trial's run; that of the best trial ends later."""
+        if self.best is None or self.best.trial_id != trial.trial_id:
+            self.do(self._end, trial.trial_id, _FAILED if failed else 0)
+
+    def log_best(self, trial: Any, before: Any) -> None:
+        """End the run of the trial that was the best."""
+        if before is not None and before.trial_id != trial.trial_id:
+            self.do(self._end, before.trial_id, 0)
 
     def on_experiment_end(self, trials: list[Any], **info: Any) -> None:
-        """Wait for uploads, for at most `upload_timeout` seconds."""
-        for trial in list(self._runs):
-            self.log_trial_end(trial)
-        end = time.monotonic() + self.upload_timeout
-        for upload in self._uploads:
-            upload.join(max(0.0, end - time.monotonic()))
-        self._uploads.clear()
+        """Tag the best run, and end all."""
+        if self.best is not None:
+            self.do(self._tag_best, self.best.trial_id)
+            self.do(self._end, self.best.trial_id, 0)
+        for trial in trials:
+            if not trial.is_finished():
+                self.do(self._end, trial.trial_id, _KILLED)
+
+    # --- actions ------------------------------------------------------------------------
+
+    def _begin(self, trial_id: str, given: dict[str, Any]) -> None:
+        if trial_id in self._runs:
+            return
+        wandb = _wandb("WandbLoggerCallback")
+        is_offline = (given.get("mode") or os.environ.get("WANDB_MODE")) == "offline"
+        if is_offline and (trial_id in self.unfinished or self.is_uncertain):
+            _remove_offline(Path(given["dir"]), given["id"])  # it is written again from its beginning
+        self.run_ids[trial_id] = given["id"]
+        self.keep()
+        if "settings" not in given and hasattr(wandb, "Settings"):
+            given = {**given, "settings": wandb.Settings(console="off", x_disable_stats=True)}
+        self._runs[trial_id] = wandb.init(**given)
+
+    def _log(self, trial_id: str, config: dict[str, Any], logged: dict[str, Any], step: int) -> None:
+        run = self._runs[trial_id]
+        if step < getattr(run, "starting_step", 0):
+            return  # an earlier process has sent it
+        if config:
+            run.config.update(config, allow_val_change=True)
+        run.log(logged, step=step)
+
+    def _log_checkpoint(self, trial_id: str, name: str, checkpoint: Any) -> None:
+        artifact = self._wandb.Artifact(name=f"checkpoint_{name}", type="model")
+        try:
+            with checkpoint.as_directory() as folder:
+                artifact.add_dir(os.fspath(folder))
+                self._runs[trial_id].log_artifact(artifact)
+        except FileNotFoundError:
+            return  # a later checkpoint has replaced it
+
+    def _tag_best(self, trial_id: str) -> None:
+        if (run := self._runs.get(trial_id)) is not None:
+            run.tags = (*(run.tags or ()), "best")
+
+    def _end(self, trial_id: str, exit_code: int) -> None:
+        if (run := self._runs.get(trial_id)) is None:
+            return
+        run.finish(exit_code=exit_code)
+        del self._runs[trial_id]
+        if exit_code != _KILLED:  # else a resume takes it up
+            self.run_ids.pop(trial_id, None)
 
     def _shown(self, value: Any) -> Any:
         """Return what wandb shows of a value; None if it shows nothing."""
@@ -169,6 +227,10 @@ class WandbLoggerCallback(LoggerCallback):
         if isinstance(value, (int, float)) or type(value).__module__.startswith("wandb"):
             return value
         return None
+
+    @property
+    def _wandb(self) -> Any:
+        return _wandb("WandbLoggerCallback")
 
 
 def setup_wandb(
@@ -231,3 +293,9 @@ def _use_key(file: str | None, key: str | None) -> None:
 
 def _is_in(name: str, above: Sequence[str]) -> bool:
     return any(name == one or name.startswith(f"{one}/") for one in above)
+
+
+def _remove_offline(folder: Path, run_id: str) -> None:
+    """Delete the files of a run that an earlier process did not finish."""
+    for one in folder.glob(f"wandb/offline-run-*-{run_id}"):
+        shutil.rmtree(one)

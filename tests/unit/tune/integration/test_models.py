@@ -18,6 +18,9 @@ class FakeSession:
     def __init__(self, folder):
         self.reported, self._folder = [], folder
 
+    def get_world_rank(self):
+        return 0
+
     def report(self, metrics, *, checkpoint=None):
         kept = self._folder / str(len(self.reported)) if checkpoint else None
         if checkpoint:
@@ -129,3 +132,15 @@ def test_the_model_of_keras_is_read_back(library, tmp_path):
     with pytest.raises(OvertoneError, match=r"has 2 models \(a.keras, b.keras\): give filename"):
         keras.ReportCheckpointCallback.get_model(folder)
     assert keras.ReportCheckpointCallback.get_model(folder, filename="b.keras") == "b.keras"
+
+
+def test_the_old_callback_of_keras_reports_its_logs_and_the_accuracy(library, tmp_path):
+    keras = library("keras", keras={}, keras_callbacks={"Callback": object})
+    session, direct = FakeSession(tmp_path), []
+    with activated(session):
+        keras.TuneReporterCallback(freq="batch").on_train_batch_end(0, {"acc": 0.5})
+    assert session.reported == [({"keras_info": {"acc": 0.5}, "mean_accuracy": 0.5}, None)]
+    keras.TuneReporterCallback(lambda **metrics: direct.append(metrics)).on_epoch_end(0, {"loss": 1.0})
+    assert direct == [{"keras_info": {"loss": 1.0}}]
+    with pytest.raises(OvertoneError, match='choose "epoch" or "batch"'):
+        keras.TuneReporterCallback(freq="year")

@@ -1,9 +1,11 @@
 """What callbacks for training loops report."""
 
+import importlib
+
 import pytest
 
-from overtone.errors import OvertoneError
-from overtone.tune.integration import lightgbm
+from overtone.errors import OvertoneError, TrialHalted
+from overtone.tune.integration import catboost, lightgbm
 from overtone.tune.integration.reported import chosen
 from overtone.worker.session.current import activated
 
@@ -13,6 +15,9 @@ LOGS = {"loss": 0.5, "val_loss": 0.25}
 class FakeSession:
     def __init__(self):
         self.reported = []
+
+    def get_world_rank(self):
+        return 0
 
     def report(self, metrics, *, checkpoint=None):
         self.reported.append((metrics, checkpoint is not None))
@@ -75,3 +80,32 @@ def test_rounds_of_lightgbm_are_saved():
         callback(environment)
     assert session.reported == [({"valid-auc": 0.9}, False), ({"valid-auc": 0.9}, True)]
     assert saved == ["model.txt"]
+
+
+class Iteration:
+    iteration, metrics = 2, {"learn": {"RMSE": [2.0, 1.0]}, "validation": {"RMSE": [3.0, 2.5]}}
+
+
+def test_iterations_of_catboost_are_reported():
+    session = FakeSession()
+    with activated(session):
+        assert catboost.TuneReportCallback().after_iteration(Iteration()) is True
+        callback = catboost.TuneReportCallback(
+            ["twice"], results_postprocessing_fn=lambda logs: {"twice": 2 * logs["learn-RMSE"]}
+        )
+        assert callback.after_iteration(Iteration()) is True
+    assert session.reported == [({"learn-RMSE": 1.0, "validation-RMSE": 2.5}, False), ({"twice": 2.0}, False)]
+
+
+def test_catboost_ends_by_its_own_way_when_its_trial_is_halted():
+    class Halted(FakeSession):
+        def report(self, metrics, *, checkpoint=None):
+            raise TrialHalted("this trial was told to end")
+
+    with activated(Halted()):
+        assert catboost.TuneReportCallback().after_iteration(Iteration()) is False
+
+
+def test_mxnet_is_answered_with_its_end():
+    with pytest.raises(ImportError, match="MXNet was retired in 2023"):
+        importlib.import_module("overtone.tune.integration.mxnet")

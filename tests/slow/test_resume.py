@@ -222,3 +222,31 @@ def test_a_moved_experiment_goes_on_from_its_checkpoints(tmp_path):
     assert saved.is_relative_to(tmp_path / "moved")
     assert (saved / "t").read_text() == "3"
     assert list((tmp_path / "moved").glob("*/checkpoint_*")) == [saved]
+
+
+def test_after_ctrl_c_it_says_what_is_done_again(tmp_path, capfd):
+    class Interrupts(tune.Callback):
+        def on_trial_result(self, trial, result, **info):
+            if result["training_iteration"] == 2:
+                signal.raise_signal(signal.SIGINT)
+
+    def train(config):
+        for step in range(1, 1000 if config["waits"].exists() else 3):
+            tune.report({"loss": step})
+            time.sleep(0.01)
+
+    def search(*callbacks):
+        tune.run(
+            tune.with_parameters(train), config={"waits": waits}, metric="loss", mode="min", name="exp",
+            storage_path=str(tmp_path), resume="AUTO", callbacks=callbacks, verbose=1,
+        )  # fmt: skip
+        told = capfd.readouterr()
+        return " ".join((told.out + told.err).split())
+
+    waits = tmp_path / "waits"
+    waits.touch()
+    assert "press Ctrl-C again" in search(Interrupts())
+    waits.unlink()
+    told = search()
+    assert "0 of them had ended; 1 go on from their beginning; " in told
+    assert " of training) are done again" in told

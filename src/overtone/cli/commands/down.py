@@ -1,0 +1,35 @@
+"""`overtone down c.yaml`: take a cluster down, and verify that nothing is left."""
+
+from __future__ import annotations
+
+import argparse
+
+from overtone.cli.arguments import Arguments, add_json
+from overtone.cli.exit_codes import OK
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `overtone down`."""
+    about = "the cluster's config, or the name of a cluster that this machine knows"
+    parser.add_argument("config", metavar="CONFIG|NAME", help=about)
+    add_json(parser)
+
+
+def run(args: Arguments) -> int:
+    """Take the cluster down, and print what it cost."""
+    from overtone.cluster.apply import down, summary
+    from overtone.cluster.listing_of_clusters import config_of
+    from overtone.cluster.progress import Progress
+
+    config = config_of(args.config)
+    progress = Progress(is_quiet=args.json)
+    down(config, progress)
+    if args.json:
+        from overtone.cli.json_output import write_json
+        from overtone.cluster.listing_of_clusters import facts_of
+        from overtone.cluster.state import State
+
+        write_json(facts_of(State(config.name)))
+    else:
+        progress.end(f"cluster {config.name} is down; it cost: {summary(config)}; nothing is left of it")
+    return OK

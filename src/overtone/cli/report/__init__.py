@@ -1,0 +1,1 @@
+"""The report of experiments: one HTML file that needs nothing else."""
