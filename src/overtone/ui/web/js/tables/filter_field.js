@@ -64,9 +64,15 @@ export function FilterField({ label = t("tables.filter") }) {
   function take(i) {
     const { start, end } = offer;
     const before = `${text.slice(0, start)}${offer.completions[i].text} `;
-    write(before + text.slice(end).trimStart(), before.length, false);
+    fill(before + text.slice(end).trimStart(), before.length);
+  }
+
+  /** @param {string} next @param {number} caret */
+  function fill(next, caret) {
+    input.current.value = next; // at once: what is typed before the next frame goes behind it
+    input.current.setSelectionRange(caret, caret);
     input.current.focus();
-    requestAnimationFrame(() => input.current?.setSelectionRange(before.length, before.length));
+    write(next, caret, false);
   }
 
   /** @param {KeyboardEvent} event */
@@ -86,8 +92,7 @@ export function FilterField({ label = t("tables.filter") }) {
 
   /** @param {FilterError} problem */
   function correct({ start, end, nearest }) {
-    write(text.slice(0, start) + nearest + text.slice(end), start + nearest.length, false);
-    input.current.focus();
+    fill(text.slice(0, start) + nearest + text.slice(end), start + nearest.length);
   }
 
   const isOpen = offer.completions.length > 0;
