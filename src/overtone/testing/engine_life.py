@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 
 from overtone.core import messages as m
@@ -16,7 +15,7 @@ class PlainLife(EngineSuite):
 
     def test_the_first_poll_tells_the_capacity(self, script: MadeScript) -> None:
         engine = script(self.curve()).engine
-        (first,) = engine.poll(5)
+        (first,) = engine.poll(60)
         assert isinstance(first, m.CapacityChanged)
         assert all(amounts["cpu"] >= 1 for amounts in first.nodes.values())
 
@@ -101,7 +100,7 @@ class PlainLife(EngineSuite):
         driver = script(self.curve(), reuse=True)
         for i in range(200):
             driver.start(f"t{i}")
-        driver.run(within_s=60)
+        driver.run()
         for i in range(200):
             assert driver.story(f"t{i}") == ["started", "reported 1", "reported 2", "ended returned"], i
 
@@ -109,13 +108,13 @@ class PlainLife(EngineSuite):
         driver = script(self.curve())
         at = driver.engine.now() + 0.05
         driver.engine.submit([m.Wake(at)])
-        driver.run_until(lambda: any(isinstance(event, m.Tick) for event in driver.events), 5)
+        driver.run_until(lambda: any(isinstance(event, m.Tick) for event in driver.events))
         assert driver.events[-1].time >= at
 
     def test_a_discard_is_confirmed(self, script: MadeScript, tmp_path: Path) -> None:
         driver = script(self.curve())
         driver.engine.submit([m.Discard(str(tmp_path / "nothing"))])
-        driver.run_until(lambda: "discarded" in driver.story(), 5)
+        driver.run_until(lambda: "discarded" in driver.story())
 
     def test_close_twice_is_safe(self, script: MadeScript) -> None:
         driver = script(self.curve())
@@ -124,8 +123,6 @@ class PlainLife(EngineSuite):
 
     def test_wake_lets_a_poll_return(self, script: MadeScript) -> None:
         driver = script(self.curve())
-        driver.handle(driver.engine.poll(5))
+        driver.handle(driver.engine.poll(60))
         driver.engine.wake()
-        began = time.monotonic()
-        driver.engine.poll(30)
-        assert time.monotonic() - began < 10
+        driver.engine.poll(3600)

@@ -95,7 +95,7 @@ class Ranks(EngineSuite):
         assert story[-1] == f"ended {cause}"
         pids = self.pids(folder)
         assert len(pids) == 1 + SIZE
-        assert all(is_gone(pid, within_s=10) for pid in pids.values())
+        assert all(is_gone(pid) for pid in pids.values())
 
     @pytest.mark.parametrize(("reuse", "tidy"), [(False, True), (True, False)])
     def test_the_head_reports_for_all(
@@ -151,7 +151,7 @@ class Ranks(EngineSuite):
     def test_those_that_ignore_the_halt_are_killed(
         self, isolated: None, script: MadeScript, tmp_path: Path
     ) -> None:
-        driver = script(leads, halting_at(1))
+        driver = script(leads, halting_at(1), grace_s=self.short_grace_s)
         self.begin(driver, tmp_path / "t", is_deaf=True)
         driver.run()
         self.check_one_end(driver, tmp_path / "t", "killed")
@@ -161,7 +161,7 @@ class Ranks(EngineSuite):
         self.begin(driver, tmp_path / "t", who=1, what="hangs")
         driver.run_until(lambda: (tmp_path / "t" / "reports 1").exists())
         driver.engine.close()
-        assert all(is_gone(pid, within_s=10) for pid in self.pids(tmp_path / "t").values())
+        assert all(is_gone(pid) for pid in self.pids(tmp_path / "t").values())
 
     def test_a_new_generation_starts_when_the_old_one_is_gone(
         self, isolated: None, script: MadeScript, tmp_path: Path

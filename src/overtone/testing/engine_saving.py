@@ -108,7 +108,7 @@ class Saving(EngineSuite):
             faulty.reports, lambda event: [halt(event, True, True)] if isinstance(event, m.Reported) else []
         )
         driver.start()
-        driver.run_until(lambda: "save failed" in driver.story(), 10)
+        driver.run_until(lambda: "save failed" in driver.story())
         assert driver.story() == ["started", "reported 1", "save failed"]
         driver.answer = go_on
         driver.engine.submit([m.Proceed("t", 0, 0.0)])

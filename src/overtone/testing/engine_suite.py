@@ -27,13 +27,15 @@ class EngineSuite:
         isolates: Trials run in processes of their own: they may crash, and can be killed.
         parks: A trial may be left waiting in report().
         runs_code: Trainables are any Python; otherwise curves (config, t).
-        grace_s: How long a trial that ignores its Halt is left alone.
+        grace_s: How long a trial may take to obey its Halt: as long as a busy machine needs.
+        short_grace_s: The same where a test's trials do not obey.
     """
 
     isolates = True
     parks = True
     runs_code = True
-    grace_s = 0.3
+    grace_s = 60.0
+    short_grace_s = 0.3
 
     def make_engine(self) -> Engine:
         """Return a new engine with at least one CPU."""

@@ -88,11 +88,11 @@ class Script:
         if commands:
             self.engine.submit(commands)
 
-    def run(self, within_s: float = 30.0) -> list[m.Event]:
+    def run(self, within_s: float = 100.0) -> list[m.Event]:
         """Go on until every trial has ended; all events."""
         return self.run_until(lambda: not self._queue and not self._running, within_s)
 
-    def run_until(self, is_over: Callable[[], bool], within_s: float = 30.0) -> list[m.Event]:
+    def run_until(self, is_over: Callable[[], bool], within_s: float = 100.0) -> list[m.Event]:
         """Go on until `is_over`; all events.
 
         Raises:

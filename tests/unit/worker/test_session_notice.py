@@ -10,7 +10,7 @@ import pytest
 from overtone.core.job import Job
 from overtone.core.messages import NEVER
 from overtone.testing import faulty
-from overtone.testing.fake_channel import FakeChannel, start
+from overtone.testing.fake_channel import FakeChannel, halt, start
 from overtone.testing.folder_store import FolderStore
 from overtone.worker.server.run_trial import run_trial
 from overtone.worker.session.current import current
@@ -34,6 +34,12 @@ def run(trainable: Any, tmp_path: Path, t: int = 1, until_t: float = NEVER) -> t
     job = Job(trainable, "train", tmp_path, checkpoint_freq=0, store=FolderStore(tmp_path / "store"))
     is_clean = run_trial(channel, job, start({"n": 5}, until_t=until_t))
     return channel, is_clean
+
+
+class TerminatedWhileSaving(faulty.Steps):
+    def save_checkpoint(self, checkpoint_dir: str) -> dict[str, Any]:
+        current().notice.give()
+        return super().save_checkpoint(checkpoint_dir)
 
 
 LOST = ("ended", "t", 0, "lost", "ended by SIGTERM, at a report", "")
@@ -74,3 +80,13 @@ def test_a_trial_that_would_wait(trainable: Any, kinds: list[str], tmp_path: Pat
 def test_a_trial_that_is_done_is_not_lost(tmp_path: Path) -> None:
     channel, _ = run(faulty.Steps, tmp_path, t=5)
     assert channel.sent[-1][3] == "returned"
+
+
+def test_a_sigterm_during_the_save_of_a_halt_makes_no_loss(tmp_path: Path) -> None:
+    """The engine sends it to a trial that takes longer than its grace period."""
+    channel = FakeChannel([halt(save=True, park=True)])
+    job = Job(TerminatedWhileSaving, "train", tmp_path, checkpoint_freq=0, store=FolderStore(tmp_path / "store"))
+    is_clean = run_trial(channel, job, start({"n": 5}, until_t=0.0))
+    assert channel.kinds == ["started", "reported", "saved", "ended"]
+    assert channel.sent[-1] == ("ended", "t", 0, "halted", "", "")
+    assert not is_clean  # the engine is about to end the process

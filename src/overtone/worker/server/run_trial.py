@@ -85,7 +85,9 @@ def run_trial(
     if session is not None and session.is_halted:
         cause, error, traceback = ("returned" if session.is_done else "halted"), "", ""
         if session.notice.is_given and not session.is_done:
-            is_clean, cause, error = False, "lost", "ended by SIGTERM, at a report"
+            is_clean = False
+            if not session.has_halt:
+                cause, error = "lost", "ended by SIGTERM, at a report"
     if session is not None:
         session.notice.disarm()
     left: Sequence[str] = ()

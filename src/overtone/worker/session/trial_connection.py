@@ -26,11 +26,12 @@ class Line(Origin):
 
     Attributes:
         is_halted: Whether the trial was told to end, or ended itself.
+        has_halt: Whether a Halt came: a SIGTERM then hurries it, and takes the trial from nobody.
     """
 
     def __init__(self, job: Job, start: Start, channel: Channel) -> None:
         super().__init__(job, start)
-        self.is_halted = False
+        self.is_halted = self.has_halt = False
         self._channel = channel
         self._lock = threading.RLock()
         self._answers: deque[RanksGone] = deque()
@@ -59,6 +60,7 @@ class Line(Origin):
             if isinstance(order, Nothing):
                 return order
             if order.trial_id == self._start.trial_id and order.attempt == self._start.attempt:
+                self.has_halt = self.has_halt or isinstance(order, Halt)
                 return order
 
     # --- ranks of distributed training: for `TrialHost` ----------------------------------
