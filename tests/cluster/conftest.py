@@ -21,17 +21,22 @@ import pytest
 
 from overtone.core import messages as m
 from overtone.core.protocols import Observer
+from tests.slow_ray import wait_longer_for_nodes
 
 pytest.importorskip("ray", reason="tests of the cluster engine need Ray")
+wait_longer_for_nodes()
+
+WITHIN_S = 300.0
+"""How long a test waits for what should happen, on the slowest machine; many processes start meanwhile."""
 
 MEMORY = 80_000_000
 QUICK = {
     "health_check_initial_delay_ms": 1000,
     "health_check_period_ms": 500,
-    "health_check_timeout_ms": 3000,
-    "health_check_failure_threshold": 3,
+    "health_check_timeout_ms": 10_000,
+    "health_check_failure_threshold": 2,
 }
-"""A node that was killed is given up after two seconds, not after fifteen; one that is slow to answer is not."""
+"""A node that was killed is given up after a second, not after fifteen; one that is slow to answer is not."""
 
 STARTERS = ThreadPoolExecutor(8)
 """The threads that start nodes; a node's processes end with the thread that started them."""
@@ -59,7 +64,7 @@ class Seen(Observer):
     def events(self) -> list[Any]:
         return [record.event for record in self.records]
 
-    def wait(self, is_there: Callable[[list[Any]], Any], within_s: float = 120.0) -> Any:
+    def wait(self, is_there: Callable[[list[Any]], Any], within_s: float = WITHIN_S) -> Any:
         """What `is_there` finds in the events, as soon as it finds anything."""
         with self._news:
             if not self._news.wait_for(lambda: is_there(self.events), within_s):
@@ -68,17 +73,6 @@ class Seen(Observer):
 
     def of(self, kind: type) -> list[Any]:
         return [event for event in self.events if type(event) is kind]
-
-
-def patiently(start: Callable[[], Any]) -> Any:
-    """Start a node, again as often as a busy machine takes longer than the 30 s that Ray waits."""
-    for is_last in (False, False, False, True):
-        try:
-            return start()
-        except Exception as error:
-            if is_last or "timed out during startup" not in str(error):
-                raise
-    return None
 
 
 class Nodes:
@@ -103,19 +97,15 @@ class Nodes:
     def _start(self, options: dict[str, Any]) -> Any:
         # Ray looks for free names of sockets, and two nodes may find the same ones at the same time.
         folder = self.cluster.head_node.get_sockets_dir_path()
-
-        def start() -> Any:
-            name = f"{folder}/node{next(NUMBERS)}"
-            return self.cluster.add_node(
-                wait=False, object_store_memory=MEMORY, raylet_socket_name=f"{name}r",
-                plasma_store_socket_name=f"{name}s", **options,
-            )  # fmt: skip
-
-        return patiently(start)
+        name = f"{folder}/node{next(NUMBERS)}"
+        return self.cluster.add_node(
+            wait=False, object_store_memory=MEMORY, raylet_socket_name=f"{name}r",
+            plasma_store_socket_name=f"{name}s", **options,
+        )  # fmt: skip
 
     def wait(self) -> None:
         """Until all nodes are there."""
-        self.cluster.wait_for_nodes(timeout=180)
+        self.cluster.wait_for_nodes(timeout=WITHIN_S)
 
     def kill(self, node: Any) -> None:
         """Kill all processes of a node at once."""
@@ -136,7 +126,7 @@ def cluster() -> Iterator[Any]:
     head = {
         "num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False, "_system_config": QUICK,
     }  # fmt: skip
-    made = patiently(lambda: Cluster(initialize_head=True, head_node_args=dict(head)))
+    made = Cluster(initialize_head=True, head_node_args=head)
     ray.init(address=made.address, log_to_driver=False, logging_level="ERROR")
     yield made
     session = Path(ray._private.worker._global_node.get_session_dir_path())
@@ -234,7 +224,7 @@ class Started:
                 *command("ray", "start", "--head", "--node-ip-address=127.0.0.1", f"--port={self._port}"),
                 "--object-store-memory=80000000", *self._options,
             ],
-            env=head, stdout=quiet, stderr=quiet, timeout=180, check=True,
+            env=head, stdout=quiet, stderr=quiet, timeout=300, check=True,
         )  # fmt: skip
 
     def processes(self) -> list[psutil.Process]:
@@ -256,7 +246,7 @@ class Started:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
         return subprocess.run(
-            command(*arguments), env=self.environment, capture_output=True, text=True, timeout=180
+            command(*arguments), env=self.environment, capture_output=True, text=True, timeout=300
         )
 
     def begin(self, log: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -300,7 +290,7 @@ def command(name: str, *arguments: str) -> list[str]:
     return [str(Path(sys.executable).with_name(name)), *arguments]
 
 
-def until(is_so: Callable[[], Any], within_s: float = 120) -> Any:
+def until(is_so: Callable[[], Any], within_s: float = WITHIN_S) -> Any:
     """What `is_so` returns, as soon as it is true."""
     deadline = time.monotonic() + within_s
     while not (found := is_so()):

@@ -77,12 +77,12 @@ class Host:
     def run(self, *command: str) -> None:
         """Run a command there, to its end."""
         with self.begin(*command) as process:
-            assert process.wait(180) == 0, f"{self.name}: {command}\n{self.log.read_text()[-2000:]}"
+            assert process.wait(300) == 0, f"{self.name}: {command}\n{self.log.read_text()[-2000:]}"
 
     def output(self, *command: str) -> str:
         """What a command prints there."""
         reached = ["nsenter", *NAMESPACES, "--target", str(self.pid), *command]
-        return subprocess.run(reached, capture_output=True, text=True, timeout=180, check=True).stdout
+        return subprocess.run(reached, capture_output=True, text=True, timeout=300, check=True).stdout
 
     def path(self, name: str) -> Path:
         """Where a file of its folder is seen from outside."""
@@ -112,4 +112,4 @@ class Host:
 
 
 def in_net(*command: str, of: Host) -> None:
-    subprocess.run(["nsenter", "--net", "--target", str(of.pid), *command], check=True, timeout=100)
+    subprocess.run(["nsenter", "--net", "--target", str(of.pid), *command], check=True, timeout=300)

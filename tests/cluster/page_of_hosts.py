@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 parts = urlsplit(sys.argv[1])
 origin = {"Origin": f"{parts.scheme}://{parts.netloc}", "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
-connection = http.client.HTTPConnection(parts.netloc, timeout=100)
+connection = http.client.HTTPConnection(parts.netloc, timeout=300)
 connection.request("POST", "/api/login", json.dumps({"token": parts.fragment.partition("=")[2]}), origin)
 answer = connection.getresponse()
 answer.read()

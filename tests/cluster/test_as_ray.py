@@ -23,7 +23,7 @@ def run(script: str, folder: Path, *arguments: str, **variables: str) -> list[st
         },
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return [line.removeprefix("> ") for line in done.stdout.splitlines() if line.startswith("> ")]

@@ -82,7 +82,7 @@ def address(tmp_path: Path, until: Any) -> Iterator[str]:
     until(accepts)
     other = ray_start(tmp_path, sessions, f"--address=127.0.0.1:{PORT}", "--node-ip-address=127.0.0.1")
     with_token = environment(tmp_path, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)
-    subprocess.run([sys.executable, "-c", LOOK], env=with_token, check=True, capture_output=True, timeout=180)
+    subprocess.run([sys.executable, "-c", LOOK], env=with_token, check=True, capture_output=True, timeout=300)
     yield f"127.0.0.1:{PORT}"
     for process in (other, head):
         for one in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
@@ -101,14 +101,14 @@ def test_a_script_needs_the_token_and_says_so(address: str, tmp_path: Path) -> N
     stranger = tmp_path / "stranger"
     stranger.mkdir()
     refused = subprocess.run(
-        command, env=environment(stranger, RAY_ADDRESS=address), capture_output=True, text=True, timeout=200
+        command, env=environment(stranger, RAY_ADDRESS=address), capture_output=True, text=True, timeout=300
     )
     assert refused.returncode != 0
     assert "This cluster wants a token" in refused.stderr
     (stranger / ".ray").mkdir()
     (stranger / ".ray" / "auth_token").write_text(TOKEN)
     done = subprocess.run(
-        command, env=environment(stranger, RAY_ADDRESS=address), capture_output=True, text=True, timeout=200
+        command, env=environment(stranger, RAY_ADDRESS=address), capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert "running on the Ray engine: 2 nodes, 2 CPUs" in done.stdout + done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from overtone.core import messages as m
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-DEADLINE_S = 100  # a test ends the node as soon as its trials have left
+DEADLINE_S = 900  # a test ends the node as soon as its trials have left
 
 
 class Steps(tune.Trainable):
@@ -69,7 +70,7 @@ def drain(nodes: Any, node: Any) -> None:
         "--node-id", node.node_id, "--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "a spot machine",
         "--deadline-remaining-seconds", str(DEADLINE_S),
     ]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True, timeout=180)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
 
 
 def attempts_on(seen: Any, name: str) -> set[tuple[str, int]]:
@@ -105,7 +106,7 @@ def test_trials_of_a_drained_node_save_and_continue_elsewhere(
     nodes.kill(doomed)
     seen.wait(both_run_again)
     (tmp_path / "may_end").touch()
-    analysis = run.wait(timeout_s=180)
+    analysis = run.wait(timeout_s=300)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 2
     for trial in analysis.trials:
         lines = Path(analysis.experiment_path, trial.trial_id, "result.json").read_text().splitlines()
@@ -143,7 +144,7 @@ def test_a_trial_that_cannot_save_uses_the_time_until_its_node_ends(
     nodes.kill(doomed)
     seen.wait(lambda events: any(type(event) is m.Ended and event.cause == "lost" for event in events))
     Path(files[1]).touch()
-    analysis = run.wait(timeout_s=180)
+    analysis = run.wait(timeout_s=300)
     assert {trial.status for trial in analysis.trials} == {"TERMINATED"}
     assert {attempt for _, attempt in attempts_on(seen, there)} == {0}
     causes = {event.trial_id: event.cause for event in seen.of(m.Ended) if event.attempt == 0}
@@ -157,14 +158,16 @@ def test_a_node_that_gets_a_sigterm_is_drained_by_ray(
         str(Path(sys.executable).with_name("ray")), "start", "--block", "--address", cluster.address, "--num-cpus=2",
         "--node-ip-address=127.0.0.1", "--object-store-memory=80000000", f"--resources={json.dumps({'spot': 2})}",
     ]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as node:
+    environment = {**os.environ, "RAY_GRACEFUL_SHUTDOWN_DRAIN_TIMEOUT_S": str(DEADLINE_S)}  # Ray's own is 30 s
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, env=environment, stdout=quiet, stderr=quiet) as node:
         try:
             run = begin(engine(), seen, tmp_path, Steps, False)
             seen.wait(both_have_reported)
             node.terminate()  # as from Kubernetes
             seen.wait(both_have_left)
             run.stop()
-            run.wait(timeout_s=180)
+            run.wait(timeout_s=300)
         finally:
-            node.wait(180)
+            node.wait(300)
     assert len(seen.of(m.Noticed)) == len(seen.of(m.Saved)) == 2

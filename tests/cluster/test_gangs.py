@@ -22,7 +22,7 @@ from overtone.worker.session.current import current
 
 pytestmark = pytest.mark.filterwarnings("default")
 
-GONE_WITHIN_S = 20.0
+GONE_WITHIN_S = 90.0
 """On a busy machine; `tests/chaos/gangs.py` measures that it is two seconds on another."""
 TWO_RANKS = [{}, {"CPU": 1.0}, {"CPU": 1.0}]
 LAST_RANK_THERE = [{"GPU": 0.01}, {"CPU": 1.0}, {"CPU": 1.0, "rank": 0.01}]
@@ -36,7 +36,7 @@ def seen_by_rank() -> dict[str, Any]:
 
 def ask_ranks(config: dict[str, Any]) -> None:
     """Report what three ranks see, in two generations."""
-    with Gang(TrialHost(current()), 3, timeout_s=150) as gang:
+    with Gang(TrialHost(current()), 3, timeout_s=300) as gang:
         found = gang.call(seen_by_rank)
         gang.restart()
         again = gang.call(seen_by_rank)
@@ -45,11 +45,11 @@ def ask_ranks(config: dict[str, Any]) -> None:
 
 
 def steps(config: dict[str, Any]) -> None:
-    """Count to 30 in both ranks, with checkpoints; note the pids of all processes."""
+    """Count in both ranks until they may end, with checkpoints; note the pids of all processes."""
     folder = Path(config["folder"])
     name = tune.get_trial_id()
     folder.joinpath(f"{name}-head").write_text(str(os.getpid()))
-    with Gang(TrialHost(current()), 2, timeout_s=150) as gang:
+    with Gang(TrialHost(current()), 2, timeout_s=300) as gang:
         gang.run(count, config, on_report=TrialReports(current()))
 
 
@@ -59,8 +59,14 @@ def count(config: dict[str, Any]) -> None:
     if (checkpoint := tune.get_checkpoint()) is not None:
         with checkpoint.as_directory() as kept:
             first = int(Path(kept, f"n{rank}").read_text())
-    for n in range(first + 1, 31):
+    n, last = first, folder / "last"
+    while not (last.exists() and n >= int(last.read_text())):
+        n += 1
         time.sleep(config.get("step_s", 0.05))
+        if rank == "0" and (folder / "may_end").exists() and not last.exists():
+            new = folder / "last.new"  # each rank reads it before its next step
+            new.write_text(str(n + 1))
+            new.replace(last)
         own = folder / f"save-{rank}-{n}"
         own.mkdir(exist_ok=True)
         own.joinpath(f"n{rank}").write_text(str(n))
@@ -68,6 +74,19 @@ def count(config: dict[str, Any]) -> None:
         part.write_text(str(os.getpid()))
         part.replace(folder / f"rank-{rank}")
         tune.report({"n": n, "loss": -n}, checkpoint=tune.Checkpoint.from_directory(own))
+
+
+def check_steps(run: Any, seen: Any, folder: Path) -> None:
+    """Let the trial end, and check that its last attempt has made each step after its checkpoint once."""
+    (folder / "may_end").touch()
+    (trial,) = run.wait(timeout_s=300).trials
+    assert trial.status == "TERMINATED", trial.error
+    first, second = seen.of(m.Started)
+    assert first.restored is None
+    again = [one.metrics["n"] for one in seen.of(m.Reported) if one.attempt == 1]
+    last = int((folder / "last").read_text())
+    assert again == list(range(int(second.restored.t) + 1, last + 1))
+    assert trial.last_result["n"] == last
 
 
 def begin(trainable: Any, on: Any, seen: Any, folder: Path, bundles: list[dict[str, float]], **options: Any) -> Any:
@@ -93,7 +112,7 @@ def test_ranks_see_their_own_and_leave_nothing(
 ) -> None:
     bundles = [{}, *[{"CPU": 1.0, "GPU": 1.0}] * 3]
     run = begin(ask_ranks, engine(), seen, tmp_path, bundles, uses_ray=uses_ray)
-    (trial,) = run.wait(timeout_s=180).trials
+    (trial,) = run.wait(timeout_s=300).trials
     assert trial.status == "TERMINATED", trial.error
     (result,) = seen.of(m.Reported)
     for found, generation in ((result.metrics["found"], "0"), (result.metrics["again"], "1")):
@@ -123,13 +142,9 @@ def test_the_death_of_one_ends_all_and_the_trial_goes_on_from_its_checkpoint(
     os.kill(found[who], signal.SIGKILL)
     _, alive = psutil.wait_procs(others, timeout=GONE_WITHIN_S)
     assert not [one for one in alive if one.status() != psutil.STATUS_ZOMBIE]
-    (trial,) = run.wait(timeout_s=180).trials
-    assert (trial.status, trial.last_result["n"]) == ("TERMINATED", 30)
+    check_steps(run, seen, tmp_path)
     assert [one.cause for one in seen.of(m.Ended)][1:] == ["returned"]
-    first, second = seen.of(m.Started)
-    assert first.restored is None
-    assert second.restored.t >= 4
-    assert next(one.metrics["n"] for one in seen.of(m.Reported) if one.attempt == 1) == second.restored.t + 1
+    assert seen.of(m.Started)[1].restored.t >= 4
 
 
 @FORKED_OR_ACTOR
@@ -144,13 +159,12 @@ def test_the_loss_of_a_node_with_a_rank_is_no_failure(
     ended = seen.wait(lambda events: [one for one in events if type(one) is m.Ended])[0]
     assert ended.cause == "lost"
     nodes.add(num_cpus=1, resources={"rank": 1})
-    (trial,) = run.wait(timeout_s=180).trials
-    assert (trial.status, trial.last_result["n"]) == ("TERMINATED", 30)
+    check_steps(run, seen, tmp_path)
     assert seen.of(m.Started)[1].restored.t >= 4
 
 
 def test_a_gang_leaves_a_node_that_is_drained_once_it_has_saved(
-    both: None, nodes: Any, engine: Any, seen: Any, tmp_path: Path
+    both: None, nodes: Any, engine: Any, seen: Any, tmp_path: Path, until: Any
 ) -> None:
     doomed = nodes.add(num_cpus=1, resources={"rank": 1})
     nodes.wait()
@@ -159,21 +173,20 @@ def test_a_gang_leaves_a_node_that_is_drained_once_it_has_saved(
     command = [
         str(Path(sys.executable).with_name("ray")), "drain-node", "--address", nodes.cluster.address,
         "--node-id", doomed.node_id, "--reason", "DRAIN_NODE_REASON_PREEMPTION", "--reason-message", "a spot machine",
-        "--deadline-remaining-seconds", "120",
+        "--deadline-remaining-seconds", "900",
     ]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True, timeout=100)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
     ended = seen.wait(lambda events: [one for one in events if type(one) is m.Ended])[0]
     assert ended.cause == "halted"
-    assert not [pid for pid in pids(tmp_path).values() if psutil.pid_exists(pid)]
+    until(lambda: not [pid for pid in pids(tmp_path).values() if psutil.pid_exists(pid)])
     nodes.add(num_cpus=1, resources={"rank": 1})
-    (trial,) = run.wait(timeout_s=180).trials
-    assert (trial.status, trial.last_result["n"]) == ("TERMINATED", 30)
+    check_steps(run, seen, tmp_path)
     reported = [one.metrics["n"] for one in seen.of(m.Reported)]
-    assert reported == list(range(1, 31))
+    assert reported == list(range(1, reported[-1] + 1))
 
 
 def hang(config: dict[str, Any]) -> None:
-    with Gang(TrialHost(current()), 2, timeout_s=150) as gang:
+    with Gang(TrialHost(current()), 2, timeout_s=300) as gang:
         gang.call(hang_here, config["folder"])
 
 
@@ -194,5 +207,5 @@ def test_stacks_are_those_of_head_and_ranks(
     assert stacks.count("in hang_here") == 2
     assert stacks.count("in hang\n") == 1
     run.stop()
-    run.wait(timeout_s=150)
-    assert not [pid for pid in pids(tmp_path).values() if psutil.pid_exists(pid)]
+    run.wait(timeout_s=300)
+    until(lambda: not [pid for pid in pids(tmp_path).values() if psutil.pid_exists(pid)])

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LIMIT_S = 12
+LIMIT_S = 30
+"""Ray ends the driver after this time; the driver notices after a few seconds, on a busy machine later."""
 
 SCRIPT = """
 import sys
@@ -47,7 +48,7 @@ def test_a_driver_says_that_the_head_is_gone_before_ray_ends_it(
     script = doomed.begin(log, "python", str(path), str(tmp_path))
     until((tmp_path / "runs").exists)
     doomed.head().kill()
-    assert script.wait(LIMIT_S + 100) != 0
+    assert script.wait(LIMIT_S + 300) != 0
     line = next(one for one in log.read_text().splitlines() if "unreachable since" in one)
     told = re.search(
         rf"head [\d.]+:6397 unreachable since \d\d:\d\d:\d\d; .* {LIMIT_S} s .*`overtone resume (.*)`", line
@@ -57,7 +58,7 @@ def test_a_driver_says_that_the_head_is_gone_before_ray_ends_it(
     (tmp_path / "may_end").touch()
     done = subprocess.run(
         [str(Path(sys.executable).with_name("overtone")), "resume", told[1]],
-        env={**os.environ, "RAY_ADDRESS": cluster.address}, capture_output=True, text=True, timeout=200,
+        env={**os.environ, "RAY_ADDRESS": cluster.address}, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "2 TERMINATED" in done.stdout + done.stderr

@@ -61,7 +61,7 @@ def is_loss(event: Any) -> bool:
 def check(run: Any, seen: Any, folder: Path, count: int, steps: int) -> None:
     """Let the trials end, and check that each has its results once."""
     (folder / "may_end").touch()
-    analysis = run.wait(timeout_s=180)
+    analysis = run.wait(timeout_s=300)
     assert run.done
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * count
     for trial in analysis.trials:

@@ -12,16 +12,17 @@ import pytest
 SCRIPT = Path(__file__).parents[1] / "chaos" / "memory.py"
 
 
-@pytest.mark.parametrize("case", ["two", "ray-first"])  # all cases, and more rounds: make proof
+@pytest.mark.parametrize("case", ["two", "limits", pytest.param("ray-first", marks=pytest.mark.full)])
 def test_the_greediest_trial_fails_and_the_others_go_on(case: str) -> None:
-    command = [sys.executable, str(SCRIPT), "--case", case, "--rounds", "1"]
+    """All cases, more rounds and quicker growth: make proof."""
+    command = [sys.executable, str(SCRIPT), "--case", case, "--rounds", "1", "--growth", "200000000"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     # a cluster of its own, beside that of the other tests
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as script:
         try:
-            text, _ = script.communicate(timeout=200)
+            text, _ = script.communicate(timeout=300)
         except subprocess.TimeoutExpired:
             script.terminate()  # it ends all that runs in its control group
             raise

@@ -76,7 +76,7 @@ def is_loss(event: Any) -> bool:
 def check_whole(run: Any, seen: Any, folder: Path, count: int) -> None:
     """Let the trials end, and check that each has its results once, in its file, too."""
     (folder / "may_end").touch()
-    analysis = run.wait(timeout_s=180)
+    analysis = run.wait(timeout_s=300)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * count
     for trial in analysis.trials:
         file = Path(analysis.experiment_path, trial.trial_id, "result.json")
@@ -92,7 +92,7 @@ def test_trials_of_tests_get_as_much_of_a_busy_machine_as_the_tests(
     run = search(
         engine(), seen, tmp_path, trainable=trainable, num_samples=1, checkpoint_freq=0, resources_per_trial=None
     )
-    (trial,) = run.wait(timeout_s=180).trials
+    (trial,) = run.wait(timeout_s=300).trials
     assert trial.last_result["niceness"] == os.nice(0)
 
 
@@ -139,7 +139,7 @@ def test_a_node_that_joins_is_used(nodes: Any, engine: Any, seen: Any, tmp_path:
     seen.wait(are_there)
     seen.wait(lambda events: sum(type(event) is m.Started for event in events) == 3)
     may_end.touch()
-    analysis = run.wait(timeout_s=180)
+    analysis = run.wait(timeout_s=300)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 3
 
 
@@ -159,7 +159,7 @@ def test_trials_wait_for_a_resource_that_comes(nodes: Any, engine: Any, seen: An
     )  # fmt: skip
     seen.wait(lambda events: any(type(event) is m.Suggested for event in events))
     nodes.add(num_cpus=2, num_gpus=2)
-    analysis = run.wait(timeout_s=180)
+    analysis = run.wait(timeout_s=300)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 2
     assert {event.metrics["gpus"] for event in seen.of(m.Reported)} == {"0", "1"}
 

@@ -54,7 +54,7 @@ def test_trials_wait_for_a_node_with_the_labels(
     )  # fmt: skip
     until(lambda: on.waits() == "waiting for cpu 1: no node with the labels disk=tape has that now")
     nodes.add(num_cpus=1, labels={"disk": "tape"})
-    assert [trial.status for trial in started.wait(timeout_s=150).trials] == ["TERMINATED"] * 2
+    assert [trial.status for trial in started.wait(timeout_s=300).trials] == ["TERMINATED"] * 2
     assert on.waits() == ""
 
 

@@ -70,7 +70,7 @@ def test_stacks_of_a_trial_that_hangs(engine: Any, tmp_path: Path, until: Any) -
     run.stop_trial("0")
     run.stop()
     with suppress(OvertoneError):
-        run.wait(timeout_s=150)
+        run.wait(timeout_s=300)
 
 
 def test_an_agent_samples_its_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -104,11 +104,14 @@ def test_an_agent_samples_its_machine(monkeypatch: pytest.MonkeyPatch, tmp_path:
     theirs.close()
 
 
-def test_samples_of_nodes_reach_the_driver(engine: Any, tmp_path: Path) -> None:
-    tune.run(
-        hanging, storage_path=str(tmp_path), name="exp", verbose=0, engine=engine(),
-        time_budget_s=14, grace_s=0.1,
-    )  # fmt: skip
-    found = machine_samples(tmp_path / "exp")
-    assert len(found) == 2
+def is_of_two(found: Any) -> Any:
+    """Return the samples of the driver and a node; None if there are none yet."""
+    return found if len(found) == 2 else None
+
+
+def test_samples_of_nodes_reach_the_driver(engine: Any, tmp_path: Path, until: Any) -> None:
+    run = tune.start(hanging, storage_path=str(tmp_path), name="exp", verbose=0, engine=engine(), grace_s=0.1)
+    found = until(lambda: is_of_two(machine_samples(tmp_path / "exp")))
     assert "driver" in found
+    run.stop()
+    run.wait(timeout_s=300)

@@ -17,7 +17,7 @@ from overtone.core.resources import Resources
 from overtone.errors import GangError
 from overtone.worker.gang.gang import Gang
 
-GONE_WITHIN_S = 20.0
+GONE_WITHIN_S = 90.0
 """On a busy machine; `tests/chaos/gangs.py` measures that it is two seconds on another."""
 
 
@@ -53,7 +53,7 @@ def other(module_nodes: Any) -> None:
 
 
 def test_ranks_are_spread_over_nodes_and_give_everything_back(other: None, until: Any) -> None:
-    with Gang(host(), 2, timeout_s=150) as gang:
+    with Gang(host(), 2, timeout_s=300) as gang:
         found = gang.call(where, "given")
         assert [(rank, size, given) for rank, size, _, given in found] == [
             (0, 2, ("given",)),
@@ -69,7 +69,7 @@ def test_ranks_are_spread_over_nodes_and_give_everything_back(other: None, until
 
 
 def test_a_rank_that_is_killed_is_an_error_that_names_it(other: None, until: Any) -> None:
-    with Gang(host(), 2, timeout_s=150) as gang:
+    with Gang(host(), 2, timeout_s=300) as gang:
         with pytest.raises(GangError, match="rank 1") as raised:
             gang.call(lambda: os.environ["RANK"] == "1" and os.kill(os.getpid(), signal.SIGKILL))
         assert raised.value.rank == 1
@@ -78,7 +78,7 @@ def test_a_rank_that_is_killed_is_an_error_that_names_it(other: None, until: Any
 
 def test_too_little_room_is_an_error_that_says_what_is_free(other: None, until: Any) -> None:
     with pytest.raises(GangError, match="no room for 3 ranks of cpu 1 within 0.5 s; free now: .*cpu 1"):
-        Gang(host(room_within_s=0.5), 3, timeout_s=150).start()
+        Gang(host(room_within_s=0.5), 3, timeout_s=300).start()
     until(lambda: free_cpus() == 2)
 
 
@@ -90,7 +90,7 @@ from test_ray_host import hang, host
 from overtone.worker.gang.gang import Gang
 
 ray.init(address="auto")
-with Gang(host(), 2, timeout_s=150) as gang:
+with Gang(host(), 2, timeout_s=300) as gang:
     gang.call(hang, sys.argv[2])
 """
 

@@ -74,7 +74,7 @@ def test_a_trial_that_uses_ray_starts_actors_in_its_reservation(
     assert results[-1].metrics["bundles"] == 2
     (end,) = [event for event in seen.of(m.Ended) if event.trial_id == bad.trial_id]
     assert "ActorDiedError" in end.error
-    deadline = time.monotonic() + 150
+    deadline = time.monotonic() + 300
     while any(one.free.get("cpu", 0) != one.total["cpu"] for one in look()) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert all(one.free.get("cpu") == one.total["cpu"] for one in look())
@@ -93,23 +93,28 @@ def test_the_example_of_data_parallel_training(cluster: Any, nodes: Any, tmp_pat
 def test_a_trial_that_uses_ray_is_held_to_its_limits_over_its_attempts(
     cluster: Any, engine: Any, tmp_path: Path
 ) -> None:
+    limit_s = 5
+
     def nap(config: dict[str, Any]) -> None:
-        for t in range(600):
-            time.sleep(0.1)
-            if t == 12 and not Path(config["folder"], "died").exists():
-                Path(config["folder"], "died").touch()
-                os._exit(1)
+        died = Path(config["folder"], "died")
+        if not died.exists():
+            time.sleep(0.8 * config["limit_s"])
+            died.touch()
+            os._exit(1)
+        for t in range(6000):
+            time.sleep(0.01 * config["limit_s"])
             tune.report({"loss": float(t)})
 
     analysis = tune.run(
-        tune.with_resources(nap, {"cpu": 1}, ray=True), config={"folder": str(tmp_path)}, engine=engine(),
-        storage_path=str(tmp_path), metric="loss", mode="min", verbose=0, raise_on_failed_trial=False,
-        trial_limits={"time_s": 2}, max_failures=1,
+        tune.with_resources(nap, {"cpu": 1}, ray=True), config={"folder": str(tmp_path), "limit_s": limit_s},
+        engine=engine(), storage_path=str(tmp_path), metric="loss", mode="min", verbose=0, raise_on_failed_trial=False,
+        trial_limits={"time_s": limit_s}, max_failures=1,
     )  # fmt: skip
     (trial,) = analysis.trials
     assert trial.status == "ERROR"
-    assert "limit 2 s" in str(trial.error)
-    assert trial.last_result["loss"] <= 15  # the second attempt had no two seconds of its own
+    assert f"limit {limit_s} s" in str(trial.error)
+    # the second attempt had a fifth of the limit left, and time to be ended; steps that take longer are fewer
+    assert trial.last_result.get("loss", 0.0) < 80
 
 
 def test_one_script_finds_the_same_on_one_machine_and_on_three_nodes(
@@ -151,7 +156,7 @@ class Steps(tune.Trainable):
     def step(self):
         time.sleep(0.05)
         self.n += 1
-        return {"n": self.n, "loss": -self.n, "pid": os.getpid(), "done": self.n >= 60}
+        return {"n": self.n, "loss": -self.n, "pid": os.getpid(), "done": self.n >= 30 and os.path.exists(sys.argv[1] + "/may_end")}
     def save_checkpoint(self, folder):
         open(folder + "/n", "w").write(str(self.n))
     def load_checkpoint(self, folder):
@@ -169,7 +174,7 @@ def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> No
     command = [sys.executable, str(script), str(tmp_path)]
     journal = tmp_path / "killed" / "journal.jsonl"
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as driver:
-        deadline = time.monotonic() + 150
+        deadline = time.monotonic() + 300
         while sum(file.read_bytes().count(b"\n") > 8 for file in journal.parent.glob("*/result.json")) < 2:
             assert time.monotonic() < deadline
             assert driver.poll() is None
@@ -182,11 +187,13 @@ def test_a_driver_that_was_killed_is_resumed(cluster: Any, tmp_path: Path) -> No
     }
     assert len(pids) == 2
     assert all(is_gone(pid, within_s=60) for pid in pids)
-    subprocess.run(command, env=environment, check=True, timeout=200, stdout=subprocess.DEVNULL)
+    (tmp_path / "may_end").touch()
+    subprocess.run(command, env=environment, check=True, timeout=300, stdout=subprocess.DEVNULL)
     files = list(journal.parent.glob("*/result.json"))
     assert len(files) == 2
     for file in files:
-        assert [json.loads(line)["n"] for line in file.read_text().splitlines()] == list(range(1, 61))
+        found = [json.loads(line)["n"] for line in file.read_text().splitlines()]
+        assert found == list(range(1, max(30, len(found)) + 1))
 
 
 SAVES = """
@@ -201,7 +208,7 @@ class Saves(tune.Trainable):
     def save_checkpoint(self, folder):
         open(folder + "/half", "w").write("1")
         open(sys.argv[1] + "/saving", "w").close()
-        time.sleep(60)
+        time.sleep(3600)
 
 tune.run(Saves, checkpoint_freq=1, metric="loss", mode="min", storage_path=sys.argv[1], verbose=0,
          engine=Ray(LocalOnNodes(), carries=True), resources_per_trial={"cpu": 0.5})
@@ -217,7 +224,7 @@ def test_what_a_killed_driver_has_half_saved_on_nodes_is_gone_with_the_next_run(
     environment = {**os.environ, "RAY_ADDRESS": cluster.address, "TMPDIR": str(temporary)}
     command = [sys.executable, str(script), str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as driver:
-        deadline = time.monotonic() + 150
+        deadline = time.monotonic() + 300
         while not (tmp_path / "saving").exists():
             assert time.monotonic() < deadline
             assert driver.poll() is None
@@ -265,7 +272,7 @@ def _run(script: Path, address: str, home: Path) -> str:
     if token.exists():
         environment["RAY_AUTH_TOKEN_PATH"] = str(token)
     done = subprocess.run(
-        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=200
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

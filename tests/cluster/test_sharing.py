@@ -68,7 +68,7 @@ def test_a_run_keeps_to_its_limit_and_to_nodes_with_its_labels(
     seen.wait(lambda events: n_started(events) == 2)
     name = on.names[vision.node_id]
     file.touch()
-    analysis = run.wait(timeout_s=150)
+    analysis = run.wait(timeout_s=300)
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 5
     assert {event.node for event in seen.of(m.Started)} == {name}
     assert most_at_once(seen.events) == 2
@@ -79,7 +79,7 @@ def test_labels_that_no_node_has_are_named(cluster: Any, engine: Any, seen: Any,
     run = search(on, seen, tmp_path, config={"s": 0.0}, resources_per_trial={"cpu": 1})
     told = "waiting for cpu 1: no node with the labels team=none has that now, for 1 s"
     with pytest.raises(ResourceError, match=told):
-        run.wait(timeout_s=150)
+        run.wait(timeout_s=300)
 
 
 def test_a_run_waits_no_longer_than_it_should_for_what_no_node_has(
@@ -88,13 +88,13 @@ def test_a_run_waits_no_longer_than_it_should_for_what_no_node_has(
     on = engine(resource_timeout_s=1)
     run = search(on, seen, tmp_path, config={"s": 0.0}, resources_per_trial={"cpu": 1, "license": 1})
     with pytest.raises(ResourceError, match="waiting for cpu 1, license 1: no node has that now, for 1 s"):
-        run.wait(timeout_s=150)
+        run.wait(timeout_s=300)
 
 
 def test_a_run_that_waits_says_for_whom(
     nodes: Any, engine: Any, seen: Any, tmp_path: Path, until: Any
 ) -> None:
-    run = search(engine(), seen, tmp_path, config={"s": 60.0}, num_samples=1, resources_per_trial={"cpu": 1})
+    run = search(engine(), seen, tmp_path, config={"s": 3600.0}, num_samples=1, resources_per_trial={"cpu": 1})
     seen.wait(n_started)
     other = engine()
     waiting = search(
@@ -103,8 +103,8 @@ def test_a_run_that_waits_says_for_whom(
     )  # fmt: skip
     until(lambda: other.waits() == "waiting: others hold it")
     run.stop()
-    run.wait(timeout_s=150)
-    assert [trial.status for trial in waiting.wait(timeout_s=150).trials] == ["TERMINATED"]
+    run.wait(timeout_s=300)
+    assert [trial.status for trial in waiting.wait(timeout_s=300).trials] == ["TERMINATED"]
     assert other.waits() == ""
 
 
@@ -120,7 +120,7 @@ def test_gangs_of_two_runs_do_not_wait_for_each_other(nodes: Any, engine: Any, t
         for name in ("one", "other")
     ]  # fmt: skip
     for run in runs:
-        assert [trial.status for trial in run.wait(timeout_s=150).trials] == ["TERMINATED"] * 3
+        assert [trial.status for trial in run.wait(timeout_s=300).trials] == ["TERMINATED"] * 3
 
 
 @pytest.fixture(scope="module")
@@ -132,13 +132,7 @@ def four_cpus(module_nodes: Any) -> None:
 
 def test_one_of_lower_priority_makes_room(four_cpus: None, engine: Any, seen: Any, tmp_path: Path) -> None:
     low = search(
-        engine(),
-        seen,
-        tmp_path,
-        name="low",
-        config={"s": 0.5},
-        num_samples=200,
-        resources_per_trial={"cpu": 1},
+        engine(), seen, tmp_path, name="low", config={"s": 0.5}, num_samples=10_000, resources_per_trial={"cpu": 1}
     )
     seen.wait(lambda events: sum(type(event) is m.Ended for event in events) >= 3)
     later = type(seen)()
@@ -149,7 +143,7 @@ def test_one_of_lower_priority_makes_room(four_cpus: None, engine: Any, seen: An
     )  # fmt: skip
     later.wait(lambda events: n_started(events) == 4)
     file.touch()
-    analysis = high.wait(timeout_s=150)
+    analysis = high.wait(timeout_s=300)
     assert high.done
     assert [trial.status for trial in analysis.trials] == ["TERMINATED"] * 12
     assert most_at_once(later.events) == 4
@@ -158,7 +152,7 @@ def test_one_of_lower_priority_makes_room(four_cpus: None, engine: Any, seen: An
     seen.wait(lambda events: sum(type(event) is m.Ended for event in events) >= n_ended + 6)
     assert {event.cause for event in seen.of(m.Ended)} == {"returned"}
     low.stop()
-    low.wait(timeout_s=150)
+    low.wait(timeout_s=300)
 
 
 SCRIPT = """
@@ -183,7 +177,7 @@ def test_trials_run_in_the_environment_of_the_run(cluster: Any, tmp_path: Path) 
     script.write_text(SCRIPT)
     environment = {**os.environ, "RAY_ADDRESS": cluster.address}
     command = [sys.executable, str(script), str(tmp_path / "results"), str(work)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "found ['umami']" in done.stdout
 
@@ -193,7 +187,7 @@ def test_an_environment_comes_too_late_where_ray_is_there(
 ) -> None:
     run = search(engine(runtime_env={"env_vars": {"A": "1"}}), seen, tmp_path, config={"s": 0.0})
     with pytest.raises(OvertoneError, match="Ray is initialised in this process already"):
-        run.wait(timeout_s=150)
+        run.wait(timeout_s=300)
 
 
 DRIVER = """
@@ -236,7 +230,7 @@ class Driver:
         lines = self._file.read_text().splitlines() if self._file.exists() else []
         return sorted((float(line.split()[0]), float(line.split()[1])) for line in lines)
 
-    def wait_for(self, count: int, within_s: float = 150.0) -> list[tuple[float, float]]:
+    def wait_for(self, count: int, within_s: float = 300) -> list[tuple[float, float]]:
         """Its trials, once so many have ended."""
         deadline = time.monotonic() + within_s
         while len(self.trials()) < count:
@@ -260,7 +254,6 @@ def drivers(cluster: Any, tmp_path: Path) -> Iterator[Callable[..., Driver]]:
         driver.process.wait()
 
 
-@pytest.mark.timeout(400)
 def test_each_new_run_gets_slots_of_those_that_hold_them_all(
     four_cpus: None, drivers: Any, until: Any
 ) -> None:
@@ -275,17 +268,17 @@ def test_each_new_run_gets_slots_of_those_that_hold_them_all(
     assert first.process.poll() is None
 
 
-@pytest.mark.timeout(400)
 def test_a_run_of_higher_priority_gets_each_next_slot_until_it_ends_or_is_killed(
     four_cpus: None, drivers: Any
 ) -> None:
     low = drivers("low", 0.5, 10_000)
     low.wait_for(4)
     high = drivers("high", 0.5, 12, priority=5)
-    high.process.wait(150)
+    high.process.wait(300)
     begins = [begin for begin, _ in high.trials()]
     assert len(begins) == 12
-    assert [begin for begin, _ in low.trials() if begins[0] < begin < begins[-4]] == []
+    # from the fourth on it has all slots; before, a trial of the other may just be on its way to a node
+    assert [begin for begin, _ in low.trials() if begins[3] < begin < begins[-4]] == []
     low.wait_for(len(low.trials()) + 8)  # and then all slots are its own again
     other = drivers("other", 0.5, 10_000, priority=5)
     other.wait_for(12)  # it has all, and waits for more
@@ -293,7 +286,6 @@ def test_a_run_of_higher_priority_gets_each_next_slot_until_it_ends_or_is_killed
     low.wait_for(len(low.trials()) + 8)
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize("end", [signal.SIGSTOP, signal.SIGKILL])
 def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
     four_cpus: None, drivers: Any, end: signal.Signals
@@ -309,12 +301,11 @@ def test_others_share_on_when_the_driver_that_made_the_register_ends_or_stops(
     third.wait_for(len(third.trials()) + 8)
 
 
-@pytest.mark.timeout(400)
 def test_a_large_trial_is_not_passed_by_small_ones_for_ever(
     four_cpus: None, drivers: Any, engine: Any, seen: Any, tmp_path: Path
 ) -> None:
     small = drivers("small", 0.4, 10_000)
     small.wait_for(5)
     run = search(engine(), seen, tmp_path, config={"s": 0.2}, num_samples=2, resources_per_trial={"cpu": 3})
-    assert [trial.status for trial in run.wait(timeout_s=150).trials] == ["TERMINATED"] * 2
+    assert [trial.status for trial in run.wait(timeout_s=300).trials] == ["TERMINATED"] * 2
     small.wait_for(len(small.trials()) + 5)

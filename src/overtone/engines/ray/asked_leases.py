@@ -12,7 +12,7 @@ from typing import Any
 from overtone.core.resources import Resources
 from overtone.engines.ray.accelerators import Devices, by_bundle, probes_of
 from overtone.engines.ray.lease import Lease
-from overtone.engines.ray.placement_groups import make_group, may_be_removed, nodes_of, remove_group
+from overtone.engines.ray.placement_groups import is_made, make_group, may_be_removed, nodes_of, remove_group
 
 LOOK_EVERY_S = 0.01
 LOOK_AT = 8
@@ -238,8 +238,7 @@ class AskedLeases:
         loose_after_s = LOOSE_AFTER_S if self._limits is None else LOOSE_SHARED_S
         for wait in self._waits[:LOOK_AT]:
             if self._is_there(wait):
-                self._waits.remove(wait)
-                self._grant(wait)
+                self._grant(wait, self._waits)
                 has_new = True
             elif wait not in self._waits:
                 continue  # it was refused
@@ -265,8 +264,7 @@ class AskedLeases:
         has_new = False
         for shape, waits in list(self._wanted.items()):
             for wait in [one for one in waits[:LOOK_AT] if self._is_there(one)]:
-                waits.remove(wait)
-                self._grant(wait)
+                self._grant(wait, waits)
                 has_new = True
             if not waits:
                 del self._wanted[shape]
@@ -279,7 +277,7 @@ class AskedLeases:
 
     def _is_there(self, wait: _Wait) -> bool:
         """Return whether Ray has granted a lease and reported its accelerators."""
-        if wait.is_withdrawn or (wait.group is not None and not wait.group.wait(0)):
+        if wait.is_withdrawn or (wait.group is not None and not is_made(wait.group)):
             return False
         if not wait.probes and self._finds_devices(wait.shape):
             wait.probes = probes_of(wait.shape, wait.group)
@@ -304,10 +302,12 @@ class AskedLeases:
             return False
         return True
 
-    def _grant(self, wait: _Wait) -> None:
-        nodes = _where(wait)
+    def _grant(self, wait: _Wait, waits: list[_Wait]) -> None:
+        """Hand a lease over; it stays in `waits` if Ray does not say where it lies."""
         devices = by_bundle(wait.shape, wait.devices) if wait.probes else None
-        self._on_granted(wait.owner, Lease(wait.shape, nodes, wait.group, devices))
+        lease = Lease(wait.shape, _where(wait), wait.group, devices)
+        waits.remove(wait)
+        self._on_granted(wait.owner, lease)
         self.probing.pop(wait, None)
 
 

@@ -45,6 +45,7 @@ class Leases:
         self._wake = wake
         self._requests: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._granted: deque[tuple[Any, Lease]] = deque()
+        self._n_granted = 0  # since the beginning; written by the thread
         self._refused: deque[tuple[Any, str]] = deque()
         self._idle: list[Lease] = []
         self.held: list[Lease] = []
@@ -236,14 +237,18 @@ class Leases:
                     request = self._requests.get_nowait()
             except Empty:
                 pass
+            before = self._n_granted
             try:
-                if not self._is_closed and cluster_connection.is_connected() and self._asked.look():
-                    self._wake()
+                if not self._is_closed and cluster_connection.is_connected():
+                    self._asked.look()
             except Exception:
                 time.sleep(LOOK_EVERY_S)  # the head may be restarting; running trials continue meanwhile
+            if self._n_granted > before:  # also if an error followed
+                self._wake()
 
     def _on_granted(self, owner: Any, lease: Lease) -> None:
         self._granted.append((owner, lease))
+        self._n_granted += 1
 
     def _on_refused(self, owner: Any, why: str) -> None:
         self._refused.append((owner, why))

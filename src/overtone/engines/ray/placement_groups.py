@@ -75,6 +75,16 @@ def may_be_removed(group: Any, is_settled: bool = True) -> bool:
     return state not in _BEING_MADE and (is_settled or state not in _PENDING)
 
 
+def is_made(group: Any) -> bool:
+    """Return whether Ray has made a group.
+
+    `group.wait(0)` gives Ray's head no time to answer: on a busy machine it is nearly always False.
+    """
+    from ray.util.placement_group import placement_group_table
+
+    return bool(placement_group_table(group).get("state") == "CREATED")
+
+
 def nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:
     """Return the node (Ray's id) of each bundle; "" for an empty bundle."""
     from ray.util.placement_group import placement_group_table

@@ -16,7 +16,7 @@ from overtone.core.resources import Placement, Resources
 from overtone.engines.ray import agents, cluster_connection
 from overtone.engines.ray.cluster_view import look
 from overtone.engines.ray.driver_place import DriverPlace
-from overtone.engines.ray.placement_groups import make_group, may_be_removed, nodes_of, remove_group
+from overtone.engines.ray.placement_groups import is_made, make_group, may_be_removed, nodes_of, remove_group
 from overtone.worker.gang.host import RankHost
 from overtone.worker.gang.places import bundles_of_ranks
 from overtone.worker.gang.plan import GangPlan, RankOrder, rank_orders
@@ -130,8 +130,8 @@ class _Ranks:
     def _has_room(self) -> bool:
         """Wait until Ray has reserved all bundles; return whether it has."""
         give_up_at = time.monotonic() + self._room_within_s
-        while self._group is not None and not self._group.wait(LOOK_EVERY_S):
-            if self._is_over.is_set():
+        while self._group is not None and not is_made(self._group):
+            if self._is_over.wait(LOOK_EVERY_S):
                 return False
             if time.monotonic() > give_up_at:
                 self._fail(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-import types
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -26,6 +26,7 @@ def held(news: threading.Event, monkeypatch: pytest.MonkeyPatch) -> Iterator[lea
     monkeypatch.setattr(leases.cluster_connection, "is_connected", lambda: True)
     monkeypatch.setattr(asked_leases, "make_group", lambda shape, labels: "group")
     monkeypatch.setattr(asked_leases, "may_be_removed", lambda *_: True)
+    monkeypatch.setattr(asked_leases, "is_made", lambda group: True)
     for module in (leases, asked_leases):
         monkeypatch.setattr(module, "remove_group", lambda group: None)
     made = leases.Leases(news.set)
@@ -41,7 +42,7 @@ def test_what_ray_does_not_make_is_told_to_who_asked(
 
     monkeypatch.setattr(asked_leases, "make_group", refuses)
     held.ask("trial", CPU, ("node",))
-    assert news.wait(10)
+    assert news.wait(60)
     assert held.refused() == [("trial", "Ray cannot hold cpu 1 for it: ValueError: no such strategy")]
     assert held.refused() == []
 
@@ -58,10 +59,42 @@ def test_an_error_of_ray_is_not_the_end(
 
     monkeypatch.setattr(held._asked, "_is_there", is_there)
     held.ask("trial", CPU, ("node",))
-    assert news.wait(10)
+    assert news.wait(60)
     ((owner, lease),) = held.granted()
     assert (owner, lease.nodes, lease.group) == ("trial", ("node",), "group")
     assert held.amounts() == {"cpu": 1.0}
+
+
+def test_a_lease_of_which_ray_does_not_say_where_it_lies_is_taken_later(
+    held: leases.Leases, news: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [("node",), KeyError("bundles_to_node_id"), ("node",)]
+
+    def nodes_of(shape: Resources, group: Any) -> tuple[str, ...]:
+        answer = answers.pop()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(asked_leases, "nodes_of", nodes_of)
+    monkeypatch.setattr(held._asked, "_finds_devices", lambda shape: False)
+    for trial in ("first", "second"):
+        held.ask(trial, CPU, ())
+    found: list[Any] = []
+    while len(found) < 2:
+        assert news.wait(60)
+        news.clear()
+        found += held.granted()
+    assert {owner for owner, _ in found} == {"first", "second"}
+
+
+@dataclass(eq=False)
+class Group:
+    """A placement group."""
+
+    shape: Resources
+    labels: Any
+    is_made: bool = False
 
 
 class Queue:
@@ -72,12 +105,13 @@ class Queue:
         monkeypatch.setattr(asked_leases, "make_group", self._make)
         monkeypatch.setattr(asked_leases, "remove_group", self._remove)
         monkeypatch.setattr(asked_leases, "may_be_removed", lambda *_: True)
+        monkeypatch.setattr(asked_leases, "is_made", lambda group: group.is_made)
 
     def _remove(self, group: Any) -> None:
         self.asked = [one for one in self.asked if one is not group]  # twice is no error
 
     def _make(self, shape: Resources, labels: Any) -> Any:
-        self.asked.append(types.SimpleNamespace(shape=shape, labels=labels, wait=lambda s: False))
+        self.asked.append(Group(shape, labels))
         return self.asked[-1]
 
 
@@ -157,7 +191,7 @@ def test_what_is_shown_when_a_node_joins_stays_until_ray_has_looked_at_it(
     assert not asked.look()
     assert queue.asked == first
     assert asked.patience_s() == asked_leases.LOOK_EVERY_S
-    first[0].wait = lambda s: True
+    first[0].is_made = True
     assert asked.look()
     ((owner, lease),) = granted
     assert (owner, lease.nodes, lease.group) == (None, ("new",), first[0])
@@ -275,7 +309,7 @@ def test_leases_of_trials_that_end_are_returned_as_often_as_others_wait_for_them
     for _ in range(3):
         held.ask("trial", CPU, ("node",))
     while len(held.held) < 3:
-        assert news.wait(10)
+        assert news.wait(60)
         held.granted()
     given = list(held.held)
     held.share(frozenset({"node"}), frozenset({"node"}), 2, {})

@@ -31,6 +31,16 @@ def test_a_group_that_ray_is_making_may_not_be_removed(
     assert placement_groups.may_be_removed("group") is may_be
 
 
+@pytest.mark.parametrize(("table", "is_made"), [({"state": "CREATED"}, True), ({"state": "PENDING"}, False), ({}, False)])
+def test_a_group_is_made_once_the_head_says_so(
+    monkeypatch: pytest.MonkeyPatch, table: dict[str, str], is_made: bool
+) -> None:
+    pytest.importorskip("ray")
+    module = importlib.import_module("ray.util.placement_group")
+    monkeypatch.setattr(module, "placement_group_table", lambda group: table)
+    assert placement_groups.is_made("group") is is_made
+
+
 @pytest.mark.parametrize(("state", "may_be"), [("INFEASIBLE", False), ("NO_RESOURCES", False), ("FINISHED", True)])
 def test_no_pending_group_is_removed_just_after_a_node_has_joined(
     monkeypatch: pytest.MonkeyPatch, state: str, may_be: bool
