@@ -42,12 +42,12 @@ from overtone.curves import CurveTable
 from overtone.named import create_scheduler, create_searcher
 from overtone.research import Problem, compare
 from overtone.searchers import AutoSearch
-from overtone.searchers.encoding import Encoding
-from overtone.searchers.final_values import final_values
-from overtone.searchers.gaussian_process import Process
-from overtone.searchers.kernel_fit import fit
-from overtone.searchers.targets import ranked
-from overtone.searchers.training_data import Growing
+from overtone.searchers.auto.encoding import Encoding
+from overtone.searchers.auto.final_values import final_values
+from overtone.searchers.auto.gaussian_process import Process
+from overtone.searchers.auto.kernel_fit import fit
+from overtone.searchers.auto.targets import ranked
+from overtone.searchers.auto.training_data import Growing
 from overtone.space import Cube
 
 WORKERS = 4

@@ -12,6 +12,6 @@ class TestTPE(SearcherConformance):
     kills = 4
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.optuna import OptunaSearch
+        from overtone.searchers.library.optuna import OptunaSearch
 
         return OptunaSearch(**arguments)

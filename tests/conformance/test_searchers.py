@@ -1,7 +1,7 @@
 """Every searcher that needs no other package, through the conformance suite."""
 
 from overtone.searchers import BasicVariantGenerator, ConcurrencyLimiter
-from overtone.searchers.bohb import TuneBOHB
+from overtone.searchers.library.bohb import TuneBOHB
 from overtone.testing.searcher_conformance import SearcherConformance
 
 

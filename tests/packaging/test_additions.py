@@ -96,7 +96,7 @@ ADDITIONS = {
          "    from overtone.observers.start_list import StartList\n\n    found.append(StartList(folder))\n"),
     ],
     "capability": [
-        ("core/protocols.py", "    max_concurrent: int | None = None\n\n\nPump", "    is_serial: bool = False\n"),
+        ("core/capabilities.py", "    max_concurrent: int | None = None", "    is_serial: bool = False\n"),
         ("engines/inline.py", "    def __init__(\n        self, cpus:",
          "    is_serial = True\n\n"),
         ("run/drive.py", "            open_parts.callback(engine.close)",

@@ -13,7 +13,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src/overtone"
 
 SEAMS = {  # class: module
-    "Capabilities": "core/protocols.py",
+    "Capabilities": "core/capabilities.py",
     "Engine": "core/protocols.py",
     "Observer": "core/protocols.py",
     "Searcher": "core/protocols.py",
@@ -46,10 +46,10 @@ ALLOWED = {  # reason: the lookups, each in a file
     "a value, or an object of another library": {
         ("schedulers/arguments.py", "type(value).__name__ in ('bool', 'bool_')"),
         ("searchers/flat.py", "type(node.value).__module__.split('.')"),
-        ("searchers/hyperopt_space.py", "type(value).__module__.startswith('hyperopt.')"),
-        ("searchers/optuna_params.py", "type(trial.study.sampler).__name__ == 'GPSampler'"),
-        ("searchers/optuna_samplers.py", "type(value).__name__ == 'LazyRandomState'"),
-        ("searchers/optuna_samplers.py", "type(value).__name__.endswith('Sampler')"),
+        ("searchers/library/hyperopt_space.py", "type(value).__module__.startswith('hyperopt.')"),
+        ("searchers/library/optuna_params.py", "type(trial.study.sampler).__name__ == 'GPSampler'"),
+        ("searchers/library/optuna_samplers.py", "type(value).__name__ == 'LazyRandomState'"),
+        ("searchers/library/optuna_samplers.py", "type(value).__name__.endswith('Sampler')"),
         ("sklearn/parts.py", "type(last).__module__.partition('.')"),
         ("sklearn/spaces.py", "type(value).__module__.startswith('optuna.')"),
         ("space/domain.py", "type(value).__name__ in ('bool', 'bool_')"),

@@ -33,7 +33,7 @@ class OptunaConformance(Slow):
     needs = "optuna"
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.optuna import OptunaSearch
+        from overtone.searchers.library.optuna import OptunaSearch
 
         return OptunaSearch(**self.arguments, **arguments)
 
@@ -110,7 +110,7 @@ class TestHyperOpt(Slow):
     n_learning = 40
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.hyperopt import HyperOptSearch
+        from overtone.searchers.library.hyperopt import HyperOptSearch
 
         return HyperOptSearch(n_initial_points=3, **arguments)
 
@@ -125,7 +125,7 @@ class TestBayesOpt(Slow):
     n_learning = 12
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.bayesopt import BayesOptSearch
+        from overtone.searchers.library.bayesopt import BayesOptSearch
 
         return BayesOptSearch(random_search_steps=2, **arguments)
 
@@ -143,7 +143,7 @@ class TestNevergrad(Slow):
     n_learning = 90
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.nevergrad import NevergradSearch
+        from overtone.searchers.library.nevergrad import NevergradSearch
 
         return NevergradSearch(**arguments)
 
@@ -154,7 +154,7 @@ class TestNevergradCMA(TestNevergrad):
     n_learning = 60
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.nevergrad import NevergradSearch
+        from overtone.searchers.library.nevergrad import NevergradSearch
 
         return NevergradSearch("CMA", **arguments)
 
@@ -169,7 +169,7 @@ class TestAx(Slow):
     n_learning = 9
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.ax import AxSearch
+        from overtone.searchers.library.ax import AxSearch
 
         return AxSearch(n_initial_points=2, **arguments)
 
@@ -183,7 +183,7 @@ class TestSMAC(Slow):
     n_learning = 12
 
     def make_searcher(self, **arguments):
-        from overtone.searchers.smac import SMACSearch
+        from overtone.searchers.library.smac import SMACSearch
 
         return SMACSearch(n_initial_points=2, **arguments)
 
@@ -194,7 +194,7 @@ class TestSkOpt(SearcherConformance):
 
     def make_searcher(self, **arguments):
         pytest.importorskip("skopt")
-        from overtone.searchers.skopt import SkOptSearch
+        from overtone.searchers.library.skopt import SkOptSearch
 
         return SkOptSearch(n_initial_points=4, **arguments)
 
@@ -205,7 +205,7 @@ class TestZOOpt(SearcherConformance):
 
     def make_searcher(self, **arguments):
         pytest.importorskip("zoopt")
-        from overtone.searchers.zoopt import ZOOptSearch
+        from overtone.searchers.library.zoopt import ZOOptSearch
 
         return ZOOptSearch(parallel_num=4, budget=30, **arguments)
 
@@ -214,7 +214,7 @@ class TestZOOpt(SearcherConformance):
 @pytest.mark.parametrize("name", ["BlendSearch", "CFO"])
 def test_flaml(name, tmp_path):
     pytest.importorskip("flaml")
-    from overtone.searchers import flaml
+    from overtone.searchers.library import flaml
 
     def curve(config, t):
         return (

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overtone.analysis.aim import check_reported, chosen
-from overtone.analysis.column_ranking import ranked_rows
+from overtone.analysis.best_trial import best_trial
 from overtone.analysis.each_result import last_frame, last_results, reported_frame
 from overtone.analysis.frames import ByTrial, TrialFrames, flatten, frame, has_number
 from overtone.analysis.no_result import NoBestError
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from overtone.reading.columns.trial_columns import TrialColumns
     from overtone.worker.checkpoints.checkpoint import Checkpoint
 
-_INFINITE = (math.inf, -math.inf)
 _NEWEST = "training_iteration"
 _FRAMES = "trial_dataframes"
 
@@ -64,7 +62,7 @@ class ExperimentAnalysis(RecordedExperiment):
         is_only = len(trials) == 1 and not self._constraints and mode in (None, "max", "min")
         try:
             asked = (*self._aim(metric, mode), scope, filter_nan_and_inf)
-            best: RecordedTrial | None = self._cache.get(asked) or self._ranked_first(*asked)
+            best: RecordedTrial | None = self._cache.get(asked) or best_trial(self._index, trials, *asked)
             if best is None:
                 check_reported(asked[0], self._each_result())
         except GoalError as error:
@@ -85,27 +83,6 @@ class ExperimentAnalysis(RecordedExperiment):
             return trials[0]
         warnings.warn(f"there is no best trial: {reason}", stacklevel=2)
         return None
-
-    def _ranked_first(
-        self, metric: str, mode: str, scope: str, filter_nan_and_inf: bool
-    ) -> RecordedTrial | None:
-        """Return the trial with the best value of the metric, or None; NaN is worse than all others."""
-        best, best_value = None, math.nan
-        goal, trials = recorded_objectives(self._index.header), self.trials
-        if filter_nan_and_inf and len(trials) == len(self._index.table.rows):
-            ranked = ranked_rows(self._index.columns, metric, mode, scope, goal)
-            if ranked is not None:
-                return trials[ranked[0][1]] if ranked else None
-        for trial in trials:
-            if goal.constraints and not goal.allows(trial.last_result):
-                continue
-            value = trial.value(metric, mode, scope)
-            if value is None or (filter_nan_and_inf and (value != value or value in _INFINITE)):
-                continue
-            is_better = value > best_value if mode == "max" else value < best_value
-            if best is None or is_better or (best_value != best_value and value == value):
-                best, best_value = trial, value
-        return best
 
     @property
     def _constraints(self) -> tuple[str, ...]:

@@ -21,6 +21,9 @@ from overtone.version import __version__
 DRIVER = "driver.json"
 """File next to a reproducible journal, with those facts of the header that differ between runs."""
 
+PART_FOLDERS = ("schedulers", "searchers", "stoppers")
+"""Folders of the package with classes that a journal may name, and a restore may create."""
+
 _DEEPEST = 10
 _DATA = (str, bool, int, float, type(None))
 _PARTS = {
@@ -96,13 +99,25 @@ def described(part: Any, arguments: Mapping[str, Any] | None = None, depth: int 
 
         return space_to_data({"": part})[""]
     if callable(part) and hasattr(part, "__qualname__"):
-        return {"path": f"{part.__module__}.{part.__qualname__}"}
+        return {"path": part_path(part)}
     kind = Resources if isinstance(part, Resources) else type(part)  # also a placement group is one
     given = arguments if arguments is not None else _arguments(part)
     return {
-        "path": f"{kind.__module__}.{kind.__qualname__}",
+        "path": part_path(kind),
         "arguments": {name: described(one, None, depth + 1) for name, one in given.items()},
     }
+
+
+def part_path(kind: Any) -> str:
+    """Return the import path of a class or function, as journals have it.
+
+    The path of a class of Overtone has no sub-folder, so that a class may move into another one:
+    "overtone.searchers.optuna.OptunaSearch" is in `searchers/library`.
+    """
+    package, *folders = kind.__module__.split(".")
+    if package == "overtone" and len(folders) > 2 and folders[0] in PART_FOLDERS:
+        return f"{package}.{folders[0]}.{folders[-1]}.{kind.__qualname__}"
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _arguments(part: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-from overtone.searchers.auto import AutoSearch as AutoSearch
+from overtone.searchers.auto.auto import AutoSearch as AutoSearch
 from overtone.searchers.basic import BasicVariantGenerator as BasicVariantGenerator
 from overtone.searchers.basic import RandomSearch as RandomSearch
 from overtone.searchers.limiter import ConcurrencyLimiter as ConcurrencyLimiter

@@ -69,6 +69,7 @@ from overtone.tune import tuner as tuner
 from overtone.tune import util as util
 from overtone.tune import utils as utils
 from overtone.tune.analysis import Analysis as Analysis
+from overtone.tune.background_run import start as start
 from overtone.tune.context import TuneContext as TuneContext
 from overtone.tune.execution.placement_groups import PlacementGroupFactory as PlacementGroupFactory
 from overtone.tune.experiment import Experiment as Experiment
@@ -106,7 +107,6 @@ from overtone.tune.tune import ResumeConfig as ResumeConfig
 from overtone.tune.tune import RunConfig as RunConfig
 from overtone.tune.tune import TuneConfig as TuneConfig
 from overtone.tune.tune import run as run
-from overtone.tune.tune import start as start
 from overtone.tune.tuner import Tuner as Tuner
 from overtone.worker.checkpoints.checkpoint import Checkpoint as Checkpoint
 from overtone.worker.session.once_per_machine import once as once

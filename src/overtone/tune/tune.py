@@ -5,27 +5,21 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from overtone.engines.local.prestart import ahead
-from overtone.errors import ArgumentError, OvertoneError, TrainableError
+from overtone.errors import ArgumentError, OvertoneError
 from overtone.keywords import KnownKeywords
 from overtone.tune.syncer import SyncConfig
 
 if TYPE_CHECKING:
     from overtone.analysis import ExperimentAnalysis
     from overtone.core.limits import TrialLimits
-    from overtone.run import Run
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def run(
@@ -188,27 +182,6 @@ def run(
         experiments = natives(run_or_experiment, **arguments)
         found: list[Any] = [execute(each, catches_signals()) for each in experiments]
         return cast("ExperimentAnalysis", found if is_several(run_or_experiment) else found[0])
-
-
-def _takes_arguments_of(shown: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:
-    """Return a decorator that shows these arguments to type checkers and `help`."""
-    return functools.wraps(shown, assigned=())
-
-
-@_takes_arguments_of(run)
-def start(run_or_experiment: Any, *args: Any, **arguments: Any) -> Run:
-    """Start a run in the background: `run.wait(n)`, `run.results_df`, `run.stop()`.
-
-    The arguments are those of `tune.run`, for one experiment.
-    """
-    from overtone.run import start as start_run
-    from overtone.tune.experiment import is_several, natives
-
-    bound = inspect.signature(run).bind(run_or_experiment, *args, **arguments)
-    arguments |= list(bound.arguments.items())[1 : len(args) + 1]  # given by position
-    if is_several(run_or_experiment):
-        raise TrainableError("tune.start runs one experiment; tune.run takes several")
-    return start_run(natives(run_or_experiment, **arguments)[0])
 
 
 @dataclass

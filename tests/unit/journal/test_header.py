@@ -13,6 +13,8 @@ from overtone.journal.lines import header
 from overtone.journal.reader import read
 from overtone.journal.seals import sealed
 from overtone.journal.writer import JournalWriter
+from overtone.searchers import AutoSearch, BasicVariantGenerator
+from overtone.searchers.library.optuna import OptunaSearch
 
 
 class Scheduler:
@@ -40,6 +42,12 @@ def test_parts_are_described_by_path_and_arguments() -> None:
     assert described(Scheduler) == {"path": f"{__name__}.Scheduler"}
     assert described({"a": (1, None)}) == {"a": [1, None]}
     assert described(Scheduler(1, []), {"grace": 9})["arguments"] == {"grace": 9}
+
+
+def test_journals_name_a_searcher_without_its_sub_folder() -> None:
+    assert described(OptunaSearch())["path"] == "overtone.searchers.optuna.OptunaSearch"
+    assert described(AutoSearch)["path"] == "overtone.searchers.auto.AutoSearch"
+    assert described(BasicVariantGenerator)["path"] == "overtone.searchers.basic.BasicVariantGenerator"
 
 
 def test_a_part_that_holds_itself_ends() -> None:

@@ -10,6 +10,9 @@ from overtone.run.assemble import assemble
 from overtone.run.header.journal_setup import open_journal
 from overtone.run.plan import plan
 from overtone.run.resume.recorded_experiment import recorded_experiment
+from overtone.searchers import AutoSearch
+from overtone.searchers.library.hyperopt import HyperOptSearch
+from overtone.searchers.library.optuna import OptunaSearch
 from overtone.tune.schedulers import ASHAScheduler
 from overtone.tune.stopper import MaximumIterationStopper
 
@@ -45,6 +48,12 @@ def test_everything_that_is_data_comes_back(tmp_path):
     assert found.checkpoints == Experiment(curve).checkpoints
 
 
+@pytest.mark.parametrize("searcher", [OptunaSearch(), HyperOptSearch(), AutoSearch()])
+def test_a_searcher_comes_back_from_the_sub_folder_that_it_is_in(tmp_path, searcher):
+    folder = recorded(tmp_path, searcher=searcher, num_samples=2, metric="loss", mode="min")
+    assert type(recorded_experiment(folder, curve, {}).searcher) is type(searcher)
+
+
 def test_a_list_of_configurations_comes_back(tmp_path):
     folder = recorded(tmp_path, space=[{"x": 1}, {"x": 2}])
     assert recorded_experiment(folder, curve, {}).space == [{"x": 1}, {"x": 2}]
@@ -68,7 +77,8 @@ def test_what_is_not_data_must_be_passed_again_and_the_error_names_it(tmp_path, 
 @pytest.mark.parametrize(
     "path",
     ["os.system", "subprocess.Popen", "overtone.run.execute.execute", "overtone.schedulers.asha.insort",
-     "overtone.schedulers.nothing.Here", "builtins.eval"],
+     "overtone.schedulers.nothing.Here", "builtins.eval", "overtone.searchers.library.optuna.OptunaSearch",
+     "overtone.searchers.library.Any", "overtone.searchers.Config"],
 )  # fmt: skip
 def test_a_journal_brings_only_parts_of_overtone_to_life(tmp_path, path):
     folder = tmp_path / "exp"

@@ -13,7 +13,7 @@ from overtone.engines.simulated import Simulated
 from overtone.errors import OvertoneError, StorageError
 from overtone.run.verify import Verification, _Again
 from overtone.searchers import BasicVariantGenerator
-from overtone.searchers.auto import AutoSearch
+from overtone.searchers.auto.auto import AutoSearch
 from overtone.tune.schedulers import (
     DEHB,
     PB2,

@@ -8,7 +8,7 @@ from overtone.core.goal import Goal
 from overtone.errors import OvertoneError, SpaceError, StorageError
 from overtone.run.warm_start import earlier_results, fitted, tell, warm
 from overtone.searchers import AutoSearch, ConcurrencyLimiter
-from overtone.searchers.bohb import TuneBOHB
+from overtone.searchers.library.bohb import TuneBOHB
 from overtone.space import choice, parse, randint, space, uniform
 
 SPACE = {"x": uniform(0, 1), "model": choice([{"kind": "a", "n": randint(1, 5)}, {"kind": "b"}]), "epochs": 3}

@@ -11,7 +11,7 @@ from overtone.core.resources import Resources
 from overtone.core.trial import Status, Trial
 from overtone.errors import OvertoneError
 from overtone.searchers.adapter import Adapter, known_form
-from overtone.searchers.hyperopt import HyperOptSearch
+from overtone.searchers.library.hyperopt import HyperOptSearch
 from overtone.testing.searcher_conformance import SearcherConformance
 from overtone.tune.search import (
     BasicVariantGenerator,

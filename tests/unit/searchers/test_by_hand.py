@@ -6,8 +6,8 @@ import pytest
 
 from overtone import tune
 from overtone.errors import OvertoneError, SpaceError, StorageError
-from overtone.searchers.hyperopt import HyperOptSearch
-from overtone.searchers.optuna import OptunaSearch
+from overtone.searchers.library.hyperopt import HyperOptSearch
+from overtone.searchers.library.optuna import OptunaSearch
 from overtone.tune.search import (
     AutoSearch,
     BasicVariantGenerator,

@@ -6,7 +6,7 @@ from overtone import tune
 from overtone.engines.simulated import Simulated
 from overtone.errors import OvertoneError
 from overtone.searchers import BasicVariantGenerator, ConcurrencyLimiter
-from overtone.searchers.bayesopt import BayesOptSearch
+from overtone.searchers.library.bayesopt import BayesOptSearch
 from overtone.testing.search_course import Course
 
 

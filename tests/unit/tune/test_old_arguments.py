@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from overtone.searchers.hyperopt import HyperOptSearch as Plain
+from overtone.searchers.library.hyperopt import HyperOptSearch as Plain
 from overtone.tune.suggest.ax import AxSearch
 from overtone.tune.suggest.bayesopt import BayesOptSearch
 from overtone.tune.suggest.hyperopt import HyperOptSearch

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 from overtone.core.resources import Resources
 from overtone.errors import OvertoneError, SpaceError
 from overtone.experiment import CheckpointPolicy, Experiment
+from overtone.journal.header import PART_FOLDERS, part_path
 from overtone.journal.newest_parts import newest_parts
 from overtone.option import APART, CODE, DATA, options
 from overtone.run.resume.same_experiment import Sources, check_keys, check_trainable
@@ -168,15 +172,27 @@ def _old_domain(path: str, attributes: Mapping[str, Any]) -> Any:
 
 
 def _part(path: str) -> Any:
-    """Return the class at `path`, which must be one of Overtone's own that a journal may name."""
-    module, _, name = path.rpartition(".")
-    if module.split(".")[0] == "overtone" and module.split(".")[1:2] in (
-        ["schedulers"], ["searchers"], ["stoppers"],
-    ):  # fmt: skip
-        try:
-            kind = getattr(import_module(module), name)
-        except (ImportError, AttributeError):
-            raise ValueError(f"{path}, which this version does not have") from None
-        if isinstance(kind, type) and kind.__module__ == module:
+    """Return the class at `path`, which must be one of Overtone's own that a journal may name.
+
+    Raises:
+        ValueError: It is not, or this version does not have it.
+    """
+    package, *names = path.split(".")
+    if package != "overtone" or len(names) != 3 or names[0] not in PART_FOLDERS:
+        raise ValueError(path)
+    folder, module, name = names
+    for home in _homes(f"overtone.{folder}", module):
+        kind = getattr(home, name, None)
+        if isinstance(kind, type) and part_path(kind) == path:
             return kind
-    raise ValueError(path)
+        if kind is not None:
+            raise ValueError(path)
+    raise ValueError(f"{path}, which this version does not have")
+
+
+def _homes(folder: str, module: str) -> Iterator[ModuleType]:
+    """Yield the modules of this name in the folder and its sub-folders."""
+    inner = [one.name for one in iter_modules(import_module(folder).__path__) if one.ispkg]
+    for home in (folder, *(f"{folder}.{name}" for name in inner)):
+        with suppress(ImportError):
+            yield import_module(f"{home}.{module}")

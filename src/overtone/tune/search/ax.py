@@ -1,6 +1,6 @@
 """Kept for imports of `tune.search.ax`."""
 
-from overtone.searchers.ax import AxSearch
+from overtone.searchers.library.ax import AxSearch
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 

@@ -1,6 +1,6 @@
 """Kept for imports of `tune.search.flaml`."""
 
-from overtone.searchers.flaml import CFO, BlendSearch
+from overtone.searchers.library.flaml import CFO, BlendSearch
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 

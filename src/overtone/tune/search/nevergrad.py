@@ -1,6 +1,6 @@
 """Kept for imports of `tune.search.nevergrad`."""
 
-from overtone.searchers.nevergrad import NevergradSearch
+from overtone.searchers.library.nevergrad import NevergradSearch
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 

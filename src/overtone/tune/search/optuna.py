@@ -1,6 +1,6 @@
 """Kept for imports of `tune.search.optuna`."""
 
-from overtone.searchers.optuna import OptunaSearch
+from overtone.searchers.library.optuna import OptunaSearch
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 

@@ -1,6 +1,6 @@
 """Kept for imports of `tune.search.skopt`."""
 
-from overtone.searchers.skopt import SkOptSearch
+from overtone.searchers.library.skopt import SkOptSearch
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 

@@ -1,5 +1,5 @@
 """Kept for imports of `tune.search.smac`."""
 
-from overtone.searchers.smac import SMACSearch
+from overtone.searchers.library.smac import SMACSearch
 
 __all__ = ["SMACSearch"]

@@ -1,6 +1,6 @@
 """Kept for imports of `tune.search.zoopt`."""
 
-from overtone.searchers.zoopt import ZOOptSearch
+from overtone.searchers.library.zoopt import ZOOptSearch
 
 __path__: list[str] = []  # Ray has modules below: see overtone.module_paths
 

@@ -1,5 +1,5 @@
 """Kept for imports of `tune.suggest.bohb`."""
 
-from overtone.searchers.bohb import TuneBOHB
+from overtone.searchers.library.bohb import TuneBOHB
 
 __all__ = ["TuneBOHB"]

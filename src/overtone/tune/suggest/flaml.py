@@ -1,5 +1,5 @@
 """Kept for imports of `tune.suggest.flaml`."""
 
-from overtone.searchers.flaml import CFO, BlendSearch
+from overtone.searchers.library.flaml import CFO, BlendSearch
 
 __all__ = ["CFO", "BlendSearch"]

@@ -1,5 +1,5 @@
 """Kept for imports of `tune.suggest.optuna`."""
 
-from overtone.searchers.optuna import OptunaSearch
+from overtone.searchers.library.optuna import OptunaSearch
 
 __all__ = ["OptunaSearch"]

@@ -1,5 +1,5 @@
 """Kept for imports of `tune.suggest.skopt`."""
 
-from overtone.searchers.skopt import SkOptSearch
+from overtone.searchers.library.skopt import SkOptSearch
 
 __all__ = ["SkOptSearch"]

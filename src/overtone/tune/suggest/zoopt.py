@@ -1,5 +1,5 @@
 """Kept for imports of `tune.suggest.zoopt`."""
 
-from overtone.searchers.zoopt import ZOOptSearch
+from overtone.searchers.library.zoopt import ZOOptSearch
 
 __all__ = ["ZOOptSearch"]

@@ -77,7 +77,7 @@ class EndedSession(Session):
 
 def _warn_once(session: Session, what: str) -> None:
     with session._lock:
-        session._tell_once(
+        session._attempts.tell_once(
             "ended",
             f"thread {threading.current_thread().name!r} used {what} after the trial had ended. This call "
             "and all later ones are ignored: join the threads that a trial starts before it ends",

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from overtone.core import types
 from overtone.core.job import Job
@@ -31,6 +31,7 @@ from overtone.errors import NoRoomError, TrainableError, TrialHalted
 from overtone.store.room import HURRIED_S, lacks_room
 from overtone.worker.checkpoints.checkpoint import Checkpoint
 from overtone.worker.checkpoints.full_disk import Shortage
+from overtone.worker.checkpoints.save_attempts import SaveAttempts
 from overtone.worker.checkpoints.saving_rule import SavingRule
 from overtone.worker.checkpoints.trial_checkpoints import Keeper, Saver
 from overtone.worker.protocol import Channel, Nothing
@@ -39,8 +40,6 @@ from overtone.worker.session.once_per_machine import once
 from overtone.worker.session.trial_connection import Line
 from overtone.worker.session_counts import Counts
 from overtone.worker.sigterm import Notice
-
-T = TypeVar("T")
 
 _STATE, _AUTOMATIC = object(), object()
 """Placeholders for a checkpoint from `saver`: a requested save, and an automatic save."""
@@ -86,7 +85,7 @@ class Session(Line):
             job.checkpoint_freq, job.checkpoint_at_end, clock, before_s=self._counts.time_before_s
         )
         self._shortage = Shortage(self._look, self._say_for_all)
-        self._told: set[str] = set()
+        self._attempts = SaveAttempts(self.rule, self._shortage, self._keeper.say)
         self._warned: set[str] = set()
         self._is_fresh = False  # a checkpoint was kept since the last report, or with it
         self._wants_save = self._is_cooperative = self._is_let_go = False
@@ -184,35 +183,7 @@ class Session(Line):
     def _kept(
         self, save: Callable[[], types.Checkpoint | None], is_automatic: bool = False
     ) -> types.Checkpoint | None:
-        """Run `save` when the disk has room; return None beyond `max_disk`, or if an automatic save fails."""
-        try:
-            if is_automatic:
-                return self._saved(save)
-            return self._shortage.wait(
-                lambda: self._saved(save), patience_s=HURRIED_S if self._is_let_go else None
-            )
-        except NoRoomError as error:
-            self._tell_once("no room", f"this state is not kept: {error}")
-        except Exception as error:
-            is_excused = (is_automatic or self._is_let_go) and lacks_room(error)
-            if is_excused or self._shortage.excuses(error):
-                self._shortage.tell(error, "this state is not kept")
-                return None
-            if not is_automatic:
-                raise
-            if not isinstance(error, OSError):  # the disk may get room again; but code does not change
-                self.rule.switch_off()
-            self._tell_once("failed", f"it could not be saved, and goes on: {type(error).__name__}: {error}")
-        return None
-
-    def _saved(self, save: Callable[[], T]) -> T:
-        with self.rule.saving():  # the wait for room does not count as saving time
-            return save()
-
-    def _tell_once(self, kind: str, text: str) -> None:
-        if kind not in self._told:
-            self._told.add(kind)
-            self._keeper.say(text)
+        return self._attempts.keep(save, is_automatic, self._is_let_go)
 
     # --- orders --------------------------------------------------------------------------
 
@@ -294,7 +265,7 @@ class Session(Line):
             try:
                 self._send_saved(self.saver)
             except NoRoomError as error:
-                self._tell_once("no room", f"this state is not kept: {error}")
+                self._attempts.tell_no_room(error)
             except Exception as error:
                 if not self._shortage.excuses(error):
                     raise
@@ -305,7 +276,9 @@ class Session(Line):
         is_automatic = self.rule.is_automatic
         patience_s = None if is_over is None else HURRIED_S
         kept = self._shortage.wait(
-            lambda: self._saved(lambda: keeper.keep_from(saver, t, counts, is_automatic)), is_over, patience_s
+            lambda: self._attempts.timed(lambda: keeper.keep_from(saver, t, counts, is_automatic)),
+            is_over,
+            patience_s,
         )
         self._send("saved", kept)
         self._is_fresh = True

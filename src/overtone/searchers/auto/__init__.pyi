@@ -1,0 +1,1 @@
+from overtone.searchers.auto.auto import AutoSearch as AutoSearch

@@ -1,0 +1,1 @@
+from overtone.searchers.library.library import LibrarySearcher as LibrarySearcher

@@ -1,0 +1,126 @@
+"""The samplers of Optuna (Akiba et al. 2019, arXiv 1907.10902), in a separate study or in a storage.
+
+A named sampler gets a new seed for each suggestion. A sampler object of the user's is used unchanged: if
+trials run one at a time, it suggests the same as in a plain study of Optuna, and a resume repeats its calls
+in the logged order. Values in steps are searched as numbers of steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from overtone.core.types import Config
+from overtone.searchers.base import by_hand_too
+from overtone.searchers.flat import Flat
+from overtone.searchers.library.library import Finished, LibrarySearcher
+from overtone.searchers.library.optuna_params import decoded, defined, distributions, drawn, encoded
+from overtone.searchers.library.optuna_samplers import (
+    asked,
+    constrain,
+    fail,
+    replay_of,
+    sampler,
+    stored,
+    study,
+    tell,
+)
+from overtone.space import flatten, nested
+
+
+class OptunaSearch(LibrarySearcher):
+    """Suggests by an Optuna sampler, for one objective or several, with pending trials and constraints.
+
+    Args:
+        space: As for every searcher; or a function of an Optuna trial that draws with its
+            `suggest_...` and may return constants; or a dict of Optuna distributions.
+        sampler: "tpe", "gp", "cmaes", "nsga2", "nsga3", "random", "auto" (of OptunaHub, which
+            keeps what it downloads), or a new sampler of Optuna; None for Optuna's default.
+        study_name, storage: As in `optuna.create_study`; a study that exists is gone on with.
+    """
+
+    counts_samples = True
+
+    def __init__(
+        self, space: Any = None, metric: Any = None, mode: Any = None,
+        points_to_evaluate: Sequence[Mapping[str, Any]] | None = None, sampler: Any = None,
+        study_name: str | None = None, storage: Any = None, seed: int | None = None,
+        evaluated_rewards: Sequence[float] | None = None, *, num_samples: int | None = None,
+    ) -> None:  # fmt: skip
+        self._define, rest = defined(space), (points_to_evaluate, evaluated_rewards, seed, num_samples)
+        super().__init__({} if self._define else space, metric, mode, *rest)
+        self._points, self._rewards = self.points_to_evaluate, self.evaluated_rewards
+        if self._define:  # it learns of these itself, and draws before a constraint could be asked
+            self.points_to_evaluate, self.evaluated_rewards, self.takes_constraint = (), (), False
+        self.sampler, self.study_name, self.storage = sampler, study_name, storage
+        self.replay, self.is_numeric = replay_of(sampler), sampler == "gp"
+
+    @staticmethod
+    def convert_search_space(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:  # type: ignore[override]
+        """Return the domains of a space as Optuna's distributions, by path; constants are left out."""
+        return distributions(spec, prefix)
+
+    def begin(self) -> None:
+        modes = (self.goal.modes if self.goal else ()) or ("max",)
+        self._signs = [1 if one == "max" else -1 for one in modes]
+        self.study = study(self.storage, self.study_name, modes)
+        self._is_over = False
+        self.study.stop = self._end  # a sampler has gone through its grid, and there is no `optimize` to end
+        self._used = sampler(self.sampler, self._seed, root=self.root if self.storage is None else None)
+        known = stored(self.study, self._seed)  # by an earlier driver, where the storage outlives it
+        self._stored = {index: one.params for index, one in known.items()}
+        self._trials: dict[int, Any] = {index: one.number for index, one in known.items()}
+        for point, reward in zip(self._points, self._rewards if self._define else (), strict=False):
+            self.study.tell(self._ask(-1, 0, flatten(point))[0], reward)
+
+    @by_hand_too
+    def suggest(self, index: int) -> Config | None:
+        if self._is_over:
+            return None
+        if self._define is None:
+            return super().suggest(index)
+        return self._whole(nested(self.propose(index, self.seed_of(index))), index)
+
+    def propose(self, index: int, seed: int) -> Flat:
+        if index in self._stored:
+            return decoded(self.nodes, self._stored.pop(index))
+        self.forget(index)  # which the space's constraint forbade
+        params = dict(enumerate(self._points[len(self._rewards) :] if self._define else ())).get(index)
+        self._trials[index], flat = self._ask(index, seed, params)
+        return flat
+
+    def on_suggested(self, index: int, config: Config) -> None:
+        super().on_suggested(index, config)
+        if self._stored.pop(index, None) is not None:
+            return
+        params = flatten(config) if self._define else encoded(self.nodes, self.waiting[index])
+        if self.replay == "asked" and index in self._trials and not _has(self._trials[index], params):
+            self.forget(index)  # asked again, the sampler drew something else: it has no seed
+        if index not in self._trials:
+            self._trials[index], _ = self._ask(index, 0, params)
+
+    def learn(self, told: Finished) -> None:
+        values, trial = self.finite(told), self._trials.get(told.index)
+        if told.result is None or values is None or (trial is None and self._define):
+            return self.forget(told.index)
+        if trial is None:
+            trial, _ = self._ask(-1, 0, encoded(self.nodes, told.flat))
+        constrain(trial, told.result.violations)
+        return tell(self.study, trial, [s * value for s, value in zip(self._signs, values, strict=True)])
+
+    def forget(self, index: int) -> None:
+        fail(self.study, self._trials.pop(index, None))
+
+    def _end(self) -> None:
+        self._is_over = True
+
+    def _ask(self, index: int, seed: int, params: Mapping[str, Any] | None) -> tuple[Any, Flat]:
+        """Return a new trial of the study and what it suggests: `params` where they are given."""
+        self.study.sampler = self._used = sampler(self.sampler, seed, self._used)
+        trial = asked(self.study, params, (self._seed, index) if self.storage is not None else None)
+        return trial, self._define(trial) if self._define else drawn(self.root, self.nodes, trial)
+
+
+def _has(trial: Any, params: Mapping[str, Any]) -> bool:
+    """Return whether Optuna's `trial` has these parameters; True if only its number is known."""
+    return isinstance(trial, int) or all(params.get(name) == one for name, one in trial.params.items())
