@@ -16,7 +16,7 @@ pytest.importorskip("ray", reason="tests of the launcher need Ray")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark of tests that CI leaves out."""
-    config.addinivalue_line("markers", "full: left out with CI=true, where the stage has 200 s; `make launcher` runs it")
+    config.addinivalue_line("markers", "full: left out with CI=true; `make launcher` runs it")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
