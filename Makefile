@@ -26,7 +26,7 @@ hosts: .venv/ray.stamp  ## hosts in network namespaces, gangs over several nodes
 ui:  ## the dashboard: its types, its JavaScript, and the page in Chromium, where that is installed
 	@MAKE="$(MAKE)" tests/ui/stage.sh
 
-launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes, Slurm; 15 minutes at most, 6 with CI=true
+launcher:  ## clusters on hosts in network namespaces, clouds that moto plays, Kubernetes; without CI=true also Slurm: 15 minutes
 	@MAKE="$(MAKE)" tests/launcher/stage.sh
 
 conformance: .venv/test.stamp  ## the tests of Ray Tune's behaviour with Overtone, and of journals of earlier versions

@@ -140,7 +140,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "Action" in request.parameters:
             parameters = fault.change(request.parameters) if fault else request.parameters
             body = urllib.parse.urlencode(_for_moto(parameters)).encode()
-        connection = http.client.HTTPConnection(*self.moto, timeout=60)
+        connection = http.client.HTTPConnection(*self.moto, timeout=600)
         headers = {key: value for key, value in self.headers.items() if key.lower() != "content-length"}
         connection.request("POST", self.path, body, headers)
         answer = connection.getresponse()

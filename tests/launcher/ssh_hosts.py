@@ -25,6 +25,9 @@ REPOSITORY = Path(__file__).parents[2]
 PYTHON = Path(sys.executable).parent
 CLIENT = "10.0.0.9"
 
+LONG_S = 600.0
+"""When a test gives up. No test depends on how fast a machine is: only what hangs comes to this."""
+
 NEEDED = tuple(dict.fromkeys(map(str, (REPOSITORY, Path(sys.prefix), Path(sys.base_prefix), PYTHON))))
 """The folders that the tests' Python needs on each host."""
 
@@ -120,7 +123,7 @@ class Host:
         reached = ["nsenter", *NAMESPACES, "--target", str(self.pid), "env", "-C", str(folder), *command]
         return subprocess.Popen(reached, text=True, env=clean, **options)
 
-    def run(self, *command: str, timeout_s: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(self, *command: str, timeout_s: float = LONG_S, **options: Any) -> subprocess.CompletedProcess[str]:
         """A command there, to its end; its output and errors are in `stdout`."""
         given = options.pop("input", None)
         if given is not None:
@@ -226,7 +229,7 @@ class Network:
         self.client.path(self.project / file).write_text(text or json.dumps(config, indent=1))
         return self.project / file
 
-    def overtone(self, *arguments: str, timeout_s: float = 180, **options: Any) -> subprocess.CompletedProcess[str]:
+    def overtone(self, *arguments: str, timeout_s: float = LONG_S, **options: Any) -> subprocess.CompletedProcess[str]:
         """Run `overtone` on the client, in the project."""
         return self.client.run(*overtone(*arguments), folder=self.project, timeout_s=timeout_s, **options)
 
@@ -262,7 +265,7 @@ class Command:
         self.process = process
         self.printed = ""
 
-    def wait_for(self, text: str, within_s: float = 120) -> None:
+    def wait_for(self, text: str, within_s: float = LONG_S) -> None:
         """Read its output until `text` comes."""
         assert self.process.stdout is not None
         deadline = time.monotonic() + within_s
@@ -276,7 +279,7 @@ class Command:
         """Send a signal to it, not to its children."""
         os.kill(children(self.process.pid)[0], number)
 
-    def wait(self, within_s: float = 120) -> int:
+    def wait(self, within_s: float = LONG_S) -> int:
         """Its exit status; all its output is in `printed` then."""
         try:
             output, _ = self.process.communicate(timeout=within_s)
@@ -312,10 +315,10 @@ def children(pid: int) -> list[int]:
 
 def in_net(host: Host, *command: str) -> None:
     """Run a command of this machine in a host's network."""
-    subprocess.run(["nsenter", "--net", "--target", str(host.pid), *command], check=True, timeout=100)
+    subprocess.run(["nsenter", "--net", "--target", str(host.pid), *command], check=True, timeout=LONG_S)
 
 
-def until(is_so: Callable[[], Any], what: str, within_s: float = 120) -> Any:
+def until(is_so: Callable[[], Any], what: str, within_s: float = LONG_S) -> Any:
     """What `is_so` returns, as soon as it is true."""
     deadline = time.monotonic() + within_s
     while not (found := is_so()):
@@ -324,4 +327,4 @@ def until(is_so: Callable[[], Any], what: str, within_s: float = 120) -> Any:
     return found
 
 
-__all__ = ["Command", "Host", "Network", "network", "overtone", "quote", "until"]
+__all__ = ["LONG_S", "Command", "Host", "Network", "network", "overtone", "quote", "until"]

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from tests.cluster.namespace_host import HAS_SETPRIV
-from tests.launcher.ssh_hosts import HOME, Host, Network, network
+from tests.launcher.ssh_hosts import HOME, LONG_S, Host, Network, network
 
 pytest.importorskip("ray", reason="tests of the autoscaler need Ray")
 
@@ -151,7 +151,7 @@ def growing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         one.close()
 
 
-def until(is_so: Callable[[], Any], within_s: float = 120) -> Any:
+def until(is_so: Callable[[], Any], within_s: float = LONG_S) -> Any:
     deadline = time.monotonic() + within_s
     while not (found := is_so()):
         assert time.monotonic() < deadline, f"not within {within_s:g} s"
@@ -175,7 +175,7 @@ def test_workers_come_and_go_also_after_the_driver_was_killed(
         again = cluster.drive()
         until(lambda: cluster.workers() == MOST)
         (tmp_path / "may_end").touch()
-        assert again.wait(120) == 0, (tmp_path / "driver.log").read_text()[-3000:]
+        assert again.wait(LONG_S) == 0, (tmp_path / "driver.log").read_text()[-3000:]
         until(lambda: cluster.workers() == fewest)
     finally:
         for process in (driver, again):
@@ -228,7 +228,7 @@ def test_hosts_join_and_leave_and_the_head_ends_the_cluster(hosts: Network) -> N
     again = drive_on(head)
     until(lambda: all(map(has_ray, workers)))
     head.path("/tmp/may_end").touch()
-    output, _ = again.communicate(timeout=120)
+    output, _ = again.communicate(timeout=LONG_S)
     assert again.returncode == 0, output
     until(lambda: all(worker.processes() == {} for worker in workers))
     assert has_ray(head)

@@ -38,6 +38,7 @@ from tests.launcher.aws_lab import (
     written,
 )
 from tests.launcher.aws_servers import REGION, Aws, Fault
+from tests.launcher.ssh_hosts import LONG_S
 
 pytestmark = MARKS
 
@@ -186,7 +187,7 @@ class TestCrashes:
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def check_signal_ended(self, child: subprocess.Popen[str], sent: signal.Signals) -> None:
-        _, said = child.communicate(timeout=60)
+        _, said = child.communicate(timeout=LONG_S)
         if sent == signal.SIGINT:
             assert said.splitlines()[-1] == "KeyboardInterrupt", said
         else:
@@ -248,7 +249,6 @@ provider.start(config, State.open(config), Progress(is_quiet=True))
 
 
 @pytest.mark.full
-@pytest.mark.timeout(600)
 class TestStart:
     """The whole of `start`, with Ray's launcher in a process of its own: only ssh and rsync do nothing."""
 
@@ -288,8 +288,8 @@ class TestStart:
         aws.faults += [Fault("RunInstances", "RequestLimitExceeded", applies=kill)]
         command = [sys.executable, "-c", START, str(Path(__file__).parents[2]), str(config.source)]
         child.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        assert child[0].wait(60) == -signal.SIGKILL
-        deadline = time.monotonic() + 10
+        assert child[0].wait(LONG_S) == -signal.SIGKILL
+        deadline = time.monotonic() + LONG_S
         while left := processes_with("OVERTONE_HOME", os.environ["OVERTONE_HOME"]):
             assert time.monotonic() < deadline, left
             time.sleep(0.05)

@@ -17,6 +17,7 @@ from overtone.cluster.providers import kubernetes as provider
 from overtone.cluster.remote import RemoteError, UnreachableError
 from overtone.cluster.state import State
 from tests.launcher.kubernetes_lab import running_lab
+from tests.launcher.ssh_hosts import LONG_S
 
 
 @pytest.fixture(params=[pytest.param("kubectl", marks=pytest.mark.full), "client"])
@@ -72,7 +73,7 @@ def test_a_job_takes_its_command_and_ends_with_it(lab):
     head = lab.start(config, for_run=True)
     assert lab.job()["jobDeploymentStatus"] == "Running"  # and waits for its command
     head.begin("cat > result; exit 3")
-    lab.pods._jobs["digits-abcde-head"].wait(30)
+    lab.pods._jobs["digits-abcde-head"].wait(LONG_S)
     lab.kuberay.settle()
     assert lab.job()["jobDeploymentStatus"] == "Failed"  # status 3
     assert head.run("ls result").status == 0  # results can be brought back
@@ -84,7 +85,7 @@ def test_a_job_takes_its_command_and_ends_with_it(lab):
     head = lab.start(config, for_run=True)  # again: another job of the same name
     assert lab.job()["jobDeploymentStatus"] == "Running"
     head.begin("exit 0")
-    lab.pods._jobs["digits-abcde-head"].wait(30)
+    lab.pods._jobs["digits-abcde-head"].wait(LONG_S)
     lab.kuberay.settle()
     assert lab.job()["jobStatus"] == "SUCCEEDED"
     assert lab.down(config) == []
@@ -220,10 +221,10 @@ def test_a_port_of_the_head(lab, request):
     with http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler) as there:
         threading.Thread(target=there.handle_request, daemon=True).start()
         with head.forward(there.server_port) as port:
-            answer = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10).read()
+            answer = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=LONG_S).read()
     assert b"Directory listing" in answer
     for thread in [one for one in threading.enumerate() if "_relay" in one.name]:
-        thread.join(10)
+        thread.join(LONG_S)
     gc.collect()  # the package `kubernetes` leaves its WebSocket of a forwarded port to the garbage collector
 
 

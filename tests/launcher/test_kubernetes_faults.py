@@ -19,6 +19,7 @@ from overtone.cluster.providers import kubernetes as provider
 from overtone.cluster.state import State
 from tests.launcher.fake_api_server import Fault
 from tests.launcher.kubernetes_lab import IMAGE, running_lab
+from tests.launcher.ssh_hosts import LONG_S
 
 
 @pytest.fixture(params=[pytest.param("kubectl", marks=pytest.mark.full), "client"])
@@ -240,7 +241,7 @@ def test_nothing_is_left_of_a_start_that_is_interrupted_at_any_step(lab, request
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     lab.server.faults = [Fault(method, path, lambda: process.send_signal(getattr(signal, how)))]
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=LONG_S)
     assert lab.server.faults[0].times == 0, said
     assert process.returncode == (-9 if how == "SIGKILL" else 130), said
     lab.kuberay.settle()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launcher.ssh_hosts import HOME, Host, Network
+from tests.launcher.ssh_hosts import HOME, LONG_S, Host, Network
 
 SCRIPT = """
 import socket, sys, time
@@ -76,11 +76,12 @@ def test_status_shows_nodes_and_experiments(cluster: Network) -> None:
     assert "reachable" in cluster.overtone("status", "c.yaml").stdout
 
 
+@pytest.mark.full
 def test_who_has_no_token_can_neither_join_nor_submit(cluster: Network) -> None:
     none, wrong = {"RAY_AUTH_MODE": "disabled"}, {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}
     join = [sys.executable, "-m", "ray.scripts.scripts", "start", "--address=10.0.0.1:6379"]
     joins = [cluster.client.begin(*join, env=environment) for environment in (none, wrong)]
-    said = [one.communicate(timeout=180)[0] for one in joins]
+    said = [one.communicate(timeout=LONG_S)[0] for one in joins]
     assert all(one.returncode != 0 for one in joins), said
     job = (*join[:3], "job", "submit", "--address=http://127.0.0.1:8265", "--", "true")
     for environment in (none, wrong):
@@ -90,6 +91,7 @@ def test_who_has_no_token_can_neither_join_nor_submit(cluster: Network) -> None:
     assert dashboards == ["127.0.0.1:8265"]
 
 
+@pytest.mark.full
 def test_the_token_shows_nowhere(cluster: Network) -> None:
     token = cluster.client.home(".overtone/clusters/three/token").read_text().strip()
     assert len(token) == 64

@@ -100,7 +100,7 @@ def test_hosts_that_refuse_and_that_never_answer_are_named(three_hosts: Network)
     hosts = {"hosts": ["10.0.0.1", "10.0.0.77", "10.0.0.9"], "user": "root", "type": "local"}
     three_hosts.write_config("own.yaml", name="own", provider=hosts)
     mute = three_hosts.client.begin("python", "-c", "import socket; s = socket.create_server(('', 22)); input()", stdin=-1)
-    done = three_hosts.overtone("up", "own.yaml", timeout_s=60)
+    done = three_hosts.overtone("up", "own.yaml")
     three_hosts.client.check("pkill", "-f", "create_server")
     mute.communicate()
     assert done.returncode == 1

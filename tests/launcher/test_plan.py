@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.launcher.ssh_hosts import HOME, Network
 
 
@@ -14,6 +16,7 @@ def files(net: Network) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.full
 def test_a_plan_of_hosts_changes_nothing_on_them(three_hosts: Network) -> None:
     config = three_hosts.write_config("planned.yaml")
     before = files(three_hosts)

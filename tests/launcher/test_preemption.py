@@ -24,6 +24,7 @@ pytest.importorskip("ray", reason="tests of spot machines need Ray")
 from overtone.core import messages as m
 from overtone.journal.reader import read
 from tests.cluster.namespace_host import HAS_SETPRIV
+from tests.launcher.ssh_hosts import LONG_S
 
 SCRIPT = """
 import sys, time
@@ -185,7 +186,7 @@ def nodes(tmp_path: Path) -> Iterator[Nodes]:
     made.close()
 
 
-def until(is_so: Callable[[], Any], within_s: float = 120) -> Any:
+def until(is_so: Callable[[], Any], within_s: float = LONG_S) -> Any:
     deadline = time.monotonic() + within_s
     while not (found := is_so()):
         assert time.monotonic() < deadline, f"not within {within_s:g} s"
@@ -228,7 +229,7 @@ def test_trials_of_announced_nodes_save_and_go_on_elsewhere(
         for node in spot:
             nodes.kill(node)
         (tmp_path / "may_end").touch()
-        assert driver.wait(120) == 0, (tmp_path / "driver.log").read_text()
+        assert driver.wait(LONG_S) == 0, (tmp_path / "driver.log").read_text()
     finally:
         driver.kill()
         driver.wait()
@@ -259,7 +260,7 @@ def test_a_resumed_driver_goes_on_elsewhere(nodes: Nodes, metadata: Any, tmp_pat
         until(lambda: have_reported(tmp_path, at + 3))
         nodes.kill(spot)
         (tmp_path / "may_end").touch()
-        assert again.wait(120) == 0, (tmp_path / "driver.log").read_text()
+        assert again.wait(LONG_S) == 0, (tmp_path / "driver.log").read_text()
     finally:
         for process in (driver, again):
             process.kill()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.launcher.slurm_here import HOME, SlurmHere, slurm_cluster
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.full
 
 N_TRIALS, STEPS, HELD_AT = 4, 12, 4
 
@@ -212,7 +212,6 @@ def test_a_submitted_run_resumes_after_a_requeue(slurm: SlurmHere) -> None:
     assert slurm.left_in_tmp() == {"node1": [], "node2": []}
 
 
-@pytest.mark.full
 def test_a_warned_job_saves_and_is_queued_again(slurm: SlurmHere) -> None:
     config = write_config(slurm, "warned", workers=0)
     launch(slurm, "start", config)
@@ -230,7 +229,6 @@ def test_a_warned_job_saves_and_is_queued_again(slurm: SlurmHere) -> None:
     launch(slurm, "stop", config)
 
 
-@pytest.mark.full
 def test_two_jobs_on_the_same_nodes_do_not_meet(slurm: SlurmHere) -> None:
     names = ("one", "two")
     configs = {name: write_config(slurm, name, cpus=1) for name in names}
@@ -258,7 +256,6 @@ def test_two_jobs_on_the_same_nodes_do_not_meet(slurm: SlurmHere) -> None:
     assert slurm.left_in_tmp() == {"node1": [], "node2": []}
 
 
-@pytest.mark.full
 def test_a_job_ends_after_its_run_and_when_it_is_idle(slurm: SlurmHere) -> None:
     config = write_config(slurm, "brief", workers=0, idle="15s")
     launch(slurm, "start_for_run", config)
@@ -274,7 +271,6 @@ def test_a_job_ends_after_its_run_and_when_it_is_idle(slurm: SlurmHere) -> None:
     launch(slurm, "stop", config)
 
 
-@pytest.mark.full
 def test_errors_say_what_slurm_says(slurm: SlurmHere) -> None:
     wrong = write_config(slurm, "wrong", partition="gpu")
     line = "wrong.yaml:3: provider.partition='gpu': is not a partition here; there are short, small"
@@ -299,7 +295,6 @@ def test_errors_say_what_slurm_says(slurm: SlurmHere) -> None:
     assert "login is not a login node of Slurm (its PATH lacks sbatch, squeue" in said
 
 
-@pytest.mark.full
 def test_a_pending_job_tells_why_and_stays(slurm: SlurmHere) -> None:
     other = slurm.run("sbatch", "--parsable", "--nodes=2", "--exclusive", "--wrap=sleep 1000").strip()
     slurm.wait(lambda: slurm.state(other) == "RUNNING", "the other job runs")

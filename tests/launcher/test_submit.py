@@ -17,8 +17,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
+pytest.importorskip("ray")
+
+from ray._private.utils import get_num_cpus
+
 from overtone.reading.journal_index import JournalIndex
-from tests.launcher.ssh_hosts import HOME, Command, Network, network, until
+from tests.launcher.ssh_hosts import HOME, LONG_S, Command, Network, network, until
 
 SCRIPT = """
 import argparse, os, socket, sys, time
@@ -28,6 +32,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--trials", type=int, default=6)
 parser.add_argument("--name", default="counting")
 parser.add_argument("--wait-for", default="")
+parser.add_argument("--cpu", type=int, default=1)
 parser.add_argument("--megabytes", type=int, default=0)
 args = parser.parse_args()
 
@@ -36,6 +41,8 @@ class Counts(tune.Trainable):
         self.t = self.restored = 0
     def step(self):
         self.t += 1
+        if self.t == 3:
+            open("/tmp/held", "w").close()
         while self.t == 3 and config_waits(args.wait_for):
             time.sleep(0.05)
         time.sleep(0.2)
@@ -55,7 +62,7 @@ def config_waits(path):
 if __name__ == "__main__":
     print("the script begins", sys.argv[1:], flush=True)
     tune.run(Counts, name=args.name, num_samples=args.trials, stop={"training_iteration": 4}, metric="loss",
-             mode="min", checkpoint_freq=1, resources_per_trial={"cpu": 1})
+             mode="min", checkpoint_freq=1, resources_per_trial={"cpu": args.cpu})
     print("the script ends", flush=True)
     sys.exit(7)
 """
@@ -86,16 +93,19 @@ def start_run(net: Network, *arguments: str, options: tuple[str, ...] = (), **mo
     return net.begin("submit", "c.yaml", "tune_script.py", *options, "--", *arguments, **more)
 
 
-def remove_results(net: Network) -> None:
+def remove_traces(net: Network) -> None:
+    """Remove what an earlier test has left: results, and the files that trials wait for."""
     for host in (net.client, *net.hosts):
         shutil.rmtree(host.home("overtone_results"), ignore_errors=True)
+        for name in ("go", "held", "on", "seen"):
+            host.path(f"/tmp/{name}").unlink(missing_ok=True)
 
 
 @pytest.fixture(autouse=True)
 def fresh(request: pytest.FixtureRequest) -> None:
     for name in ("three_hosts", "cluster"):
         if name in request.fixturenames:
-            remove_results(request.getfixturevalue(name))
+            remove_traces(request.getfixturevalue(name))
 
 
 @pytest.fixture(scope="module")
@@ -110,13 +120,16 @@ def cluster(three_hosts: Network) -> Iterator[Network]:
 
 def test_a_submitted_script_runs_on_all_hosts_and_leaves_nothing(three_hosts):
     write_project(three_hosts)
-    done = three_hosts.overtone(
-        "submit", "c.yaml", "tune_script.py", "--start", "--stop", "--", "--trials", "6"
-    )
-    assert done.returncode == 7, done.stdout
-    assert "the script begins ['--trials', '6']" in done.stdout
-    assert "nothing is left" in done.stdout.splitlines()[-1]
-    assert f"results: {HOME}/overtone_results/counting" in done.stdout.splitlines()[-1]
+    # A trial takes a host, and is held: three of them are on three hosts, however fast any of these is.
+    arguments = ("--trials", "6", "--cpu", str(int(get_num_cpus())), "--wait-for", "/tmp/go")
+    command = start_run(three_hosts, *arguments, options=("--start", "--stop"))
+    command.wait_for(f"the script begins {list(arguments)}")
+    until(lambda: all(host.path("/tmp/held").exists() for host in three_hosts.hosts), "a trial on each host")
+    for host in three_hosts.hosts:
+        host.check("touch", "/tmp/go")
+    assert command.wait() == 7, command.printed
+    assert "nothing is left" in command.printed.splitlines()[-1]
+    assert f"results: {HOME}/overtone_results/counting" in command.printed.splitlines()[-1]
     found = trials(three_hosts)
     assert [one[:2] for one in found] == [("TERMINATED", 4)] * 6
     assert {one.host for one in found} == {"host1", "host2", "host3"}
@@ -140,6 +153,7 @@ def test_ctrl_c_before_the_script_runs_takes_down_what_was_started(three_hosts, 
     assert "down" in three_hosts.overtone("clusters").stdout
 
 
+@pytest.mark.full
 def test_ctrl_c_lets_the_run_save_and_brings_it_back(cluster):
     command = start_run(cluster, "--wait-for", "/tmp/go", "--trials", "1")
     command.wait_for("the script begins")
@@ -253,7 +267,7 @@ def test_a_terminal_shows_the_live_table_and_a_person_may_detach(cluster):
     read_until(master, b"[c]ontinue? ")
     os.write(master, b"d\n")
     assert b"goes on" in read_until(master, b"\n", after=b"goes on")
-    assert command.process.wait(60) == 0
+    assert command.process.wait(LONG_S) == 0
     os.close(master)
     for host in cluster.hosts:
         host.check("touch", "/tmp/seen")
@@ -266,7 +280,7 @@ def read_until(fd: int, text: bytes, after: bytes = b"") -> bytes:
     """Read from a terminal until `text` comes, after `after`."""
     seen = b""
     while text not in seen[seen.find(after) if after in seen else len(seen) :]:
-        ready, _, _ = select.select([fd], [], [], 60)
+        ready, _, _ = select.select([fd], [], [], LONG_S)
         assert ready, seen.decode(errors="replace")
         seen += os.read(fd, 65536)
     return seen
@@ -287,7 +301,7 @@ def test_two_at_the_same_moment_share_the_cluster_and_the_last_one_takes_it_down
     write_project(three_hosts)
     commands = [start_run(three_hosts, "--trials", "2", "--name", name) for name in ("one", "two")]
     for command in commands:
-        assert command.wait(200) == 7, command.printed
+        assert command.wait() == 7, command.printed
     printed = [command.printed.splitlines()[-1] for command in commands]
     assert any("nothing is left" in line for line in printed), printed
     assert len(trials(three_hosts, "one")) == len(trials(three_hosts, "two")) == 2
@@ -295,7 +309,6 @@ def test_two_at_the_same_moment_share_the_cluster_and_the_last_one_takes_it_down
 
 
 @pytest.mark.full
-@pytest.mark.timeout(400)
 def test_the_loss_of_a_worker_and_of_the_head():
     with network(3) as net:
         write_project(net)
@@ -306,7 +319,7 @@ def test_the_loss_of_a_worker_and_of_the_head():
         until(lambda: saved(net).count("2") >= 2, "results on the client")
         net.hosts[2].kill()
         net.hosts[0].kill()
-        assert command.wait(200) == 1, command.printed
+        assert command.wait() == 1, command.printed
         assert "does not answer" in command.printed
         (net.client.path(net.project / "c.yaml")).write_text(
             json.dumps(
@@ -319,7 +332,7 @@ def test_the_loss_of_a_worker_and_of_the_head():
         )
         net.hosts[1].check("touch", "/tmp/go")
         again = start_run(net, *arguments)
-        assert again.wait(200) == 7, again.printed
+        assert again.wait() == 7, again.printed
         assert [trial.status for trial in trials(net)] == ["TERMINATED"] * 3
         assert sum(trial.restored >= 2 for trial in trials(net)) >= 2
         del net.hosts[2], net.hosts[0]

@@ -12,7 +12,7 @@ import pytest
 from overtone.cluster import node_guard, watchdog
 from overtone.cluster.config import ClusterConfig, Limits, Provider
 from overtone.cluster.head_python import python_command
-from tests.launcher.ssh_hosts import HOME, Host, Network, network, until
+from tests.launcher.ssh_hosts import HOME, LONG_S, Host, Network, network, until
 
 FOLDER = ".overtone/cluster"
 SETTINGS = {"RAY_AUTH_MODE": "disabled", "RAY_gcs_rpc_server_reconnect_timeout_s": "5"}
@@ -107,6 +107,7 @@ def has_ended(host: Host) -> bool:
     return facts(host, "ended.json").get("is_done") is True and host.processes() == {}
 
 
+@pytest.mark.full
 def test_an_idle_cluster_ends_on_all_hosts(hosts: list[Host]) -> None:
     head, worker = hosts
     head.path("/tmp/by_hand.py").write_text(EXPERIMENT)
@@ -132,8 +133,8 @@ def test_an_idle_cluster_ends_on_all_hosts(hosts: list[Host]) -> None:
     by_hand.kill()
     head.check("pkill", "-9", "-f", "by_hand.py")  # its server of processes ends with it
     by_hand.communicate()
-    until(lambda: has_ended(head), "the head has ended", 60)
-    until(lambda: worker.processes() == {}, "the worker has ended", 60)
+    until(lambda: has_ended(head), "the head has ended")
+    until(lambda: worker.processes() == {}, "the worker has ended")
     ended = facts(head, "ended.json")
     assert (ended["reason"], ended["began"]) == ("idle for 2s", 1.0)
     assert ended["age_s"] > before["age_s"]
@@ -149,7 +150,7 @@ def test_a_worker_ends_without_its_head(hosts: list[Host]) -> None:
     shell(worker, node_guard.start_command(given, gone_s=2.0))
     assert "raylet" in " ".join(worker.processes().values())
     head.kill()
-    until(lambda: worker.processes() == {}, "the worker has ended", 90)
+    until(lambda: worker.processes() == {}, "the worker has ended")
 
 
 @pytest.mark.full
@@ -161,7 +162,7 @@ def test_at_its_price_a_run_saves_first(one_host: Network) -> None:
     given = config(price=10.0)
     start_head(head, given, prices={"head": 3600.0}, began=2.0)  # a dollar a second
     until(lambda: has_ended(head), "the head has ended")
-    run.communicate(timeout=60)
+    run.communicate(timeout=LONG_S)
     ended = facts(head, "ended.json")
     assert ended["reason"] == "its limit of $10"
     assert 8.9 <= ended["cost"] <= 12
@@ -180,7 +181,7 @@ def test_a_full_disk_keeps_no_cluster_alive(one_host: Network) -> None:
     head.check("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder))
     start_head(head, config(cluster_idle_s=4.0), began=3.0)
     head.run("dd", "if=/dev/zero", f"of={folder}/full", "bs=1k")
-    until(lambda: head.processes() == {}, "the head has ended", 60)
+    until(lambda: head.processes() == {}, "the head has ended")
 
 
 def logins(head: Host, silent_s: float = 3600.0) -> list[str]:
@@ -222,5 +223,5 @@ def test_who_is_logged_in(one_host: Network) -> None:
     until(lambda: logins(head, silent_s=0.0) == ["bash on pts/0"], "a command in a terminal")
     client.check("pkill", "-x", "ssh")
     for process in [*began, command, shell]:
-        process.communicate(timeout=60)
+        process.communicate(timeout=LONG_S)
     until(lambda: logins(head) == [], "nobody")

@@ -37,7 +37,7 @@ class LocalRemote:
         self._check()
         noisy = f"echo a profile that prints; {command}"
         done = subprocess.run(
-            ["bash", "-c", noisy], input=input, capture_output=True, timeout=timeout_s, check=False, **self._where()
+            ["bash", "-c", noisy], input=input, capture_output=True, timeout=10 * timeout_s, check=False, **self._where()
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 
