@@ -53,7 +53,11 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 
 def stated(package: str) -> dict[str, str]:
-    """Return the module of each name in the stub; for a submodule the package itself."""
+    """Return the module of each name in the stub; for a submodule the package itself.
+
+    Raises:
+        ImportError: The package lacks its stub.
+    """
     module = sys.modules[package]
     loader: Any = module.__loader__  # it also reads from zip files
     path = f"{module.__path__[0]}/__init__.pyi"

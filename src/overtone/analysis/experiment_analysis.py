@@ -220,7 +220,7 @@ class ExperimentAnalysis(RecordedExperiment):
         return None if found is None else found.checkpoint
 
     def get_trial_checkpoints_paths(self, trial: Any, metric: str | None = None) -> list[tuple[str, Any]]:
-        """(directory, value of the metric) of each of a trial's checkpoints, oldest first."""
+        """Return (directory, value of the metric) of each of a trial's checkpoints, oldest first."""
         name = metric or self.default_metric or _NEWEST
         return [(saved.path, lookup(result, name)) for saved, result in self._find(trial).checkpoints()]
 
@@ -273,6 +273,9 @@ class ExperimentAnalysis(RecordedExperiment):
             metric: Take the result with the best value of this; needs `mode`. By default
                 the last result is taken.
             mode: "max" or "min".
+
+        Raises:
+            GoalError: The mode is unknown, or given without a metric, or no trial reported the metric.
         """
         if mode is not None and mode not in ("max", "min"):
             raise GoalError(f'mode={mode!r}: choose "max" or "min"')
@@ -307,7 +310,11 @@ class ExperimentAnalysis(RecordedExperiment):
         return frame([flatten(self.best_result)], index="trial_id")
 
     def set_filetype(self, file_type: str | None = None) -> None:
-        """Accept the file type of older scripts without effect: results come from the journal."""
+        """Accept the file type of older scripts without effect: results come from the journal.
+
+        Raises:
+            ArgumentError: `file_type` is neither "json" nor "csv".
+        """
         if file_type not in (None, "json", "csv"):
             raise ArgumentError(f'file_type={file_type!r}: choose "json" or "csv"; neither is needed')
 
@@ -316,6 +323,9 @@ class ExperimentAnalysis(RecordedExperiment):
 
         Args:
             trial: A trial, or its id; by default the best one.
+
+        Raises:
+            OvertoneError: No trial is named, and there is no best trial.
         """
         found = self._find(trial) if trial is not None else self.get_best_trial()
         if found is None:

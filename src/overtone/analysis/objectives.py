@@ -41,7 +41,7 @@ def volume(trials: Sequence[RecordedTrial], goal: Goal, reference: Sequence[floa
 def _scored(
     trials: Iterable[RecordedTrial], goal: Goal
 ) -> tuple[list[RecordedTrial], list[tuple[float, ...]]]:
-    """The trials whose last results have all objectives, finite, and keep all constraints; their scores."""
+    """Return the trials whose last results have finite objectives and keep all constraints; their scores."""
     pairs = [(one, goal.result(one.last_result)) for one in trials if one.num_results]
     for name in goal.metrics if not any(result.is_ruled for _, result in pairs) else ():
         check_reported(name, (result for one, _ in pairs for result in one.results()))

@@ -57,12 +57,12 @@ class RecordedTrial(ShownStatuses):
 
     @property
     def index(self) -> int:
-        """Its place in the order of creation, from 0."""
+        """The trial's place in the order of creation, from 0."""
         return self._row.index
 
     @property
     def config(self) -> dict[str, Any]:
-        """Its hyperparameters; those it has now, where a scheduler changed them."""
+        """The trial's hyperparameters; those it has now, where a scheduler changed them."""
         return self._row.config
 
     @property
@@ -109,7 +109,7 @@ class RecordedTrial(ShownStatuses):
 
     @property
     def local_path(self) -> str:
-        """Its folder, where the experiment lies now."""
+        """The trial's folder, where the experiment lies now."""
         return os.path.join(self._index.folder, self.relative_logdir)
 
     logdir = path = local_path
@@ -165,7 +165,7 @@ class RecordedTrial(ShownStatuses):
 
     @property
     def last_result(self) -> dict[str, Any]:
-        """Its last result with its constant facts and config; empty before the first."""
+        """The trial's last result with its constant facts and config; empty before the first."""
         return self._index.last_result(self.trial_id)
 
     @property
@@ -240,7 +240,7 @@ class RecordedTrial(ShownStatuses):
 
     @property
     def latest_checkpoint_result(self) -> SavedResult | None:
-        """Its newest checkpoint and the result that it was saved with; None if it saved none."""
+        """The trial's newest checkpoint and the result that it was saved with; None if it saved none."""
         return self.saved_results().latest_checkpoint_result
 
     @property
@@ -260,7 +260,7 @@ class RecordedTrial(ShownStatuses):
         return list(self._index.past(self.trial_id).checkpoints.values())
 
     def checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
-        """Its checkpoints, oldest first, each with the result that it was saved with (empty if none)."""
+        """The trial's checkpoints, oldest first, each with the result it was saved with (empty if none)."""
         references = self.references()
         wanted = {one.t for one in references}
         by_t: dict[Any, dict[str, Any]] = {}
@@ -271,7 +271,11 @@ class RecordedTrial(ShownStatuses):
         return [(self.opened(one), by_t.get(one.t, {})) for one in references]
 
     def opened(self, reference: Reference) -> Checkpoint:
-        """Return the checkpoint that is meant, as users hold it; in a copied experiment, the copy."""
+        """Return the checkpoint that is meant, as users hold it; in a copied experiment, the copy.
+
+        Raises:
+            StorageError: The reference points outside of the folders in which the trial saved.
+        """
         path = reference.uri.removeprefix("file://")
         parts = path.replace("\\", "/").rstrip("/").split("/")
         if ".." in parts or "\0" in path:
@@ -290,7 +294,7 @@ class RecordedTrial(ShownStatuses):
 
     @property
     def error(self) -> str:
-        """One line on what went wrong, if something did."""
+        """The failure of the trial in one line; "" if it did not fail."""
         return self._row.error
 
     @property

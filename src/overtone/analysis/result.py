@@ -1,4 +1,4 @@
-"""One trial's outcome, as a `ResultGrid` gives it."""
+"""The outcome of a trial, as a `ResultGrid` gives it."""
 
 from __future__ import annotations
 
@@ -98,17 +98,17 @@ class Result:
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        """Its last result, with its constant facts and config; empty where it reported nothing."""
+        """The trial's last result, with its constant facts and config; empty where it reported nothing."""
         return self._recorded.last_result
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """Its hyperparameters."""
+        """The trial's hyperparameters."""
         return self._recorded.config
 
     @cached_property
     def checkpoint(self) -> Checkpoint | None:
-        """Its newest checkpoint."""
+        """The trial's newest checkpoint."""
         return self._recorded.checkpoint
 
     @cached_property
@@ -122,7 +122,7 @@ class Result:
 
     @cached_property
     def path(self) -> str:
-        """Its folder, where the experiment lies now."""
+        """The trial's folder, where the experiment lies now."""
         return self._recorded.local_path
 
     @property
@@ -146,7 +146,7 @@ class Result:
 
     @cached_property
     def best_checkpoints(self) -> list[tuple[Checkpoint, dict[str, Any]]]:
-        """Its checkpoints that are kept, each with the result that it was saved with.
+        """The trial's checkpoints that are kept, each with the result that it was saved with.
 
         In ascending order of `checkpoint_score_attribute`; without one, oldest first.
         """

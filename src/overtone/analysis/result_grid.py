@@ -63,7 +63,7 @@ class ResultGrid:
         return self._result(best)
 
     def get_dataframe(self, filter_metric: str | None = None, filter_mode: str | None = None) -> Any:
-        """A frame with the last result of each trial, or its best by `filter_metric` and `filter_mode`."""
+        """Return a frame of each trial's last result, or its best by `filter_metric` and `filter_mode`."""
         return self._analysis.dataframe(filter_metric, filter_mode)
 
     def pack(self, to: str | os.PathLike[str], metric: str | None = None, mode: str | None = None) -> str:

@@ -18,7 +18,7 @@ def values_of(results: Iterable[Mapping[str, Any]], metric: str) -> list[float]:
 
 
 def summarize(values: Sequence[float]) -> dict[str, float]:
-    """`{"max", "min", "avg", "last", "last-5-avg", "last-10-avg"}` of a metric's values.
+    """Return `{"max", "min", "avg", "last", "last-5-avg", "last-10-avg"}` of a metric's values.
 
     NaN is neither the max nor the min of a metric that had other values; an average over
     a NaN is NaN.

@@ -119,7 +119,7 @@ class RunMetadata:
 
     @property
     def last_result_time(self) -> float | None:
-        """When the last result came, in seconds since 1970; None before the first."""
+        """Time of the last result, in seconds since 1970; None before the first."""
         return self.last_result.get("timestamp")
 
     @property

@@ -151,7 +151,7 @@ class _Version(argparse.Action):
 
 
 def add_experiment(parser: argparse.ArgumentParser) -> None:
-    """The arguments that name an experiment."""
+    """Add the arguments that name an experiment."""
     parser.add_argument("experiment", metavar="EXP", help="the experiment: its folder, or its name below DIR")
     add_dir(parser)
 
@@ -163,7 +163,7 @@ def add_dir(parser: argparse.ArgumentParser, default: Any = None) -> None:
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """The switch for scripts."""
+    """Add the switch for scripts, `--json`."""
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 

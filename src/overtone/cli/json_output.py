@@ -16,7 +16,7 @@ def write_json(document: Any) -> None:
 
 
 def line_of(document: Any) -> str:
-    """`document` as JSON in one line."""
+    """Return `document` as JSON in one line."""
     return json.dumps(as_plain(document), separators=(", ", ": "))
 
 

@@ -103,7 +103,7 @@ def peak(trial: RecordedTrial, metric: str | None, mode: str | None) -> tuple[fl
 
 
 def peak_shown(value: float | None, iteration: Any) -> str:
-    """`0.125 at iteration 12`; "" without a value."""
+    """Return text such as `0.125 at iteration 12`; "" without a value."""
     if value is None:
         return ""
     return number(value) + ("" if iteration is None else f" at iteration {show(iteration)}")

@@ -102,7 +102,7 @@ def table_columns(parameters: Sequence[str], by: RanksBy) -> list[Column]:
 
 
 def table_row(trial: RecordedTrial, parameters: Sequence[str], by: RanksBy, is_running: bool) -> list[str]:
-    """One trial in cells."""
+    """Return the cells of a trial."""
     from overtone.cli.ranking import peak
     from overtone.core.goal import lookup
 

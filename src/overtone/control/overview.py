@@ -119,6 +119,6 @@ def _duration(by: Holder | None, known: dict[str, Any], journal: Path) -> float:
 
 
 def counted(statuses: dict[str, int]) -> str:
-    """`18 done, 2 failed`."""
+    """Return text such as `18 done, 2 failed`."""
     words = [f"{statuses[one]} {word}" for one, word in STATUSES.items() if statuses.get(one)]
     return ", ".join(words) or "none"

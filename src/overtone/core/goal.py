@@ -46,6 +46,9 @@ class Goal:
         is_needed: Whether an algorithm uses the goal.
         is_binding: Whether a trial that never reports the metric has failed. False if the metric
             was inferred and no algorithm needs it.
+
+    Raises:
+        GoalError: A mode is unknown, their number is not that of the metrics, or `time_attr` is not a name.
     """
 
     def __init__(

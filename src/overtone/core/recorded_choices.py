@@ -87,7 +87,11 @@ class Past:
         return bool(self._added)
 
     def added(self) -> m.Added:
-        """Return the record of the trial that is created again now."""
+        """Return the record of the trial that is created again now.
+
+        Raises:
+            StorageError: The journal has no trial here.
+        """
         if not self._added:
             raise StorageError("the journal has no trial where one is made today")
         return self._added.popleft()

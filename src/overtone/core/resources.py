@@ -31,7 +31,11 @@ SHARE = 0.25
 
 
 def parse_bytes(value: float | str) -> float:
-    """Return the bytes in `value`: a number, or text such as "2GB", "512MiB", "1.5g"."""
+    """Return the bytes in `value`: a number, or text such as "2GB", "512MiB", "1.5g".
+
+    Raises:
+        ResourceError: `value` is not a size.
+    """
     if not isinstance(value, str):
         return float(value)
     match = _SIZE.fullmatch(value)
@@ -106,6 +110,9 @@ class Resources:
         A `Request` is asked for its demand. A single mapping may hold `extra_cpu`, `extra_gpu`: added to
         the one bundle. `gpu_memory` may be "auto", or "auto:" and a key of the config: until there is an
         estimate, the demand is for a whole GPU.
+
+        Raises:
+            ResourceError: The strategy is unknown, or the amounts are not mappings of numbers.
         """
         if isinstance(amounts, Request):
             return amounts.resources()

@@ -126,7 +126,11 @@ class Rulings:
         return None
 
     def rule(self, live: Live, decision: Decision, t: int) -> None:
-        """Carry out a decision on a running trial."""
+        """Carry out a decision on a running trial.
+
+        Raises:
+            UsageError: `decision` is not a Decision on this trial.
+        """
         trial = live.trial
         if self._hears_decisions:
             self._scheduler.on_decision(trial, decision)
@@ -211,7 +215,11 @@ class Rulings:
             yield trial_id, decision
 
     def next_decision(self, trial: Trial) -> float:
-        """Return the t up to which the trial may run ahead: no decision is possible at a smaller t."""
+        """Return the t up to which the trial may run ahead: no decision is possible at a smaller t.
+
+        Raises:
+            UsageError: The scheduler or a stopper returned something else than a number.
+        """
         if (self._goal.is_needed and not self._goal.metrics) or self._scheduler.rules_anywhere:
             return 0.0
         until = self._scheduler.next_decision(trial)

@@ -80,7 +80,11 @@ class Lines:
                 del body
 
     def batches(self) -> Iterator[list[bytes]]:
-        """Yield the lines, many at a time. `offset` and `n` belong to the last line of the batch."""
+        """Yield the lines, many at a time. `offset` and `n` belong to the last line of the batch.
+
+        Raises:
+            StorageError: A line is damaged or missing.
+        """
         with open_for_reading(self.path) as file:
             file.seek(self.offset)
             pieces: list[bytes] = []  # of a line whose end was not read yet, joined once at its end

@@ -41,7 +41,7 @@ class Segment:
 
     @property
     def name(self) -> str:
-        """Its path below the experiment's URL."""
+        """The path of the segment below the experiment's URL."""
         return segment_name(self.number, self.fence)
 
 

@@ -171,6 +171,9 @@ class JournalWriter:
             n: Start after the record of this number.
             offset: The end of that record, in bytes.
             time: The time of that record.
+
+        Raises:
+            StorageError: The file has no complete header, or a line is damaged.
         """
         reader = Reader(self._path, offset, codec=self.codec, n=n)
         self.last_time = time

@@ -80,7 +80,7 @@ def headed(columns: Columns) -> dict[str, str]:
 
 
 def added(columns: Columns, name: str, header: str | None, kind: str) -> dict[str, str]:
-    """`columns` with one more.
+    """Return `columns` with one more.
 
     Raises:
         ValueError: It is there already.

@@ -75,7 +75,7 @@ class Follower(Observer):
         self._has_ended = False
 
     def on_record(self, record: Record) -> None:
-        """The process reads it."""
+        """Leave the record to the process, which reads the journal."""
 
     def flush(self) -> None:
         """Start the process, if it is time, and look whether it lives now and then.
@@ -132,7 +132,7 @@ def follow(
     inode: int,
     write: Callable[[FolderMark, Callable[[], bool], Callable[[float], None]], None],
 ) -> None:
-    """In such a process: write files below `folder` until standard input has something, or ends.
+    """Write files below `folder`, in such a process, until standard input has something, or ends.
 
     The process ends at once when its parent is gone: a resume compares the files with the journal anyway.
 
@@ -218,7 +218,7 @@ def ended(process: Popen[bytes]) -> str:
 
 
 def hurry_with(parent: int) -> None:
-    """In such a process: leave out what finds no room once the parent sends SIGTERM, or is gone."""
+    """Leave out, in such a process, what finds no room once the parent sends SIGTERM, or is gone."""
     stay_out_of_job_control()
 
     def on_signal(number: int, _: Any) -> None:
@@ -232,14 +232,14 @@ def hurry_with(parent: int) -> None:
 
 
 def end_well() -> NoReturn:
-    """In such a process: end, and tell that all is written if the parent still reads."""
+    """End such a process, and tell that all is written if the parent still reads."""
     with suppress(OSError):
         os.write(1, _DONE)
     os._exit(0)  # the run waits for this process, which has nothing to tidy up
 
 
 def fail_with(error: Exception) -> NoReturn:
-    """In such a process: end, and tell why if the parent still reads."""
+    """End such a process, and tell why if the parent still reads."""
     with suppress(OSError):
         sys.stdout.write(f"{type(error).__name__}: {error}\n")
         sys.stdout.flush()

@@ -27,7 +27,7 @@ class TableKeeper(Observer):
     def on_past_report(
         self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
     ) -> None:
-        """As `on_past`."""
+        """Apply a past report as `on_past` does."""
         self.table.show(n, time, trial_id, t, metrics)
 
     def memory(self) -> TrialTable:

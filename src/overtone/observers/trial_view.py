@@ -70,7 +70,7 @@ class SeenTrial(ShownStatuses):
 
     @property
     def config(self) -> dict[str, Any]:
-        """Its hyperparameters."""
+        """The trial's hyperparameters."""
         return self._row.config
 
     @property
@@ -90,7 +90,7 @@ class SeenTrial(ShownStatuses):
 
     @property
     def last_result(self) -> dict[str, Any]:
-        """Its last result with its own constant facts and config; empty before the first.
+        """The trial's last result with its own constant facts and config; empty before the first.
 
         In `on_trial_result` it is the result before the one that the hook is called for.
         """
@@ -109,7 +109,7 @@ class SeenTrial(ShownStatuses):
 
     @property
     def checkpoint(self) -> Any:
-        """Its newest checkpoint, or None."""
+        """The trial's newest checkpoint, or None."""
         newest = self._row.checkpoint
         return None if newest is None else self._experiment.open_checkpoint(newest)
 
@@ -169,7 +169,7 @@ class SeenTrial(ShownStatuses):
 
     @property
     def local_path(self) -> str:
-        """Its own folder."""
+        """The trial's folder."""
         return os.path.join(self._experiment.folder, self._row.id)
 
     logdir = path = local_path
@@ -187,7 +187,7 @@ class SeenTrial(ShownStatuses):
 
     @property
     def error(self) -> str:
-        """One line on what went wrong, if something did."""
+        """The failure of the trial in one line; "" if it did not fail."""
         return self._row.error
 
     @property

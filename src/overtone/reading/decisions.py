@@ -1,4 +1,4 @@
-"""Which records tell a decision: a ruling, a request, a failure, or an end of the run or its resumption."""
+"""Records that tell a decision: a ruling, a request, a failure, or an end of the run or its resumption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an experiment comes from that was imported from another tuner, by its journal's header."""
+"""The origin of an experiment that was imported from another tuner, by its journal's header."""
 
 from __future__ import annotations
 

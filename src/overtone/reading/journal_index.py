@@ -246,7 +246,7 @@ class JournalIndex:
         return [dict(self._reported(trial_id, body)) for body in self._bodies(trial_id, offsets)]
 
     def _plain(self, trial_id: str, numbers: range) -> list[bytes] | None:
-        """The texts of results; None if they are far apart, or if one led to something or is damaged."""
+        """Return the texts of results; None if they are far apart, or if one had an effect or is damaged."""
         offsets = self._pasts[trial_id].offsets[numbers.start : numbers.stop]
         start, last = offsets[0], offsets[-1]
         if last - start > len(numbers) * _CLOSE_BYTES:

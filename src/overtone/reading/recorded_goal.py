@@ -26,7 +26,7 @@ def recorded_goal(header: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 
 def recorded_objectives(header: Mapping[str, Any]) -> Goal:
-    """All metrics, modes and constraints as the run was told; a goal without metrics where it was not."""
+    """Return all recorded metrics, modes and constraints; a goal without metrics if none is recorded."""
     parts = header.get("parts")
     if not isinstance(parts, Mapping):
         return Goal()

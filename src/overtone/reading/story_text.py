@@ -48,7 +48,7 @@ def sentence(step: Step, metric: str | None) -> str:
 
 
 def ordinal(rank: int) -> str:
-    """`1st`, `2nd`, `3rd`, `4th`, `11th`."""
+    """Return text such as `1st`, `2nd`, `3rd`, `4th`, `11th`."""
     ending = "th" if rank % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
     return f"{rank}{ending}"
 

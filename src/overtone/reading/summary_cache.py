@@ -24,7 +24,7 @@ _MOST = 2000  # experiments that are remembered
 
 
 def cache_file() -> Path:
-    """`index.sqlite3` in the user's cache folder."""
+    """Return `index.sqlite3` in the user's cache folder."""
     return cache_folder() / "index.sqlite3"
 
 
@@ -161,7 +161,7 @@ def _resumed(journal: Path, known: tuple[str, str, str, bytes] | None) -> Experi
 
 
 def _ends(journal: Path, offset: int) -> bytes:
-    """The first and last bytes of what was read up to `offset`, where a line ends with its checksum."""
+    """Return the first and last bytes of what was read up to `offset`, where a line ends with a checksum."""
     try:
         with open_regular(journal) as file:
             start = file.read(min(_START_BYTES, offset))

@@ -1,4 +1,4 @@
-"""Where the results of a trial lie in the journal, and what is the same in successive ones."""
+"""The places of a trial's results in the journal, and the facts that successive results share."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class TrialIndex:
         self._starts: list[tuple[int, int, str, str, Config]] = []
 
     def on_start(self, row: Row) -> None:
-        """A process began: the results from now on come from it, and were made with this config."""
+        """Note that a process began: the results from now on come from it, with this config."""
         self._starts.append((len(self.offsets), row.pid, row.hostname, row.node_ip, row.config))
 
     def blocks(self, row: Row, size: int) -> Iterator[tuple[range, dict[str, Any]]]:
-        """The numbers of all results, at most `size` at a time, with what is the same in each result."""
+        """Yield the numbers of all results, at most `size` at a time, with the facts they share."""
         ends = [*(start[0] for start in self._starts[1:]), len(self.offsets)]
         begin = 0
         for end in ends:

@@ -228,7 +228,7 @@ def _is_resized(moved: m.Moved) -> bool:
 
 
 def _reason(why: Why | None) -> str:
-    """`: the time budget of 60 s is spent`, where there is more to tell than how its process ended."""
+    """Return text such as `: the time budget of 60 s is spent`; "" if only the end is known."""
     if why is None or why.rule in ("halted", "returned"):
         return ""
     return f": {why.note or why.rule.replace('_', ' ')}"

@@ -105,7 +105,11 @@ def searcher_of(choice: Any, problem: Problem) -> Any:
 
 
 def engine_of(choice: Any) -> Engine:
-    """Return a new engine: with a number of workers, of a `World`, or made by a function."""
+    """Return a new engine: with a number of workers, of a `World`, or made by a function.
+
+    Raises:
+        ArgumentError: `choice` makes no engine.
+    """
     from overtone.engines.simulated import Simulated, World
 
     if isinstance(choice, World):

@@ -59,7 +59,7 @@ def medians(frame: Any, target: float | Mapping[str, float] | None = None) -> An
 
 
 def bests(frame: Any) -> Any:
-    """The mean over seeds of the best value that each method (columns) found in each setting (rows)."""
+    """Return the mean over seeds of the best value by each method (columns) in each setting (rows)."""
     ends = outcomes(frame)
     table = {
         method: every.groupby("setting", sort=False)["value"].mean().to_dict()

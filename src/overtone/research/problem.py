@@ -67,6 +67,9 @@ class Problem:
                 best value of the worst of these rows.
             draws: Maximum number of trials of a search, per row of the table.
             others: Further attributes.
+
+        Raises:
+            GoalError: The table has no number for the metric.
         """
         sign = 1.0 if mode == "max" else -1.0
         bests, lengths = [], []

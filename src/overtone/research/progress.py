@@ -50,7 +50,7 @@ class Progress:
             self._say()
 
     def done(self, is_failed: bool) -> None:
-        """One more search is done."""
+        """Count one more search as done."""
         self._n += 1
         self._n_failed += is_failed
         if self._bar is not None:

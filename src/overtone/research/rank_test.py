@@ -60,7 +60,7 @@ def friedman(losses: Sequence[Sequence[float]], alpha: float = 0.05) -> Ranking:
 
 
 def ranks(losses: Sequence[float]) -> list[float]:
-    """Each one's rank from 1 for the least; equal ones share the mean of theirs, NaN counts as the worst."""
+    """Return the rank of each value, from 1 for the least; equal values share the mean, NaN is worst."""
     from scipy.stats import rankdata
 
     return [float(rank) for rank in rankdata([one if one == one else inf for one in losses])]

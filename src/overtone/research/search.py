@@ -1,4 +1,4 @@
-"""One search of a comparison, and what the frame says of it."""
+"""One search of a comparison, and its rows of the frame."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Case:
 
 
 def rows_of(setup: Setup, case: Case) -> list[Row]:
-    """One row for each better value that the search found, and one for its end.
+    """Return a row for each better value that the search found, and one for its end.
 
     An error ends the search and not the comparison: its text is in the last row.
     """

@@ -12,7 +12,7 @@ from math import inf
 
 
 def kaplan_meier(times: Iterable[float], is_reached: Iterable[bool]) -> list[tuple[float, float]]:
-    """(time, share that has reached the event by then), at each time of an event.
+    """Return (time, share that has reached the event by then), at each time of an event.
 
     Args:
         times: When each reached it, or was last seen without.
@@ -30,7 +30,7 @@ def kaplan_meier(times: Iterable[float], is_reached: Iterable[bool]) -> list[tup
 
 
 def median_time(times: Iterable[float], is_reached: Iterable[bool]) -> float:
-    """When half of them have reached it; infinite where that was not seen.
+    """Return the time at which half of them have reached it; infinite if that was not seen.
 
     Where exactly half have, it is the middle of the time until the next one does, so that
     without censoring it is the ordinary median.

@@ -14,7 +14,12 @@ from overtone.worker.trainables.with_parameters import as_bound
 
 
 def scheduler_for(asked: Any) -> TrialScheduler:
-    """Return the scheduler: FIFO for None, an instance of a class, the named one for a string."""
+    """Return the scheduler: FIFO for None, an instance of a class, the named one for a string.
+
+    Raises:
+        OvertoneError: `asked` is not a scheduler.
+        ValueError: No scheduler has this name.
+    """
     if asked is None:
         from overtone.schedulers.fifo import FIFOScheduler
 
@@ -40,6 +45,10 @@ def searcher_for(experiment: Experiment, scheduler: TrialScheduler | None = None
 
     If no searcher is given, a scheduler that is also a searcher serves as one. A scheduler may extend
     the space.
+
+    Raises:
+        OvertoneError: The searcher is not a Searcher, or does not go with the space or the points.
+        ValueError: No searcher has this name.
     """
     from overtone.searchers import BasicVariantGenerator, Listed, is_listing
     from overtone.searchers.adapter import known_form

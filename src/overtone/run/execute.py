@@ -251,7 +251,12 @@ class Run(Verbs):
             self._thread.join()
 
     def outcome(self) -> ExperimentAnalysis:
-        """Return the analysis of a finished run, or raise the error that ended it."""
+        """Return the analysis of a finished run, or raise the error that ended it.
+
+        Raises:
+            TuneError: Trials failed, and the experiment raises for failed trials.
+            Exception: The error that ended the run.
+        """
         if self.error is not None:
             raise self.error
         analysis, experiment = self.analysis, self.parts.plan.experiment

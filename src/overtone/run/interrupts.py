@@ -23,6 +23,10 @@ def interruptible(
 
     Yields:
         The numbers of the received signals, which grow during the block.
+
+    Raises:
+        KeyboardInterrupt: A second SIGINT arrived.
+        SystemExit: A second signal arrived, and one of them was SIGTERM.
     """
     seen: list[int] = []
     if not catches or threading.current_thread() is not threading.main_thread():

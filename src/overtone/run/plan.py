@@ -116,7 +116,11 @@ def plan(experiment: Experiment) -> Plan:
 
 
 def engine_for(asked: Engine | str | None) -> tuple[Engine, str]:
-    """Return the engine and the reason of the choice."""
+    """Return the engine and the reason of the choice.
+
+    Raises:
+        OvertoneError: No engine has this name.
+    """
     if isinstance(asked, Engine):
         return asked, "as given"
     if asked not in (None, *ENGINES):

@@ -120,7 +120,11 @@ class ThreadHost:
 def answer(
     searcher: Searcher, question: Question, now: Callable[[], float], known: Answers
 ) -> Suggested | None:
-    """Answer a question; earlier drivers' answers are in `known`."""
+    """Answer a question; earlier drivers' answers are in `known`.
+
+    Raises:
+        UsageError: The searcher suggested something else than a config.
+    """
     if isinstance(question, Suggest):
         index = question.index
         config = known.pop(index) if index in known else searcher.suggest(index)

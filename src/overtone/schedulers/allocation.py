@@ -1,4 +1,4 @@
-"""What a user's function that allocates resources is handed: the view, under Ray Tune's names, too."""
+"""The view for a user's function that allocates resources, under Ray Tune's names, too."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Bracket:
             self.scores.pop(trial.id, None)
 
     def halve(self, eta: float, rule: str) -> Iterator[tuple[str, Stop]]:
-        """If all members have arrived, yield Stops for the losers and begin the next rung.
+        """Yield Stops for the losers and begin the next rung, if all members have arrived.
 
         Of the n trials that began, floor(n / eta) win, at least one; NaN never wins, and ties go to
         the older trial. A winner that has already ended keeps its place.

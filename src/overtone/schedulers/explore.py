@@ -38,6 +38,10 @@ def explore(
         resample_probability: Probability that a value is drawn again.
         factors: Other numbers are multiplied by one of these.
         custom: Gets the explored config and returns the one to take.
+
+    Raises:
+        ValueError: `factors` is empty.
+        UsageError: `custom` returned something else than a config.
     """
     if mutations and not (hasattr(factors, "__len__") and len(factors)):
         raise ArgumentError(f"perturbation_factors={factors!r}: give the factors, such as (1.2, 0.8)")

@@ -50,6 +50,9 @@ class HyperBandScheduler(Brackets):
             R = max_t / grace_period, in units of grace_period.
         stop_last_trials: Whether a trial ends at max_t.
         sizes: Sizes of the brackets: "algorithm" (81/34/15/8/5 for R = 81, eta = 3) or "table" (81/27/9/6/5).
+
+    Raises:
+        ValueError: `grace_period` is below 1.
     """
 
     rule = "hyperband"

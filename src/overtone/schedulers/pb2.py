@@ -43,6 +43,9 @@ class PB2(PopulationBasedTraining):
         hyperparam_bounds: By name [lower, upper], or the same one level down.
 
     For the other arguments, see PopulationBasedTraining.
+
+    Raises:
+        ValueError: There are no bounds.
     """
 
     next_decision = PopulationBasedTraining.next_decision

@@ -110,7 +110,7 @@ class PopulationBasedTraining(TrialScheduler):
         return f"PopulationBasedTraining: {self._n_saves} checkpoints, {self._n_clones} perturbs"
 
     def explored(self, trial: Trial, source: Trial, t: float) -> Config:
-        """The config with which `trial` goes on from the checkpoint of `source`."""
+        """Return the config with which `trial` goes on from the checkpoint of `source`."""
         random, start = self._view.random("explore", trial.id, t), source if self._whole else trial
         return explore(start.config, self.mutations, random, *self._how)
 

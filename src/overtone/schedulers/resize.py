@@ -136,6 +136,9 @@ class ResourceChangingScheduler(AllocationHooks, TrialScheduler):
         resources_allocation_function: Returns a trial's resources, such as a `PlacementGroupFactory`
             or {"cpu": 2}, or None for no change, from (view, trial, result, this scheduler);
             `DistributeResources()` by default.
+
+    Raises:
+        UsageError: `resources_allocation_function` is not a function.
     """
 
     pauses = True

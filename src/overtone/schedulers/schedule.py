@@ -67,7 +67,11 @@ class Cosine:
 
 
 class Steps:
-    """Values by the t from which they hold: `Steps({30: 0.01, 60: 0.001})`."""
+    """Values by the t from which they hold: `Steps({30: 0.01, 60: 0.001})`.
+
+    Raises:
+        UsageError: `values` does not give values by number.
+    """
 
     def __init__(self, values: Mapping[float, Any]) -> None:
         if not isinstance(values, Mapping):
@@ -92,6 +96,9 @@ class HyperparameterSchedule(TrialScheduler):
         schedules: By name ("optimizer/lr" for a nested one) a rule: `Exponential`, `Linear`,
             `Cosine`, a dict of values by t, or any function of (t, first value).
         base_scheduler: Makes the other decisions; FIFO by default.
+
+    Raises:
+        UsageError: `schedules` is not a dict of rules.
     """
 
     def __init__(

@@ -27,6 +27,9 @@ class SuccessiveHalving(Brackets):
         reduction_factor: The share of trials that continue is its inverse.
         n: Number of trials in a bracket. Default: the number of which one reaches max_t.
         stop_last_trials: Whether a trial ends at max_t.
+
+    Raises:
+        ValueError: `grace_period` is below 1.
     """
 
     rule = "successive_halving"

@@ -178,7 +178,7 @@ class TuneController:
 
 
 class SearchState:
-    """What a scheduler may know of the search."""
+    """The state of the search, as far as a scheduler may know it."""
 
     def __init__(self, view: View) -> None:
         self._view = view

@@ -45,6 +45,9 @@ class BasicVariantGenerator(VariantTrials, Searcher):
     Attributes:
         num_samples: May be set until `on_start`.
         total: The number of trials, known after `on_start`; None for no limit.
+
+    Raises:
+        SpaceError: `max_concurrent`, `num_samples`, `random_state` or a point to evaluate is not valid.
     """
 
     lookahead = 200

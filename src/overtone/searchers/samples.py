@@ -12,7 +12,7 @@ ENDLESS = -1
 
 
 def checked_samples(num_samples: Any) -> int:
-    """`num_samples` as an int.
+    """Return `num_samples` as an int.
 
     Raises:
         SpaceError: It is neither a whole number above 0 nor -1.

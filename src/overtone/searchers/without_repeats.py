@@ -60,7 +60,7 @@ class Distinct:
         return None
 
     def first_new(self, index: int, candidates: Iterable[Sequence[float]]) -> Config | None:
-        """As `new`, and where none of the candidates will do any other point; None when all are taken.
+        """Return a candidate as `new` does, or else any other point; None if all points are taken.
 
         Raises:
             SpaceError: The constraint allows hardly anything, or nothing.

@@ -1,4 +1,4 @@
-"""One of several values, each as likely as any other."""
+"""The domain of several values, each as likely as any other."""
 
 from __future__ import annotations
 

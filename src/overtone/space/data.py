@@ -107,7 +107,7 @@ def space_from_data(data: Any, find: Callable[[str], Any] = lambda _: None) -> A
 
 
 def encode_config(space: Any, config: Mapping[str, Any]) -> dict[str, Any]:
-    """`config`, which came from `space`, as JSON data.
+    """Return `config`, which came from `space`, as JSON data.
 
     A value that is neither data nor from the space (only a scheduler's own exploration could have
     made it) is left as its description, which `decode_config` cannot turn back.
@@ -121,7 +121,7 @@ def encode_config(space: Any, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def decode_config(space: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration that `encode_config` wrote; computed values that were no data are computed again.
+    """Return the configuration that `encode_config` wrote; values that are not data are computed again.
 
     Raises:
         SpaceError: The space has no such place any more, or a value was only described.

@@ -146,7 +146,7 @@ class Domain(ABC):
         return self.contains(value)
 
     def cast(self, value: Any) -> Any:
-        """`value`, which the domain contains, in the type and rounding that drawn values have."""
+        """Return `value`, which the domain contains, in the type and rounding that drawn values have."""
         return value
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ class Domain(ABC):
 
 
 def unit(u: float) -> float:
-    """`u` as a number in [0, 1].
+    """Return `u` as a number in [0, 1].
 
     Raises:
         SpaceError: It is NaN.

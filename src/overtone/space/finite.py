@@ -31,7 +31,7 @@ def size(node: Node) -> float:
 
 
 def points(cube: Cube) -> Iterator[tuple[float, ...]]:
-    """Every point of a finite space, as `cube.to_unit` would give it; the last dimension varies fastest."""
+    """Yield each point of a finite space, as `cube.to_unit` gives it; the last dimension varies fastest."""
     for part in _parts(cube.root, cube):
         point = [INACTIVE] * len(cube)
         for dimension, u in part:

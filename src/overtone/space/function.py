@@ -22,6 +22,9 @@ class Function(Domain):
         func: A function of one argument, which provides the other values as
             `spec.config.x`, `config["x"]` or `config.x`; or a function without arguments.
         pass_config: Whether it takes the other values.
+
+    Raises:
+        SpaceError: `func` is not callable.
     """
 
     name = "sample_from"

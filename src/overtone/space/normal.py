@@ -47,6 +47,9 @@ class Normal(Domain, Sampler):  # type: ignore[misc]
     Attributes:
         q: The quantum, or None.
         lower, upper: Minus and plus infinity: there are no bounds.
+
+    Raises:
+        SpaceError: `sd` or `q` is not above 0.
     """
 
     lower, upper = -inf, inf

@@ -31,6 +31,9 @@ class NormalPrior(Domain):
         mean: The value that is expected to be best.
         sd: How far from it good values are expected, in the domain's own units; for a
             logarithmic domain in powers of ten. An eighth of the axis by default.
+
+    Raises:
+        SpaceError: `domain` is not an interval, `mean` lies outside of it, or `sd` is not above 0.
     """
 
     name = "normal_prior"

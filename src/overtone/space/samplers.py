@@ -1,4 +1,4 @@
-"""How a domain draws its values, as objects: for code that converts domains to those of another library."""
+"""Samplers of domains, as objects: for code that converts domains to those of another library."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Grid(Sampler):
 
 
 class Quantized(Sampler):
-    """What another sampler draws, as multiples of `q`."""
+    """The values of another sampler, as multiples of `q`."""
 
     def __init__(self, sampler: Sampler, q: float) -> None:
         self.sampler, self.q = sampler, q

@@ -15,7 +15,7 @@ def decimals(q: float) -> int:
 
 
 def multiple(k: int, q: float, digits: int) -> float:
-    """`k * q` as people write it: 0.3 for k=3, q=0.1."""
+    """Return `k * q` as people write it: 0.3 for k=3, q=0.1."""
     return round(k * q, digits) if digits else float(k * q)
 
 

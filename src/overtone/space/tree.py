@@ -241,7 +241,7 @@ def _is_spec_function(value: Any) -> bool:
 
 
 def _refuse_huge(value: Any, path: str) -> None:
-    """An integer that Python does not write as text has no place in a journal."""
+    """Refuse an integer that Python does not write as text, and that no journal can hold."""
     if type(value) is int and value.bit_length() > _MOST_BITS:
         raise SpaceError(
             f"{path}: an integer of {value.bit_length()} bits is too long to be recorded: give it as text, "

@@ -21,6 +21,9 @@ class ExperimentPlateauStopper(Stopper):
         top: Number of best results that are compared.
         mode: "min" or "max".
         patience: Number of further results to wait for while the best results hardly differ.
+
+    Raises:
+        ValueError: `top`, `std` or `patience` is out of range.
     """
 
     def __init__(

@@ -10,7 +10,11 @@ from overtone.stoppers.stopper import Stopper
 
 
 class FunctionStopper(Stopper):
-    """Ends a trial when `function(trial_id, result)` says so."""
+    """Ends a trial when `function(trial_id, result)` says so.
+
+    Raises:
+        ValueError: `function` is not a function of (trial_id, result).
+    """
 
     def __init__(self, function: Callable[[str, Mapping[str, Any]], Any]) -> None:
         if not self.is_valid_function(function):

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 class MaximumIterationStopper(Stopper):
-    """Ends a trial at training_iteration `max_iter`; results without one are counted."""
+    """Ends a trial at training_iteration `max_iter`; results without one are counted.
+
+    Raises:
+        ValueError: `max_iter` is not a whole number above 0.
+    """
 
     def __init__(self, max_iter: int) -> None:
         if not hasattr(max_iter, "__index__") or max_iter < 1:

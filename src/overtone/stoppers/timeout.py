@@ -22,6 +22,9 @@ class TimeoutStopper(NoopStopper):
 
     Attributes:
         timeout_s: In seconds.
+
+    Raises:
+        ValueError: `timeout` is not a time above 0.
     """
 
     def __init__(self, timeout: float | timedelta) -> None:

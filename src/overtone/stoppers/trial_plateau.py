@@ -25,6 +25,9 @@ class TrialPlateauStopper(Stopper):
         metric_threshold: End a trial only if its metric has reached this value; None for no
             threshold.
         mode: "min" if the metric must be at its threshold or below, "max" if at it or above.
+
+    Raises:
+        ValueError: `num_results` is below 1.
     """
 
     def __init__(

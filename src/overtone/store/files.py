@@ -47,6 +47,9 @@ class RemoteFiles:
 
     Every method raises UnreachableError if a retry may succeed, another StorageError if not, and
     MissingPackageError if the package is missing.
+
+    Raises:
+        StorageError: `url` is not a URL of a file system, or its package is not installed.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -102,6 +105,10 @@ class RemoteFiles:
         """Write a new file; return False, without writing, if the file exists.
 
         This is atomic only if `is_exclusive`; otherwise another writer may come between.
+
+        Raises:
+            UnreachableError: The storage does not answer, or another writer is writing.
+            StorageError: The storage refuses.
         """
         with self._told("written", name):
             fs, root = self._opened()

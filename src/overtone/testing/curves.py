@@ -52,7 +52,7 @@ def noisy(curve: Curve, scale: float, seed: int = 0) -> Curve:
 
 
 def irregular(curve: Curve, shortest_s: float = 1.0, longest_s: float = 1000.0, seed: int = 0) -> Curve:
-    """`curve`, each config of which takes its own time for an iteration, log-uniform."""
+    """Return `curve`, where each config takes its own time for an iteration, log-uniform."""
 
     def timed(config: Mapping[str, Any], t: int) -> tuple[Any, float] | None:
         share = keyed(seed, "length", repr(sorted(config.items()))).random()

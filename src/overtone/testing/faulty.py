@@ -36,7 +36,7 @@ def returns_metrics(config: Config) -> dict[str, float]:
 
 
 def yields(config: Config) -> Iterator[dict[str, float]]:
-    """A generator; leaves the file `config["closed"]` when it is closed."""
+    """Yield results; leave the file `config["closed"]` when the generator is closed."""
     try:
         for i in range(config.get("n", 2)):
             yield {"loss": 1 / (i + 1)}
@@ -81,7 +81,7 @@ def exits_hard(config: Config) -> None:
 
 
 def exits_hard_at_once(config: Config) -> None:
-    """Is gone before its first report."""
+    """End the process before the first report."""
     os._exit(7)
 
 
@@ -195,7 +195,7 @@ def saves_each_time(config: Config) -> None:
 
 
 def saves_when_asked(tune: Any) -> None:
-    """The paper's cooperative form, saving to one file."""
+    """Save to one file, in the paper's cooperative form."""
     import tempfile
 
     t = int(Path(tune.checkpoint).read_text()) if tune.checkpoint else 0

@@ -147,7 +147,7 @@ class ByHand:
         return trial
 
     def started(self, trial: str, attempt: int | None = None) -> list[m.Command]:
-        """Its process runs."""
+        """Tell that the trial's process runs."""
         restored = self.trial(trial).checkpoint
         return self.tell(m.Started(self.time, trial, self._attempt(trial, attempt), "node", 1, "", restored))
 
@@ -160,27 +160,27 @@ class ByHand:
         attempt: int | None = None,
         **metrics: Any,
     ) -> list[m.Command]:
-        """A result; without the metric where `score` is None, and with a checkpoint where it `saves`."""
+        """Report a result; without the metric if `score` is None, and with a checkpoint if it `saves`."""
         found = {**({} if score is None else {"score": score}), **metrics, "training_iteration": t}
         saved = checkpoint(trial, t) if saves else None
         return self.tell(m.Reported(self.time, trial, self._attempt(trial, attempt), t, found, saved))
 
     def saved(self, trial: str, t: int, attempt: int | None = None) -> list[m.Command]:
-        """It saved."""
+        """Tell that the trial saved."""
         return self.tell(m.Saved(self.time, trial, self._attempt(trial, attempt), checkpoint(trial, t)))
 
     def save_failed(self, trial: str) -> list[m.Command]:
-        """It could not save, and waits."""
+        """Tell that the trial could not save, and waits."""
         return self.tell(m.SaveFailed(self.time, trial, self._attempt(trial, None), "no checkpoint"))
 
     def ended(
         self, trial: str, cause: m.Cause = "returned", error: str = "", attempt: int | None = None
     ) -> list[m.Command]:
-        """Its process ended."""
+        """Tell that the trial's process ended."""
         return self.tell(m.Ended(self.time, trial, self._attempt(trial, attempt), cause, error))
 
     def trial(self, trial: str) -> Trial:
-        """The trial itself."""
+        """Return the trial itself."""
         return self.controller.trials[trial]
 
     def status(self, trial: str) -> Status:
@@ -192,5 +192,5 @@ class ByHand:
 
 
 def checkpoint(trial: str, t: int) -> Checkpoint:
-    """The checkpoint that `ByHand` makes for a trial at t."""
+    """Return the checkpoint that `ByHand` makes for a trial at t."""
     return Checkpoint(trial, t, f"{trial}/{t}")

@@ -55,7 +55,7 @@ class Story:
         return self._tell(CapacityChanged(self.time, nodes or {"127.0.0.1": amounts}))
 
     def add(self, config: Config, resources: Mapping[str, float] | None = None) -> str:
-        """A new trial; returns its id."""
+        """Add a trial, and return its id."""
         index = len(self._configs)
         trial = f"{self._prefix}_{index:05d}"
         self._configs[trial] = config
@@ -72,7 +72,7 @@ class Story:
         restored: Checkpoint | None = None,
         hostname: str = "host",
     ) -> Record:
-        """The trial's process runs; it was given its resources one record before."""
+        """Start the trial's process; the trial got its resources one record before."""
         attempt = self._attempts[trial]
         self._tell(Suggested(self.time, -1, None), Moved(trial, "STARTING", attempt))
         self._started[trial] = self.time
@@ -87,7 +87,7 @@ class Story:
         checkpoint: Checkpoint | None = None,
         **metrics: Any,
     ) -> Record:
-        """A result, with the session's own fields."""
+        """Report a result, with the session's own fields."""
         self._t[trial] += 1
         own = {"training_iteration": self._t[trial], "time_total_s": self.time - self._started[trial]}
         event = Reported(
@@ -108,7 +108,7 @@ class Story:
         )
 
     def end(self, trial: str, cause: Cause = "returned", why: Why | None = None, error: str = "") -> Record:
-        """The trial ends for good: an ERROR where there is an error, else TERMINATED."""
+        """End the trial for good: as ERROR if there is an error, else as TERMINATED."""
         attempt = self._attempts[trial]
         self._attempts[trial] += 1
         status = "ERROR" if error else "TERMINATED"
@@ -116,19 +116,19 @@ class Story:
         return self._tell(event, Moved(trial, status, attempt + 1, why or Why(cause), error=error))
 
     def recover(self, trial: str, error: str) -> Record:
-        """The trial fails, and waits to be tried again."""
+        """Let the trial fail, and wait to be tried again."""
         attempt = self._attempts[trial]
         self._attempts[trial] += 1
         event = Ended(self.time, trial, attempt, "raised", error)
         return self._tell(event, Moved(trial, "PENDING", attempt + 1, Why("raised"), error=error))
 
     def hold(self, trial: str, is_held: bool = True) -> Record:
-        """A request holds a trial that has no process, or releases it."""
+        """Hold a trial that has no process by a request, or release it."""
         what: Any = "pause_trial" if is_held else "resume_trial"
         return self._tell(Requested(self.time, what, trial), Steered(trial, is_held=is_held))
 
     def note(self, text: str) -> Record:
-        """A line that people should read once."""
+        """Note a line that people should read once."""
         return self._tell(Suggested(self.time, -1, None), Noted(text))
 
     def _tell(self, event: Event, *choices: Choice) -> Record:

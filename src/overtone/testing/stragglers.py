@@ -33,7 +33,7 @@ class Endless(View):
         self._scores = keyed(seed, "loss")
 
     def add(self, scheduler: TrialScheduler) -> None:
-        """The next trial is there."""
+        """Add the next trial."""
         index, config = len(self.every), {"score": self._scores.random()}
         self.next = self.every[str(index)] = Trial(str(index), index, config, self.next.resources)
         scheduler.on_trial_add(self.next)

@@ -54,13 +54,13 @@ class Surroundings(Protocol):
         """Call `action` after `in_s` seconds."""
 
     def let_go(self, life: TrialLife) -> None:
-        """The process uses its resources no longer."""
+        """Release the resources of the process."""
 
     def is_alive(self, life: TrialLife) -> bool:
         """Return whether the process is still there."""
 
     def bury(self, life: TrialLife) -> None:
-        """The process is gone."""
+        """Remove the process."""
 
 
 class TrialLife:
@@ -88,7 +88,7 @@ class TrialLife:
         self._orders: deque[m.Proceed | m.Halt] = deque()
 
     def begin(self) -> None:
-        """The process is there: it says so, or dies first."""
+        """Let the process begin: it says so, or dies first."""
         world, saved = self._world, self.start.checkpoint
         if not world.is_alive(self):
             return
@@ -104,7 +104,7 @@ class TrialLife:
         self._go_on()
 
     def tell(self, order: m.Proceed | m.Halt) -> None:
-        """An order arrives."""
+        """Receive an order."""
         if not self._world.is_alive(self):
             return
         if self._waits:
@@ -113,7 +113,7 @@ class TrialLife:
             self._orders.append(order)
 
     def end(self, cause: m.Cause, error: str = "") -> None:
-        """The process ends."""
+        """End the process."""
         self._world.bury(self)
         self._world.say(self, m.Ended(0.0, *self._name, cause, error))
 
@@ -122,7 +122,7 @@ class TrialLife:
         self._world.later(self.start.config.get("pace_s", 1.0), self._iterate)
 
     def _iterate(self) -> None:
-        """An iteration is over: report it, or end."""
+        """Report an iteration that is over, or end."""
         if not self._world.is_alive(self):
             return
         config, cause = self.start.config, self._fate()
@@ -162,7 +162,7 @@ class TrialLife:
         return True
 
     def _obey(self, order: m.Proceed | m.Halt) -> None:
-        """An order that is waited for."""
+        """Obey an order that the process waits for."""
         if self._take(order):
             self._save_if_wanted()
             self._go_on()

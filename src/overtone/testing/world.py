@@ -194,7 +194,7 @@ class World:
         self._push(self.now + in_s, action, *about)
 
     def let_go(self, life: TrialLife) -> None:
-        """A process uses its resources no longer."""
+        """Release the resources of a process."""
         self._held.pop(life.start.trial_id, None)
 
     def is_alive(self, life: TrialLife) -> bool:
@@ -202,7 +202,7 @@ class World:
         return self._lives.get((life.start.trial_id, life.start.attempt)) is life
 
     def bury(self, life: TrialLife) -> None:
-        """A process is gone."""
+        """Remove a process."""
         self.let_go(life)
         del self._lives[life.start.trial_id, life.start.attempt]
 
@@ -217,7 +217,7 @@ class World:
 
 
 def _amounts(resources: Resources, placement: Placement) -> Iterator[tuple[str, str, float]]:
-    """(node, name, amount) of all that a demand holds; "gpu 0" is one device."""
+    """Return (node, name, amount) of all that a demand holds; "gpu 0" is one device."""
     for bundle, node, gpus in zip(resources.bundles, placement.nodes, placement.gpus, strict=True):
         for name, amount in bundle:
             yield node, name, amount

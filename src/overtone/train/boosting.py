@@ -17,7 +17,11 @@ DEFAULT_ROUNDS = 10
 
 
 class BoostingTrainer(DataParallelTrainer):
-    """A trainer whose loop may be left out: `params`, `label_column` and `datasets` then stand for it."""
+    """A trainer whose loop may be left out: `params`, `label_column` and `datasets` then stand for it.
+
+    Raises:
+        TypeError: Arguments of the library are given besides a training loop.
+    """
 
     def __init__(
         self,

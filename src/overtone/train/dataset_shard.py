@@ -61,6 +61,9 @@ class DatasetShard:
             batch_format: "numpy" or "default" for a dict of arrays, "pandas" for a DataFrame.
             drop_last: Whether to leave out a last batch with fewer rows.
             ignored: Accepted without effect, such as `prefetch_batches`: the rows are in memory.
+
+        Raises:
+            ValueError: `batch_format` is unknown.
         """
         if batch_format not in ("numpy", "default", "pandas"):
             raise ValueError(f'batch_format={batch_format!r}: must be "numpy", "default" or "pandas"')

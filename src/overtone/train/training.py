@@ -23,7 +23,7 @@ from overtone.worker.trainables.demand import ScalingConfig, worker_range
 
 @dataclass(frozen=True)
 class Training:
-    """What a trainer was given.
+    """The arguments of a trainer.
 
     Attributes:
         loop: The function that each rank runs, with the loop's config or without arguments.

@@ -27,6 +27,10 @@ def start(run_or_experiment: Any, *args: Any, **arguments: Any) -> Run:
     """Start a run in the background: `run.wait(n)`, `run.results_df`, `run.stop()`.
 
     The arguments are those of `tune.run`, for one experiment.
+
+    Raises:
+        TrainableError: Several experiments are given.
+        TypeError: An argument is unknown.
     """
     from overtone.run import start as start_run
     from overtone.tune.experiment import is_several, natives

@@ -28,6 +28,9 @@ class Tuner(KnownKeywords):
         param_space: The search space; or a list, generator or frame of configs.
         tune_config: Search settings: goal, searcher, scheduler and budget.
         run_config: Run settings: name, storage, failures, checkpoints and output.
+
+    Raises:
+        UsageError: No trainable is given.
     """
 
     def __init__(
@@ -81,7 +84,11 @@ class Tuner(KnownKeywords):
         return self._results
 
     def to_experiment(self) -> Experiment:
-        """Return the native experiment that `fit` runs."""
+        """Return the native experiment that `fit` runs.
+
+        Raises:
+            ArgumentError: `tune_config` and `run_config` differ in an option that both have.
+        """
         if self._experiment is not None:
             return self._experiment
         tune, run = self._tune, self._run

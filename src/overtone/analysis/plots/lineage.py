@@ -1,4 +1,4 @@
-"""Which trial went on from which, when, and what changed."""
+"""The lineage of trials: each source, the time, and the changes of the config."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hyperparameters a plot shows."""
+"""The choice of the hyperparameters that a plot shows."""
 
 from __future__ import annotations
 

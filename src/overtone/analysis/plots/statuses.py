@@ -1,4 +1,4 @@
-"""Where each trial stands, in words: whether it finished, was stopped early, failed, or goes on."""
+"""The status of each trial in words: finished, stopped early, failed or running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When each trial ran."""
+"""The time ranges in which each trial ran."""
 
 from __future__ import annotations
 

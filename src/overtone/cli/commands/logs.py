@@ -36,7 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Print it."""
+    """Print it.
+
+    Raises:
+        NotFoundError: There is no such output.
+    """
     from overtone.cli.lookup import analysis_of, journal_of, trial_id
     from overtone.journal.lines import header
     from overtone.reading.output_lines import FileLines, KeptLines

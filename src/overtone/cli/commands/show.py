@@ -128,7 +128,7 @@ def _show(facts: dict[str, Any], header: dict[str, Any], first: RecordedTrial | 
 
 
 def _machines(folder: str) -> str:
-    """`vm: CPU 83 % on average, memory up to 12 GiB of 31 GiB`; of many nodes the first few."""
+    """Return text such as `vm: CPU 83 % on average, memory up to 12 GiB of 31 GiB`, of the first nodes."""
     import os
 
     from overtone.worker.machines.ring import FOLDER
@@ -153,7 +153,7 @@ def _machines(folder: str) -> str:
 
 
 def _shown_best(facts: dict[str, Any]) -> str:
-    """`loss=0.125 by 57c12_00009 (last value); on the way 0.12 at iteration 18`."""
+    """Return text such as `loss=0.125 by 57c12_00009 (last value); on the way 0.12 at iteration 18`."""
     from overtone.cli.ranking import SCOPES_SHOWN, peak_shown
     from overtone.observers.display.plain_text import number
 

@@ -37,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Serve until Ctrl-C."""
+    """Serve until Ctrl-C.
+
+    Raises:
+        ArgumentError: Other machines are let in without a token.
+        MissingPackageError: A package of the dashboard is not installed.
+    """
     if args.place is not None and args.place.endswith((".yaml", ".yml")) and os.path.isfile(args.place):
         return _show_cluster(args)
     for package in ("starlette", "uvicorn"):

@@ -1,4 +1,4 @@
-"""What processes of trials print, on its way to the display and into the trials' folders."""
+"""The output of trial processes, on its way to the display and into the trials' folders."""
 
 from __future__ import annotations
 

@@ -237,7 +237,11 @@ class Trials:
     # --- commands --------------------------------------------------------------------------
 
     def start(self, start: m.Start) -> None:
-        """Begin an attempt."""
+        """Begin an attempt.
+
+        Raises:
+            RuntimeError: The engine was not opened.
+        """
         saved, world, job = start.checkpoint, self._world, self._job
         if job is None:
             raise RuntimeError("Simulated needs open(job) before it can run a trial")

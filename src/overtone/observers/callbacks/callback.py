@@ -39,13 +39,13 @@ class Callback:
         """
 
     def on_step_begin(self, iteration: int, trials: list[SeenTrial], **info: Any) -> None:
-        """A batch of news begins."""
+        """Handle the begin of a batch of news."""
 
     def on_step_end(self, iteration: int, trials: list[SeenTrial], **info: Any) -> None:
-        """A batch of news has ended; `iteration` counts it."""
+        """Handle the end of a batch of news; `iteration` counts the batches."""
 
     def on_trial_start(self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any) -> None:
-        """A trial's process runs."""
+        """Handle the start of a trial's process."""
 
     def on_trial_restore(
         self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any
@@ -53,33 +53,33 @@ class Callback:
         """Handle a trial that resumes from a checkpoint."""
 
     def on_trial_save(self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any) -> None:
-        """A trial saved a checkpoint."""
+        """Handle a checkpoint that a trial saved."""
 
     def on_trial_result(
         self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, result: dict[str, Any], **info: Any
     ) -> None:
-        """A trial reported, and the scheduler has ruled; `result["done"]` says if it was told to end."""
+        """Handle a result that was ruled on; `result["done"]` is true if the trial was told to end."""
 
     def on_trial_complete(
         self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any
     ) -> None:
-        """A trial ended well, or was stopped."""
+        """Handle a trial that ended well, or was stopped."""
 
     def on_trial_recover(
         self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any
     ) -> None:
-        """A trial failed and will be tried again."""
+        """Handle a trial that failed and will be tried again."""
 
     def on_trial_error(self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any) -> None:
-        """A trial failed for good."""
+        """Handle a trial that failed for good."""
 
     def on_checkpoint(
         self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, checkpoint: Any, **info: Any
     ) -> None:
-        """A trial saved `checkpoint`."""
+        """Handle the `checkpoint` that a trial saved."""
 
     def on_experiment_end(self, trials: list[SeenTrial], **info: Any) -> None:
-        """The run is over."""
+        """Handle the end of the run."""
 
     def get_state(self) -> dict[str, Any] | None:
         """Return the state to keep for a resume: numbers, texts, dicts, lists, tuples, sets. None: no state.
@@ -96,19 +96,19 @@ class LoggerCallback(Callback):
     """Writes a trial's results somewhere: define the `log_*` hooks."""
 
     def log_trial_start(self, trial: SeenTrial) -> None:
-        """A trial's process runs."""
+        """Log the start of a trial's process."""
 
     def log_trial_restore(self, trial: SeenTrial) -> None:
         """Handle a trial that resumes from a checkpoint."""
 
     def log_trial_save(self, trial: SeenTrial) -> None:
-        """A trial saved a checkpoint."""
+        """Log a checkpoint that a trial saved."""
 
     def log_trial_result(self, iteration: int, trial: SeenTrial, result: dict[str, Any]) -> None:
-        """A trial reported."""
+        """Log a result of a trial."""
 
     def log_trial_end(self, trial: SeenTrial, failed: bool = False) -> None:
-        """A trial ended for good."""
+        """Log the end of a trial."""
 
     def on_trial_start(self, iteration: int, trials: list[SeenTrial], trial: SeenTrial, **info: Any) -> None:
         """Pass on to `log_trial_start`."""

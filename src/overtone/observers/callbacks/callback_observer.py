@@ -109,7 +109,7 @@ class CallbackObserver(Observer):
             self._call("on_step_begin", self._iteration, self._trials or self._seen())
 
     def flush(self) -> None:
-        """The step has ended.
+        """Tell the callbacks that the step has ended.
 
         Raises:
             CallbackError: A callback raised.

@@ -32,10 +32,10 @@ class Display(Protocol):
         """Show the first lines."""
 
     def refresh(self) -> None:
-        """A batch of records has been taken in."""
+        """Show a batch of records that has been applied."""
 
     def show_output(self, trial_id: str, stream: str, text: str) -> None:
-        """A trial printed `text`."""
+        """Show `text` that a trial printed."""
 
     def close(self) -> None:
         """Show the last lines."""
@@ -95,7 +95,7 @@ class Console(Observer):
     def on_past_report(
         self, n: int, time: float, trial_id: str, attempt: int, t: int, metrics: Metrics
     ) -> None:
-        """As `on_past`."""
+        """Handle a past report as `on_past` does."""
         if self._progress is None:
             self.open()
             assert self._progress is not None
@@ -113,7 +113,7 @@ class Console(Observer):
         self._progress.forget_news()
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:
-        """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""
+        """Show `text` that a trial printed to its "stdout" or "stderr"; lines may come in pieces."""
         self.open()
         if self._display is not None:
             self._display.show_output(trial_id, stream, text)
@@ -137,7 +137,7 @@ class Console(Observer):
         self._display.close()
 
     def _choose(self) -> tuple[Progress, Display]:
-        """The display for where we are. Decided late, so that a notebook is seen and facts are complete."""
+        """Return the display for this terminal or notebook. Chosen late, when all facts are complete."""
         out, pace, verbose = self._out, self._pace, self._verbose
         reporter = self._reporter
         if reporter is None and self._given_stream_is_cell():

@@ -64,7 +64,7 @@ class ConsoleFacts:
     may_redraw: bool = True
 
     def named_goal(self) -> tuple[str | None, str]:
-        """(metric, mode) as far as they are known; mode is "max" where nobody said."""
+        """Return (metric, mode) as far as they are known; mode is "max" if nobody named it."""
         if self.metric is None and self.goal is not None:
             metric, mode = self.goal()
             if metric is None:

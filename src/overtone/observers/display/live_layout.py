@@ -113,7 +113,7 @@ class Frame:
         return lines
 
     def _best(self, room: int, n_rows: int) -> list[Line]:
-        """The best trial by last values; its config, wrapped, has lines of its own, `n_rows` at most."""
+        """Return the best trial by last values; its config, wrapped, has up to `n_rows` lines of its own."""
         progress = self._progress
         best = progress.best
         if best is None:
@@ -225,7 +225,7 @@ def _how_many_fit(widths: Iterable[int], room: int) -> int:
 
 
 def _fit(line: Line, room: int) -> Line:
-    """`line` cut to `room` columns."""
+    """Return `line` cut to `room` columns."""
     kept: Line = []
     for text, style in line:
         if width(text) > room:

@@ -43,7 +43,7 @@ class Lines:
         self._previous = (self._quiet_since, 0)
 
     def open(self) -> None:
-        """The first lines of the run."""
+        """Print the first lines of the run."""
         self._out.lines(beginning(self._progress))
         self._quiet_since = self._pace()
 
@@ -71,7 +71,7 @@ class Lines:
             self._out.write(named)
 
     def close(self) -> None:
-        """The last lines of the run."""
+        """Print the last lines of the run."""
         self._out.write(self._output.rest())
         left_out = self._news.left_out(self._progress.n_endings) if self._news is not None else []
         self._out.lines([*left_out, *summary(self._progress, self._progress.facts.clock())])

@@ -68,7 +68,7 @@ def _cell(character: str) -> int:
 
 
 def pad(text: str, columns: int, right: bool = False) -> str:
-    """`text` filled with spaces to `columns`; unchanged where it is wider."""
+    """Return `text` filled with spaces to `columns`; unchanged where it is wider."""
     space = " " * (columns - width(text))
     return space + text if right else text + space
 

@@ -201,7 +201,7 @@ class Progress:
         return score * self._sign
 
     def clear_news(self) -> None:
-        """All that is new was shown."""
+        """Mark all that is new as shown."""
         self.n_endings_before = self.n_endings
         self.endings.clear()
         self.notes.clear()

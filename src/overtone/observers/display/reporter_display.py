@@ -43,7 +43,7 @@ class Reporting:
         self._start = time.time()
 
     def open(self) -> None:
-        """The first lines of the run."""
+        """Print the first lines of the run."""
         self._out.lines(beginning(self._progress))
         self._tell()
 
@@ -63,7 +63,7 @@ class Reporting:
         self._out.write(self._output.feed(trial_id, stream, text))
 
     def close(self) -> None:
-        """The last report."""
+        """Print the last report."""
         self._out.write(self._output.rest())
         trials = self._all_trials()
         if self._reporter.should_report(trials, done=True):
@@ -82,7 +82,7 @@ class Reporting:
         self._reporter.report(trials, done, *lines)
 
     def _tell(self) -> None:
-        """The facts that are only known once the run is on its way: the goal, the number of trials."""
+        """Tell the reporter what is only known once the run is on its way: the goal, the number of trials."""
         facts = self._progress.facts
         told = self._progress.total, self._progress.metric
         if told != self._told:

@@ -33,7 +33,7 @@ class ProgressReporter:
         mode: str | None = None,
         **kwargs: Any,
     ) -> None:
-        """Called when a run begins, and again when what it says has changed."""
+        """Set the reporter up when a run begins, and again when these facts have changed."""
 
     def should_report(self, trials: list[SeenTrial], done: bool = False) -> bool:
         """Return whether to call `report` now; asked after each batch of news, and at the end with `done`."""
@@ -60,6 +60,9 @@ class TuneReporterBase(ProgressReporter):
         print_intermediate_tables: Whether the table comes with each report, or with the last alone.
         metric, mode: What the best trial is chosen by; by default the run's.
         sort_by_metric: Show the best trials first.
+
+    Raises:
+        ArgumentError: `mode` is unknown, or columns are given as one string.
     """
 
     DEFAULT_COLUMNS = DEFAULT_METRICS

@@ -18,7 +18,7 @@ _MAX_VALUE = 40
 
 
 def parameters(progress: Progress, config: Mapping[str, Any], at_most: int = 8) -> str:
-    """`lr=0.01, momentum=0.9`: what the search chose, the first few."""
+    """Return text such as `lr=0.01, momentum=0.9`: what the search chose, the first few."""
     values = chosen(config, progress.facts.parameters)
     shown = [
         f"{clean(name)}={cut(show(value), _MAX_VALUE)}" for name, value in list(values.items())[:at_most]
@@ -27,7 +27,7 @@ def parameters(progress: Progress, config: Mapping[str, Any], at_most: int = 8) 
 
 
 def metrics(progress: Progress, reported: Mapping[str, Any]) -> str:
-    """`mean_accuracy=0.9743`: the goal, or else the first metrics that were reported."""
+    """Return text such as `mean_accuracy=0.9743`: the goal, or else the first metrics that were reported."""
     metric = progress.metric
     if metric is not None:
         value = progress.value(reported)
@@ -37,7 +37,7 @@ def metrics(progress: Progress, reported: Mapping[str, Any]) -> str:
 
 
 def best(progress: Progress) -> str:
-    """`best so far 0.981 (last value of 358bb_00004)`, or nothing."""
+    """Return text such as `best so far 0.981 (last value of 358bb_00004)`, or nothing."""
     found = progress.best
     return f"best so far {number(found.value)} (last value of {clean(found.trial_id)})" if found else ""
 
@@ -70,13 +70,13 @@ def configuration(progress: Progress, config: Mapping[str, Any]) -> str:
 
 
 def of_total(progress: Progress, count: int) -> str:
-    """`12/60`, or `12` while nobody knows how many there will be."""
+    """Return text such as `12/60`, or `12` while nobody knows how many there will be."""
     total = progress.total
     return f"{count}" if total is None else f"{count}/{total}"
 
 
 def ended(progress: Progress, ending: Ending, count: int) -> str:
-    """One finished trial in one line; `count` is how many have finished with it."""
+    """Return the line of a finished trial; `count` is the number of finished trials, with this one."""
     row, why = ending
     head = f"trial {of_total(progress, count)} {clean(row.id)}"
     if row.status == "ERROR":
@@ -95,14 +95,14 @@ def ended(progress: Progress, ending: Ending, count: int) -> str:
 
 
 def reported(progress: Progress, row: Row, event: Reported) -> str:
-    """One result in one line."""
+    """Return the line of a result."""
     seconds = event.metrics.get("time_total_s")
     took = f", {duration(seconds)}" if isinstance(seconds, (int, float)) else ""
     return f"{clean(row.id)} iteration {event.t}: {metrics(progress, event.metrics)}{took}"
 
 
 def ended_by(progress: Progress, why: Why | None) -> str:
-    """`finished (reached max_t=18)`, or `stopped by asha at rung 4 (rank 7 of 9, cutoff 0.95)`."""
+    """Return text such as `finished (reached max_t=18)` or `stopped by asha at rung 4 (rank 7 of 9)`."""
     if why is None or why.is_own_end:
         return f"finished ({clean(why.note)})" if why is not None and why.note else "finished"
     if why.is_request:
@@ -121,7 +121,7 @@ def ended_by(progress: Progress, why: Why | None) -> str:
 
 
 def counts(progress: Progress) -> str:
-    """`48 TERMINATED (7 finished, 41 stopped by asha), 2 ERROR`."""
+    """Return text such as `48 TERMINATED (7 finished, 41 stopped by asha), 2 ERROR`."""
     stopped = [f"{n} stopped by {clean(rule)}" for rule, n in sorted(progress.rules.items())]
     words = []
     for status, count in sorted(progress.counts.items(), key=lambda item: item[0] != "TERMINATED"):

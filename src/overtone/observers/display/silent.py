@@ -24,17 +24,17 @@ class SilentConsole(Observer):
         self._output = TrialOutput()
 
     def open(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_record(self, record: Record) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_output(self, trial_id: str, stream: str, text: str) -> None:
-        """A trial printed `text` to its "stdout" or "stderr"; lines may come in pieces."""
+        """Take `text` that a trial printed to its "stdout" or "stderr"; lines may come in pieces."""
         self._out.write(self._output.feed(trial_id, stream, text))
 
     def moved_to(self, folder: str) -> None:
-        """Nothing: no folder is named."""
+        """Do nothing: no folder is named."""
 
     def close(self) -> None:
         """Show the lines that were never ended. Twice is safe."""

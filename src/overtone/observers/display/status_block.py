@@ -23,12 +23,12 @@ _KNOWN_RESOURCES = ("cpu", "gpu", "memory", "object_store_memory")
 
 
 def memory_line(used_bytes: float, total_bytes: float) -> str:
-    """`Memory usage on this node: 19.0/250.9 GiB`."""
+    """Return text such as `Memory usage on this node: 19.0/250.9 GiB`."""
     return f"Memory usage on this node: {used_bytes / _GIB:.1f}/{total_bytes / _GIB:.1f} GiB"
 
 
 def resources_line(used: Mapping[str, float], capacity: Mapping[str, float]) -> str:
-    """`Resources requested: 20.0/112 CPUs, 16.0/16 GPUs, 0.0/689.53 GiB heap ...`."""
+    """Return text such as `Resources requested: 20.0/112 CPUs, 16.0/16 GPUs, 0.0/689.53 GiB heap ...`."""
     parts = [
         f"{_held(used.get('cpu', 0.0))}/{_there(capacity.get('cpu', 0.0))} CPUs",
         f"{_held(used.get('gpu', 0.0))}/{_there(capacity.get('gpu', 0.0))} GPUs",
@@ -59,7 +59,7 @@ def best_of(
     mode: str,
     allows: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> tuple[SeenTrial, float] | None:
-    """The trial whose last result is the best, and its value; neither NaN nor what is not allowed wins."""
+    """Return the trial with the best last result, and its value; never NaN, nor what is not allowed."""
     sign = -1.0 if mode == "min" else 1.0
     best: tuple[SeenTrial, float] | None = None
     for trial in trials:
@@ -76,13 +76,13 @@ def best_of(
 
 
 def best_line(trial_id: str, metric: str, value: float, parameters: Mapping[str, Any]) -> str:
-    """`Current best trial: 358bb_00006 with mean_accuracy=0.1174 and parameters={...}`."""
+    """Return `Current best trial: 358bb_00006 with mean_accuracy=0.1174 and parameters={...}`."""
     shown = clean(repr(dict(parameters)))
     return f"Current best trial: {clean(trial_id)} with {clean(metric)}={value} and parameters={shown}"
 
 
 def count_line(trials: Iterable[SeenTrial], total: int | None) -> str:
-    """`Number of trials: 32/32 (25 PENDING, 4 RUNNING, 3 TERMINATED)`."""
+    """Return text such as `Number of trials: 32/32 (25 PENDING, 4 RUNNING, 3 TERMINATED)`."""
     counts: dict[str, int] = {}
     for trial in trials:
         counts[trial.status] = counts.get(trial.status, 0) + 1
@@ -164,7 +164,7 @@ def trial_table(
 
 
 def hidden_line(hidden: Mapping[str, int]) -> str:
-    """`... 12 more trials not shown (12 PENDING)`."""
+    """Return text such as `... 12 more trials not shown (12 PENDING)`."""
     listed = ", ".join(f"{count} {status}" for status, count in hidden.items())
     return f"... {sum(hidden.values())} more trials not shown ({listed})"
 

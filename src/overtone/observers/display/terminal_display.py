@@ -67,7 +67,7 @@ class LiveTable:
         self._speed: deque[tuple[float, int]] = deque()
 
     def open(self) -> None:
-        """The first lines of the run."""
+        """Print the first lines of the run."""
         self._out.lines(beginning(self._progress))
 
     def refresh(self) -> None:

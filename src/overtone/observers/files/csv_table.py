@@ -43,7 +43,7 @@ class Columns(NamedTuple):
 
 @lru_cache(64)
 def columns(first: tuple[str, ...], constant: tuple[str, ...]) -> Columns:
-    """The columns of a new table."""
+    """Return the columns of a new table."""
     if "timesteps_total" not in first:
         first = (*first, "timesteps_total")
     both = (*first, *constant)

@@ -97,7 +97,7 @@ class TrialFiles:
             self.close()
 
     def settle(self) -> None:
-        """A trial began or ended: write all now, where that is asked for."""
+        """Handle the begin or end of a trial: write all now if that was requested."""
         if self._is_prompt:
             self.close()
 

@@ -212,7 +212,7 @@ class EventFiles:
         self._write(trial, self._session_start(wall, self._config_of(trial)), wall)
 
     def _new_path(self, trial: str, wall: float) -> str:
-        """A path that sorts after the trial's other event files: TensorBoard reads them in this order."""
+        """Return a path that sorts after the trial's other event files: TensorBoard reads them in order."""
         folder, second = f"{self._folder}{os.sep}{trial}", int(wall)
         with suppress(OSError):  # it is not there yet
             seconds = [name[len(_FILE) :][:10] for name in os.listdir(folder) if name.startswith(_FILE)]

@@ -1,4 +1,4 @@
-"""One result of each of many trials, read in batches of lines: what data frames of all trials show."""
+"""One result of each of many trials, read in batches of lines, for data frames of all trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the records that name a trial lie in the journal, and learning curves from there."""
+"""The places in the journal of the records that name a trial, and learning curves from there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the code of an experiment comes from: the commit of its repository, and versions of packages."""
+"""The origin of an experiment's code: the commit of its repository, and versions of packages."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class CallbackStates(Observer):
                 _called(callback, "set_state", states[i])
 
     def on_record(self, record: Record) -> None:
-        """A state is read between batches of records."""
+        """Do nothing: states are read between batches of records."""
 
     def flush(self) -> None:
         """Write the states if it is time.

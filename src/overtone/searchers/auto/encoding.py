@@ -67,7 +67,7 @@ class Encoding:
         self._unordered = np.unique(self.groups[self._hot])
 
     def snapped(self, points: Array) -> Array:
-        """The points at which configurations lie: in the middle of their steps, and at 0.5 in no branch."""
+        """Return the points of configurations: in the middle of their steps, and at 0.5 in no branch."""
         import numpy as np
 
         points = np.minimum(np.maximum(points, 0.0), 1.0)

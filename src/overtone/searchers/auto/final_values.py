@@ -56,7 +56,7 @@ class _Change:
 
     @staticmethod
     def of(before: Array, after: Array) -> _Change:
-        """The regression for the trials whose value is known at both levels, with a prior of no change."""
+        """Return the regression over trials with known values at both levels, with a prior of no change."""
         import numpy as np
 
         both = np.isfinite(before) & np.isfinite(after)

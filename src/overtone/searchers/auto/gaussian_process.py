@@ -42,7 +42,7 @@ class Kernel:
         return correlated(squares, np.empty_like(squares), np.empty_like(squares))
 
     def scaled(self, x: Array) -> Array:
-        """The rows of `x` in units in which the kernel is (1 + r + r^2/3) exp(-r) of the distance r."""
+        """Return the rows of `x` in units with the kernel (1 + r + r^2/3) exp(-r) of the distance r."""
         return x * (_ROOT5 / self.lengths)
 
 
@@ -204,7 +204,7 @@ def right(scaled: Array) -> Array:
 
 
 def correlated(squares: Array, distances: Array, decay: Array) -> Array:
-    """The kernel, in the place of the squared distances; the others become distances and exp(-distance)."""
+    """Return the kernel in place of the squared distances; the others become distances, exp(-distance)."""
     import numpy as np
 
     np.maximum(squares, 0.0, out=squares)

@@ -53,7 +53,7 @@ def fit(x: Array, y: Array, groups: Array, extra: Array | float = 0.0, steps: in
 def refined(
     kernel: Kernel, x: Array, y: Array, groups: Array, extra: Array | float = 0.0, steps: int = 5
 ) -> Kernel:
-    """A kernel that was fitted to fewer results, a few steps nearer to the most probable one for these."""
+    """Return a kernel that was fitted to fewer results, a few steps nearer to the most probable one."""
     import numpy as np
 
     lengths = kernel.lengths[np.unique(groups, return_index=True)[1]]

@@ -70,7 +70,7 @@ def _last(share: int, n: int) -> int:
 
 @cache
 def _fits(share: int) -> list[int]:
-    """The numbers of results at which kernels are fitted: each one `share`th larger."""
+    """Yield the numbers of results at which kernels are fitted: each one `share`th larger."""
     found = [1]
     while found[-1] < _MOST_RESULTS:
         found.append(found[-1] + max(1, found[-1] // share))

@@ -83,7 +83,7 @@ class Told:
         self._add(_Live(), point, scores)
 
     def unobserved(self) -> list[Point]:
-        """The points that were suggested and of which nothing is known, in the order of suggestions."""
+        """Return the suggested points of which nothing is known, in the order of suggestions."""
         return [self.pending[i] for i in sorted(self.pending) if i not in self._observed]
 
     def on_result(self, trial: Trial, result: Result) -> None:

@@ -16,7 +16,7 @@ _N_POWERS = 9
 
 
 def powered(scores: Array) -> Array:
-    """The scores with mean 0 and variance 1, and as near to normally distributed as a power makes them.
+    """Return the scores with mean 0 and variance 1, as near to a normal distribution as a power makes them.
 
     Scores that are not finite count as the worst, or the best, that is. The power is the likeliest of a
     few (Yeo and Johnson 2000, "A New Family of Power Transformations"); the order stays.
@@ -62,7 +62,7 @@ def ranked(scores: Array) -> Array:
 
 @lru_cache(maxsize=512)
 def _normals(n: int) -> Array:
-    """The quantiles of the normal distribution in the middles of n equal parts."""
+    """Return the quantiles of the normal distribution in the middles of n equal parts."""
     import numpy as np
 
     return np.array([_normal((i + 0.5) / n) for i in range(n)])

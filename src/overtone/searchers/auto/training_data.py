@@ -57,7 +57,7 @@ class Evidence:
         return np.nan_to_num(self.violations, nan=-1.0).max(1) <= 0
 
     def score(self, weights: Array | None = None) -> Array:
-        """One number for each row: see `mixture`."""
+        """Return one number for each row: see `mixture`."""
         return mixture(self.scores, weights)
 
     def excess(self) -> Array:
@@ -93,7 +93,7 @@ class Evidence:
 
 
 def mixture(scores: Array, weights: Array | None = None) -> Array:
-    """One number for each row of scores: of several objectives a mixture, which is even without weights."""
+    """Return one number for each row of scores: a mixture of several objectives, even without weights."""
     import numpy as np
 
     n = scores.shape[1]

@@ -41,6 +41,9 @@ class BayesOptSearch(LibrarySearcher):
         analysis: The analysis of an earlier search, whose trials the searcher learns from.
         repeat_float_precision: Digits after the point in which numbers must agree for two configs to be
             the same.
+
+    Raises:
+        ValueError: `patience` is below 1, or a setting is not valid.
     """
 
     lookahead, is_slow = 1, True  # its suggestions take seconds

@@ -25,6 +25,9 @@ class HyperOptSearch(LibrarySearcher):
         space: As for every searcher; or with Hyperopt's expressions, such as `hp.uniform("x", 0, 1)`.
         random_state_seed: A seed to use instead of the experiment's seed.
         gamma: The share of the results that counts as good.
+
+    Raises:
+        ValueError: `gamma` is not between 0 and 1.
     """
 
     def __init__(

@@ -39,7 +39,7 @@ class KernelDensity:
         return found
 
     def log(self, at: Any) -> Any:
-        """The logarithm of the density at each of `at`, up to a constant that depends on the axes alone."""
+        """Return the log density at each of `at`, up to a constant that depends on the axes alone."""
         import numpy as np
 
         n, at = np.array(self._n_options), np.asarray(at)

@@ -81,7 +81,7 @@ class LibrarySearcher(Searcher):
         return spec
 
     def begin(self) -> None:
-        """Called when the space is known.
+        """Prepare the library's algorithm, once the space is known.
 
         Raises:
             MissingPackageError: The library is not installed.
@@ -279,7 +279,7 @@ class LibrarySearcher(Searcher):
         }
 
     def refuse_branches(self) -> None:
-        """For libraries that know flat spaces only.
+        """Refuse a space with branches, for libraries that know flat spaces only.
 
         Raises:
             SpaceError: The space has branches.

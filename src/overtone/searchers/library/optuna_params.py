@@ -39,7 +39,11 @@ def decoded(nodes: Nodes, params: Mapping[str, Any]) -> Flat:
 
 
 def suggested(trial: Any, node: Drawn | Pick) -> Any:
-    """Return the suggestion of Optuna's `trial` for the node."""
+    """Return the suggestion of Optuna's `trial` for the node.
+
+    Raises:
+        SpaceError: Optuna's GPSampler would have to list too many values.
+    """
     if isinstance(node, Pick):
         return _value(node, trial.suggest_categorical(node.key, _labels(node)))
     domain = node.domain
@@ -85,7 +89,7 @@ def drawn(root: Group, nodes: Nodes, trial: Any) -> Flat:
 
 
 def defined(space: Any) -> Callable[[Any], Any] | None:
-    """A space of Optuna's as a function that makes a flat configuration of a trial; None for one of ours."""
+    """Return a space of Optuna's as a function from a trial to a flat configuration; None for Overtone's."""
     if callable(space):
         return lambda trial: {**_constants(space, trial), **trial.params}
     kinds = {name: type(one).__name__ for name, one in space.items()} if isinstance(space, Mapping) else {}

@@ -101,7 +101,7 @@ def _is_installed(package: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _hub_sampler() -> Any:
-    """The class of OptunaHub's AutoSampler, which is downloaded where its cache does not have it."""
+    """Return the class of OptunaHub's AutoSampler, which is downloaded where its cache does not have it."""
     import optunahub
 
     try:

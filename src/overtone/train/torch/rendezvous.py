@@ -1,4 +1,4 @@
-"""Where the ranks of a gang meet: a store in the head, on a port that the system chose.
+"""The meeting point of a gang's ranks: a store in the head, on a port that the system chose.
 
 The head binds the port before any rank starts, and hands on the bound one: no two programs can choose the
 same. Keys of each generation have a prefix of their own (`TORCHELASTIC_RESTART_COUNT`), so that a restarted

@@ -124,6 +124,9 @@ class TuneReporterCallback(Callback):  # type: ignore[misc,unused-ignore]
             `tune.report`.
         freq: When to report: "epoch" or "batch".
         logs: Accepted and ignored.
+
+    Raises:
+        OvertoneError: `freq` is neither "epoch" nor "batch".
     """
 
     def __init__(self, reporter: Any = None, freq: str = "epoch", logs: Any = None) -> None:

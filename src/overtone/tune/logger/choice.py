@@ -1,4 +1,4 @@
-"""Which callbacks a run calls for the callbacks and loggers that it is given."""
+"""The choice of the callbacks of a run, from the callbacks and loggers that it is given."""
 
 from __future__ import annotations
 

@@ -266,7 +266,11 @@ def write_dict(data: Mapping[str, Any], folder: Path) -> None:
 
 
 def read_dict(folder: Path) -> Any:
-    """Return the dict that `write_dict` wrote; may unpickle, so call it on a user's own checkpoints only."""
+    """Return the dict that `write_dict` wrote; may unpickle, so call it on a user's own checkpoints only.
+
+    Raises:
+        StorageError: The checkpoint was saved as files, not as a dict.
+    """
     plain = folder / DATA_JSON
     if plain.exists():
         return json.loads(read_regular(plain))

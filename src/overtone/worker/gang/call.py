@@ -202,7 +202,7 @@ class Call:
     # --- the barrier ------------------------------------------------------------------
 
     def _decide(self) -> None:
-        """When every rank has come to the barrier, ask for the verdict and tell it to all."""
+        """Ask for the verdict and tell it to all ranks, once every rank has come to the barrier."""
         if not self._reports:
             return
         ended = sorted(self._results.keys() - self.open)

@@ -18,7 +18,7 @@ _BROKEN_COLLECTIVE = (
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a rank failed.
+    """The failure of a rank.
 
     Attributes:
         rank: The rank; None if it is not known.

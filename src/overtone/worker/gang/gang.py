@@ -49,6 +49,10 @@ class Gang:
         num_workers: The number of ranks.
         checkpoint: The file or directory that `get_checkpoint()` gives in ranks, as the head sees it; the
             trial's own by default.
+
+    Raises:
+        ResourceError: `num_workers` is below 1.
+        ArgumentError: `timeout_s` is not above 0.
     """
 
     def __init__(
@@ -198,7 +202,11 @@ class Gang:
         return self._call(range(self.num_workers), fn, args, kwargs)
 
     def call_rank(self, rank: int, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Call a function in one rank, and return its result; raises as `call` does."""
+        """Call a function in one rank, and return its result; raises as `call` does.
+
+        Raises:
+            GangError: There is no such rank, or a rank failed.
+        """
         if not 0 <= rank < self.num_workers:
             raise GangError(f"rank={rank}: must be from 0 to {self.num_workers - 1}")
         return self._call([rank], fn, args, kwargs)[0]

@@ -1,4 +1,4 @@
-"""What the head of a gang asks its engine for, and what the process of a rank gets."""
+"""The request of a gang's head to its engine, and the data for the process of a rank."""
 
 from __future__ import annotations
 

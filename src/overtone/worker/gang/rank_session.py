@@ -40,7 +40,7 @@ REDUCTIONS = ("", "mean")
 
 
 class RankSession:
-    """What training code in a rank gets as its context; it has the public methods of a trial's session.
+    """The context of training code in a rank, with the public methods of a trial's session.
 
     Attributes:
         params: The trial's config, or what the trainer sets; updated in place when the scheduler changes it.

@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one rank reported in a step.
+    """The report of one rank in a step.
 
     Attributes:
         rank: The rank.
@@ -35,7 +35,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How ranks go on after their reports.
+    """The answer to the reports of all ranks.
 
     Attributes:
         params: The new config; None if it did not change.

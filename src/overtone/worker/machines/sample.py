@@ -1,4 +1,4 @@
-"""What a machine does now: CPU, memory, disk and GPUs."""
+"""The load of a machine now: CPU, memory, disk and GPUs."""
 
 from __future__ import annotations
 

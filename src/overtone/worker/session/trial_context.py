@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrialStorage:
-    """Where a trial writes on this machine, under the names of Ray Tune's storage context.
+    """The folders of a trial on this machine, under the names of Ray Tune's storage context.
 
     Attributes:
         folder: The experiment's folder.

@@ -67,7 +67,7 @@ class GangWorkers(Workers):
 
 
 def _begin(settings: OperatorSettings, config: TorchConfig) -> None:
-    """In a rank: join the process group, and make the operator."""
+    """Join the process group and make the operator, in a rank."""
     from overtone.worker.gang.rank import rank_state
 
     context = config.rank_context()
@@ -80,14 +80,14 @@ def _begin(settings: OperatorSettings, config: TorchConfig) -> None:
 
 
 def _call(method: str, *args: Any) -> Any:
-    """In a rank: call a method of the runner."""
+    """Call a method of the runner, in a rank."""
     from overtone.worker.gang.rank import rank_state
 
     return getattr(rank_state[_RUNNER], method)(*args)
 
 
 def _end() -> None:
-    """In a rank: drop the operator, and leave the process group."""
+    """Drop the operator and leave the process group, in a rank."""
     from overtone.worker.gang.rank import rank_state
 
     rank_state.pop(_RUNNER, None)

@@ -52,7 +52,11 @@ class LightningOperator:
         return found
 
     def train_batch(self: Any, batch: Any, batch_info: dict[str, Any]) -> dict[str, Any]:
-        """Update the model by the loss of `training_step`."""
+        """Update the model by the loss of `training_step`.
+
+        Raises:
+            UsageError: `training_step` returned no loss.
+        """
         batch = moved(batch, self.device)
         with self.timers.record("fwd"):
             returned, metrics = self.model("training_step", batch, batch_info["batch_idx"])

@@ -1,5 +1,4 @@
-"""What one worker does for a trainer: it makes the operator, runs its epochs, and gives and takes its
-state."""
+"""One worker of a trainer: makes the operator, runs its epochs, and gives and takes its state."""
 
 from __future__ import annotations
 
@@ -79,7 +78,11 @@ class OperatorRunner:
     def train_epoch(
         self, num_steps: int | None = None, profile: bool = False, info: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Train for `num_steps` batches, or to the end of the epoch; return this worker's results."""
+        """Train for `num_steps` batches, or to the end of the epoch; return this worker's results.
+
+        Raises:
+            TrainableError: The operator registered no data to train on.
+        """
         operator, batches = self.operator, self._train_batches
         if batches is None:
             raise TrainableError(
@@ -99,7 +102,11 @@ class OperatorRunner:
     def validate(
         self, num_steps: int | None = None, profile: bool = False, info: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Validate on `num_steps` batches, or on all; return this worker's results."""
+        """Validate on `num_steps` batches, or on all; return this worker's results.
+
+        Raises:
+            TrainableError: The operator registered no data for validation.
+        """
         operator = self.operator
         if operator._validation_batches is None:
             raise TrainableError(

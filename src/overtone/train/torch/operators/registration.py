@@ -1,4 +1,4 @@
-"""What `TrainingOperator.register` does with models, optimizers, criteria and schedulers."""
+"""Registration of models, optimizers, criteria and schedulers with a `TrainingOperator`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEP_FREQUENCIES = ("epoch", "batch", "manual")
 
 @dataclass
 class Registered:
-    """What an operator registered, as lists.
+    """The parts that an operator registered, as lists.
 
     Attributes:
         given: The same as it was given, by argument: one object, a list or a tuple.

@@ -58,6 +58,9 @@ class TrainingOperator:
         model, optimizer, scheduler: The first of each; None if there is none.
         criterion: As it was registered.
         train_loader, validation_loader: This worker's part of the registered data; None if there is none.
+
+    Raises:
+        TrainableError: `setup` registered no model.
     """
 
     model: Any = None
